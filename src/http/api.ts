@@ -1,0 +1,60 @@
+/**
+ * The core speaks plain records. Node's sockets (`node.ts`) and the in-process client are two adapters of one function,
+ * so neither can skip a stage.
+ */
+import type { Stream } from '../base/stream.ts'
+import type { UserInfo } from '../kube/user.ts'
+import type { RequestInfo } from './request-info.ts'
+
+export interface ApiRequest {
+  /** Upper case. */
+  readonly method: string
+  /** Path as sent, percent-encoded, without query. */
+  readonly path: string
+  /** Raw query, without `?`. */
+  readonly query: string
+  /** Lower-case names; repeated headers joined by the adapter with `, `, except `impersonate-*` and `cookie`: see `headerValues`. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** All values of a header that may repeat. */
+  headerValues(name: string): readonly string[]
+  /** Reads the whole body once. @throws StatusError RequestEntityTooLarge beyond `limitBytes`. */
+  body(limitBytes: number): Promise<Uint8Array>
+  /** DER of the verified client certificate, leaf only; the adapter checked the chain and the dates. */
+  readonly clientCertificate?: Uint8Array
+  /** Set only by the in-process client: the identity it acts as. Sockets can't set it. */
+  readonly localUser?: UserInfo
+  readonly remoteAddress: string
+  /** Aborts when the caller has gone away. */
+  readonly signal: AbortSignal
+}
+
+/** bytes = sent whole; chunks = sent whole, joined by the adapter; stream = flushed item by item until it ends. */
+export type ApiBody = Uint8Array | readonly Uint8Array[] | Stream<Uint8Array>
+
+export interface ApiResponse {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly body: ApiBody
+}
+
+/** What the stages learn about a request on its way in. Each field is written by exactly one stage. */
+export interface RequestContext {
+  readonly requestId: string
+  readonly receivedAtMs: number
+  info: RequestInfo
+  user: UserInfo
+  /** Before impersonation, if any. */
+  impersonator?: UserInfo
+  /** Texts for `Warning` headers, in order, without duplicates. */
+  readonly warnings: string[]
+  /** Called by a handler that is about to wait long (a held create, a watch): leaves the in-flight count. */
+  release(): void
+}
+
+export type Handler = (request: ApiRequest, context: RequestContext) => Promise<ApiResponse>
+export type Stage = (next: Handler) => Handler
+
+export function isStream(body: ApiBody): body is Stream<Uint8Array> {
+  return !(body instanceof Uint8Array) && !Array.isArray(body)
+}

@@ -1,0 +1,89 @@
+/**
+ * One thing wrong with one field, in upstream's words.
+ * @see k8s.io/apimachinery/pkg/util/validation/field/errors.go v0.36
+ */
+import type { StatusCause } from './types.ts'
+
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueTypeInvalid'
+  | 'InternalError'
+
+export interface FieldError {
+  readonly type: FieldErrorType
+  /** `spec.containers[0].name`, `metadata.labels`, `spec.hard[cpu]` */
+  readonly field: string
+  /** Everything after `<field>: `. */
+  readonly body: string
+}
+
+/** Strings quoted, numbers and booleans bare, the rest as JSON (1.36 form). */
+function show(value: unknown): string {
+  if (value === undefined) return 'null'
+  return JSON.stringify(value)
+}
+
+const withDetail = (text: string, detail: string | undefined): string => (detail ? `${text}: ${detail}` : text)
+
+export const fieldRequired = (field: string, detail?: string): FieldError => ({
+  type: 'FieldValueRequired',
+  field,
+  body: withDetail('Required value', detail),
+})
+
+export const fieldInvalid = (field: string, value: unknown, detail: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field,
+  body: withDetail(`Invalid value: ${show(value)}`, detail),
+})
+
+export const fieldDuplicate = (field: string, value: unknown): FieldError => ({
+  type: 'FieldValueDuplicate',
+  field,
+  body: `Duplicate value: ${show(value)}`,
+})
+
+export const fieldNotSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  type: 'FieldValueNotSupported',
+  field,
+  body: `Unsupported value: ${show(value)}: supported values: ${[...supported].sort().map(show).join(', ')}`,
+})
+
+export const fieldForbidden = (field: string, detail: string): FieldError => ({
+  type: 'FieldValueForbidden',
+  field,
+  body: withDetail('Forbidden', detail),
+})
+
+export const fieldNotFound = (field: string, value: unknown): FieldError => ({
+  type: 'FieldValueNotFound',
+  field,
+  body: `Not found: ${show(value)}`,
+})
+
+export const fieldTooLong = (field: string, maxBytes: number): FieldError => ({
+  type: 'FieldValueTooLong',
+  field,
+  body: `Too long: may not be more than ${maxBytes} bytes`,
+})
+
+export const fieldTooMany = (field: string, actual: number, max: number): FieldError => ({
+  type: 'FieldValueTooMany',
+  field,
+  body: `Too many: ${actual}: must have at most ${max} items`,
+})
+
+export const fieldTypeInvalid = (field: string, value: unknown, detail: string): FieldError => ({
+  type: 'FieldValueTypeInvalid',
+  field,
+  body: withDetail(`Invalid value: ${show(value)}`, detail),
+})
+
+export const causeOf = (e: FieldError): StatusCause => ({ reason: e.type, message: e.body, field: e.field })

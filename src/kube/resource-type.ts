@@ -1,0 +1,59 @@
+/**
+ * A served resource: everything generic code must know about a kind. Built-in ones come from the catalogue, custom
+ * ones from their CRD; nobody can tell the difference.
+ */
+import type { GroupVersionKind, GroupVersionResource } from './gvk.ts'
+import type { Schema } from './schema/schema.ts'
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
+
+export interface Subresource {
+  readonly name: string
+  readonly verbs: readonly Verb[]
+  /** What its bodies are; differs from the parent's for `scale`, `eviction`, `token`, `binding`. */
+  readonly kind: GroupVersionKind
+}
+
+/** One printer column, as in a CRD's additionalPrinterColumns; built-in tables compute their cells in code. */
+export interface Column {
+  readonly name: string
+  readonly type: string
+  readonly format?: string
+  readonly description?: string
+  /** 0 = always shown, 1 = with `-o wide`. */
+  readonly priority?: number
+  readonly jsonPath?: string
+}
+
+export interface ResourceType extends GroupVersionResource, GroupVersionKind {
+  readonly listKind: string
+  readonly singular: string
+  readonly namespaced: boolean
+  readonly verbs: readonly Verb[]
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly subresources: ReadonlyMap<string, Subresource>
+  readonly schema: Schema
+  /** `configmaps`, `widgets.ex.io`: the path element of its keys. Types that share it share their objects. */
+  readonly storageName: string
+  /** False for review kinds: they answer and are not kept. */
+  readonly stored: boolean
+  readonly custom: boolean
+  readonly columns?: readonly Column[]
+}
+
+/** The one registry of what is served, changing while CRDs come and go. */
+export interface ResourceTypes {
+  find(gvr: GroupVersionResource): ResourceType | undefined
+  findKind(gvk: GroupVersionKind): ResourceType | undefined
+  /** The version that discovery prefers. */
+  findPreferred(group: string, resource: string): ResourceType | undefined
+  /** All served types, every version, in discovery order. */
+  all(): Iterable<ResourceType>
+  /** The type that owns a storage name (its preferred version). */
+  findStorage(storageName: string): ResourceType | undefined
+  /** True if any type of the group is served. */
+  hasGroup(group: string): boolean
+  /** Called after each change. */
+  onChange(listener: () => void): () => void
+}

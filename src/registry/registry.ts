@@ -1,0 +1,152 @@
+/**
+ * The registry: create, read, update, delete, list and watch for every kind, with upstream's semantics. What differs by
+ * kind is its `Strategy`; what other objects have a say is admission. Callers are already authorized.
+ */
+import type { Stream } from '../base/stream.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { UserInfo } from '../kube/user.ts'
+import type { Revision } from '../storage/storage.ts'
+
+/** One version of one object: its bytes as stored, and the parsed form on demand. */
+export interface StoredObject {
+  readonly type: ResourceType
+  readonly namespace: string
+  readonly name: string
+  /** Of the change; the object's resourceVersion. 0 for a dry-run create. */
+  readonly revision: Revision
+  /** JSON without TypeMeta and without resourceVersion; always begins with `{"metadata":{`. */
+  readonly bytes: Uint8Array
+  /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
+  readonly object: KubeObject
+}
+
+/** Who writes what where, and how. */
+export interface WriteScope {
+  readonly type: ResourceType
+  /** '' for cluster-scoped types. */
+  readonly namespace: string
+  /** '' on create. */
+  readonly name: string
+  /** '' for the main resource. */
+  readonly subresource: string
+  readonly user: UserInfo
+  readonly dryRun: boolean
+  /** Never empty: from `fieldManager`, else the User-Agent (SEMANTICS 12.2). */
+  readonly fieldManager: string
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as admission sees them. */
+  readonly options: Readonly<Record<string, unknown>>
+  warn(text: string): void
+  readonly signal: AbortSignal
+}
+
+export interface Preconditions {
+  readonly uid?: string
+  readonly resourceVersion?: string
+}
+
+export interface ReadOptions {
+  /** As in the query; '' or absent = most recent. */
+  readonly resourceVersion?: string
+}
+
+export interface ListQuery extends ReadOptions {
+  /** '' = all namespaces, or a cluster-scoped type. */
+  readonly namespace: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly limit?: number
+  readonly continue?: string
+  readonly resourceVersionMatch?: string
+  /** Objects it rejects do not exist for this caller. Must depend on the object alone. */
+  readonly visible?: (object: KubeObject) => boolean
+}
+
+export interface ListPage {
+  readonly revision: Revision
+  readonly items: readonly StoredObject[]
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+export interface WatchQuery extends ReadOptions {
+  readonly namespace: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersionMatch?: string
+  readonly sendInitialEvents?: boolean
+  readonly allowWatchBookmarks?: boolean
+  readonly visible?: (object: KubeObject) => boolean
+  /** The stream ends cleanly when it aborts. */
+  readonly signal: AbortSignal
+}
+
+export type RegistryEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: StoredObject }
+  /** `initialEventsEnd` marks the end of `sendInitialEvents`. */
+  | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
+
+/**
+ * Makes the next state from the current one (undefined = does not exist). May be called again after a lost race, so it
+ * must not change its argument or anything else.
+ */
+export type Transform = (current: KubeObject | undefined) => KubeObject | Promise<KubeObject>
+
+export interface UpdateOptions {
+  readonly preconditions?: Preconditions
+  /** PUT on a createOnUpdate type, or apply: make it if it is missing. Otherwise a missing object is NotFound. */
+  readonly createIfMissing?: boolean
+  /** Server-side apply has computed managedFields itself; otherwise the registry tracks the change as an Update. */
+  readonly ownsManagedFields?: boolean
+}
+
+export interface UpdateResult {
+  readonly stored: StoredObject
+  readonly created: boolean
+  /** True if this write cleared the last finalizer of an object being deleted: it is gone. */
+  readonly removed: boolean
+}
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number
+  readonly propagationPolicy?: string
+  readonly orphanDependents?: boolean
+  readonly preconditions?: Preconditions
+}
+
+export interface DeleteResult {
+  readonly stored: StoredObject
+  readonly removed: boolean
+}
+
+/** All methods throw `StatusError` worded as upstream words it. */
+export interface Registry {
+  get(type: ResourceType, namespace: string, name: string, options?: ReadOptions): Promise<StoredObject>
+  list(type: ResourceType, query: ListQuery): Promise<ListPage>
+  /** Errors before the stream starts throw here; later ones (Expired, ...) are thrown by the stream. */
+  watch(type: ResourceType, query: WatchQuery): Promise<Stream<readonly RegistryEvent[]>>
+  create(scope: WriteScope, object: KubeObject): Promise<StoredObject>
+  update(scope: WriteScope, transform: Transform, options?: UpdateOptions): Promise<UpdateResult>
+  delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>
+  /** Answers the items as listed before deletion. */
+  deleteCollection(scope: WriteScope, query: ListQuery, options: DeleteOptions): Promise<ListPage>
+}
+
+/**
+ * Synchronous reads of the watch cache for admission, authorization and indices. Everything acknowledged by this
+ * process is visible. `subscribe` calls back inside the application of a change, before anyone can see its answer.
+ */
+export interface Lister {
+  find(type: ResourceType, namespace: string, name: string): StoredObject | undefined
+  /** Ascending by name; '' = all namespaces. */
+  list(type: ResourceType, namespace: string): Iterable<StoredObject>
+  /** First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed). */
+  subscribe(
+    type: ResourceType,
+    listener: (next: StoredObject | undefined, old: StoredObject | undefined) => void,
+  ): () => void
+  /** Resource types that have objects in the namespace, with their number: O(types present), not O(types). */
+  contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
+  /** Catches up with the store: what was acknowledged anywhere before the call is visible after it. */
+  refresh(): Promise<void>
+}

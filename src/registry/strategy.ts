@@ -1,0 +1,42 @@
+/**
+ * What differs by kind. Everything else (naming, versions, finalizers, dry-run, conflicts) is the registry's.
+ */
+import type { FieldError } from '../kube/field-error.ts'
+import type { KubeObject } from '../kube/types.ts'
+
+export interface StrategyContext {
+  readonly subresource: string
+  readonly now: string
+}
+
+export interface Strategy {
+  /**
+   * Called with a private copy: fields the client may not set are reset here (from `old` on update), defaults that
+   * depend on other fields are filled.
+   */
+  prepare?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): KubeObject
+  /** Beyond schema and metadata, which are checked for every kind. */
+  validate?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): readonly FieldError[]
+  warnings?(next: KubeObject): readonly string[]
+  /** Replaces the rule for when DELETE removes at once. Default: no metadata.finalizers. */
+  readonly graceful?: GracefulDeletion
+  /** Name rule; default: DNS-1123 subdomain. */
+  validateName?(name: string, prefix: boolean): string | undefined
+  /** False = an update must carry a resourceVersion. Default true. */
+  readonly unconditionalUpdate?: boolean
+  /** True = PUT creates what is missing (leases, events, ...). */
+  readonly createOnUpdate?: boolean
+  /** DELETE answers with the object instead of a Status. */
+  readonly returnsDeleted?: boolean
+  /** Status is dropped on create and kept on main-resource writes. Default: the type has a `status` sub-resource. */
+  readonly hasStatus?: boolean
+  /** metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces. */
+  readonly tracksGeneration?: boolean
+  /** Selectable fields beyond metadata.name and metadata.namespace: label → value. */
+  readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>
+}
+
+export interface GracefulDeletion {
+  /** undefined = remove at once if nothing else holds it. */
+  graceSeconds(object: KubeObject, requested: number | undefined): number | undefined
+}

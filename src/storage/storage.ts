@@ -1,0 +1,157 @@
+/**
+ * The storage contract: keys, bytes, revisions, transactions. It knows no kinds, no JSON, no namespaces.
+ *
+ * Every engine (memory, sqlite, etcd) keeps these promises, and `test/contract/storage.ts` holds them to it:
+ *
+ * - A transaction commits whole or not at all, and only if every guard and expectation holds at that moment.
+ * - `Revision` grows strictly, store-wide, and is unique per change: commit number × 1024 + position of the write.
+ * - Visible means durable: no `get`, `range`, `watch` or resolved `done` shows a write before it is flushed.
+ * - Transactions take effect in the order `commit` was called on one `Storage` object.
+ * - A watch delivers every change after its start exactly once, in order, and never splits a commit;
+ *   `progress` comes strictly after the changes it covers.
+ */
+import type { Stream } from '../base/stream.ts'
+
+/** commit number × 1024 + position in the transaction. Safe integer up to 8.8e12 commits. 0 = before everything. */
+export type Revision = number
+
+export const positionsPerCommit = 1024
+
+/** The last revision that a commit of the same number could have: 'everything up to and including that commit'. */
+export function endOfCommit(revision: Revision): Revision {
+  return Math.floor(revision / positionsPerCommit) * positionsPerCommit + (positionsPerCommit - 1)
+}
+
+/** Guards plus writes of one transaction, the same in every engine (etcd stops at 128). */
+export const maxOperations = 100
+/** Sum of the values of a transaction with several writes. */
+export const maxTransactionBytes: number = 1024 * 1024
+/** A single value, alone in its transaction: etcd's default request limit of 1.5 MiB less room for keys and framing. */
+export const maxValueBytes: number = 1536 * 1024 - 16 * 1024
+
+export interface Entry {
+  readonly key: string
+  readonly value: Uint8Array
+  /** Of the change that wrote this value. */
+  readonly revision: Revision
+}
+
+/** Names a transaction handed to `commit` on this `Storage` object whose outcome may still be unknown. */
+export interface Ticket {
+  readonly id: number
+}
+
+/**
+ * What must be true of a key: its value has exactly this revision, the key does not exist, or nobody has touched it
+ * since transaction T left it (T committed, and the key is as it was right after T). If T fails, so does the follower.
+ */
+export type Expect = Revision | 'absent' | { readonly asLeftBy: Ticket }
+
+export interface Guard {
+  readonly key: string
+  readonly expect: Expect
+}
+
+export interface Write {
+  readonly key: string
+  /** undefined deletes. */
+  readonly value: Uint8Array | undefined
+  readonly expect: Expect
+}
+
+export interface Transaction {
+  readonly guards: readonly Guard[]
+  /** At least one; each key at most once. Positions are given in this order. */
+  readonly writes: readonly Write[]
+}
+
+export type Commit =
+  /** `revision` of the first write; write i has `revision + i`. */
+  | { readonly ok: true; readonly revision: Revision }
+  /** Keys whose expectation failed, as they are now (undefined = absent). Never empty. */
+  | { readonly ok: false; readonly current: ReadonlyMap<string, Entry | undefined> }
+
+export interface PendingCommit {
+  readonly ticket: Ticket
+  /** Resolves when durable and visible, or refused. Rejects with `StorageError` when the outcome is a fault. */
+  readonly done: Promise<Commit>
+}
+
+/** Half-open: start ≤ key < end, compared bytewise (UTF-8). */
+export interface Span {
+  readonly start: string
+  readonly end: string
+}
+
+/** All keys that begin with `prefix` (which must end in an ASCII character below 0x7f). */
+export function prefixSpan(prefix: string): Span {
+  const last = prefix.charCodeAt(prefix.length - 1)
+  return { start: prefix, end: prefix.slice(0, -1) + String.fromCharCode(last + 1) }
+}
+
+export interface ReadOptions {
+  /** Read the store as it was at this revision. Throws `compacted` or `future`. Absent = now, linearizable. */
+  readonly at?: Revision
+  readonly signal?: AbortSignal
+}
+
+export interface RangeOptions extends ReadOptions {
+  readonly limit?: number
+}
+
+export interface Change {
+  readonly key: string
+  readonly revision: Revision
+  /** undefined = deleted. */
+  readonly value: Uint8Array | undefined
+  /** What was there before; undefined = created. */
+  readonly previous: Entry | undefined
+}
+
+export type ChangeBatch =
+  /** Whole commits, ascending; only the keys inside the watched span. */
+  | { readonly type: 'changes'; readonly changes: readonly Change[] }
+  /** Nothing at or before `revision` is still to come. */
+  | { readonly type: 'progress'; readonly revision: Revision }
+
+export interface Storage extends AsyncDisposable {
+  get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
+  /** Ascending by key. `revision` is the store's at the time of reading (or `at`). */
+  range(
+    span: Span,
+    options?: RangeOptions,
+  ): Promise<{ readonly revision: Revision; readonly entries: readonly Entry[]; readonly more: boolean }>
+  /** Never throws for a lost race. Throws `StorageError` code `tooLarge` | `invalid` at once for a bad shape. */
+  commit(transaction: Transaction): PendingCommit
+  /**
+   * Changes with revision > `after`, for ever, until `signal` aborts (clean end). The stream throws `StorageError`
+   * code `compacted` if history after `after` is gone, or when the consumer was cut off for being slow (`overflow`).
+   * The first batch is a `progress` as soon as the backlog is delivered; later ones follow commits or time.
+   */
+  watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch>
+  /** Linearizable: at least the revision of every commit acknowledged anywhere before the call. */
+  currentRevision(): Promise<Revision>
+  /** Forgets history before `before`: reads `at` and watches `after` anything older fail with `compacted`. Idempotent. */
+  compact(before: Revision): Promise<void>
+  /** The oldest revision that can still be read `at`, or watched `after`. */
+  compactedRevision(): Promise<Revision>
+}
+
+export type StorageErrorCode = 'compacted' | 'future' | 'overflow' | 'tooLarge' | 'invalid' | 'unavailable' | 'full' | 'corrupt' | 'closed' | 'locked'
+
+export class StorageError extends Error {
+  override readonly name = 'StorageError'
+  readonly code: StorageErrorCode
+  constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Walks `cause`, so a wrapped fault is still recognised. */
+export function isStorageError(error: unknown, code?: StorageErrorCode): error is StorageError {
+  for (let e = error; e instanceof Error; e = e.cause) {
+    if (e instanceof StorageError) return code === undefined || e.code === code
+  }
+  return false
+}
