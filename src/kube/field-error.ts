@@ -2,6 +2,7 @@
  * One thing wrong with one field, in upstream's words.
  * @see k8s.io/apimachinery/pkg/util/validation/field/errors.go v0.36
  */
+import { marshal, quote } from './go-quote.ts'
 import type { StatusCause } from './types.ts'
 
 export type FieldErrorType =
@@ -26,8 +27,7 @@ export interface FieldError {
 
 /** Strings quoted, numbers and booleans bare, the rest as JSON (1.36 form). */
 function show(value: unknown): string {
-  if (value === undefined) return 'null'
-  return JSON.stringify(value)
+  return typeof value === 'string' ? quote(value) : marshal(value)
 }
 
 const withDetail = (text: string, detail: string | undefined): string => (detail ? `${text}: ${detail}` : text)
@@ -50,10 +50,14 @@ export const fieldDuplicate = (field: string, value: unknown): FieldError => ({
   body: `Duplicate value: ${show(value)}`,
 })
 
+/** `supported` is printed in the order given: upstream's orders differ from field to field. */
 export const fieldNotSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: 'FieldValueNotSupported',
   field,
-  body: `Unsupported value: ${show(value)}: supported values: ${[...supported].sort().map(show).join(', ')}`,
+  body: withDetail(
+    `Unsupported value: ${show(value)}`,
+    supported.length === 0 ? undefined : `supported values: ${supported.map(show).join(', ')}`,
+  ),
 })
 
 export const fieldForbidden = (field: string, detail: string): FieldError => ({
@@ -71,13 +75,13 @@ export const fieldNotFound = (field: string, value: unknown): FieldError => ({
 export const fieldTooLong = (field: string, maxBytes: number): FieldError => ({
   type: 'FieldValueTooLong',
   field,
-  body: `Too long: may not be more than ${maxBytes} bytes`,
+  body: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`,
 })
 
 export const fieldTooMany = (field: string, actual: number, max: number): FieldError => ({
   type: 'FieldValueTooMany',
   field,
-  body: `Too many: ${actual}: must have at most ${max} items`,
+  body: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
 })
 
 export const fieldTypeInvalid = (field: string, value: unknown, detail: string): FieldError => ({

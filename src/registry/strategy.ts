@@ -2,6 +2,7 @@
  * What differs by kind. Everything else (naming, versions, finalizers, dry-run, conflicts) is the registry's.
  */
 import type { FieldError } from '../kube/field-error.ts'
+import type { NameRule } from '../kube/names.ts'
 import type { KubeObject } from '../kube/types.ts'
 
 export interface StrategyContext {
@@ -21,7 +22,7 @@ export interface Strategy {
   /** Replaces the rule for when DELETE removes at once. Default: no metadata.finalizers. */
   readonly graceful?: GracefulDeletion
   /** Name rule; default: DNS-1123 subdomain. */
-  validateName?(name: string, prefix: boolean): string | undefined
+  readonly validateName?: NameRule
   /** False = an update must carry a resourceVersion. Default true. */
   readonly unconditionalUpdate?: boolean
   /** True = PUT creates what is missing (leases, events, ...). */

@@ -1,0 +1,281 @@
+/**
+ * Rules for metadata that hold for every kind. Cleaning it (uid, timestamps, generation) is the registry's business;
+ * here it is only judged.
+ * @see k8s.io/apimachinery/pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation/validation.go v0.36
+ */
+import {
+  type FieldError,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+} from './field-error.ts'
+import { isPrintable, quoteList } from './go-quote.ts'
+import { parseApiVersion } from './gvk.ts'
+import {
+  isDns1123Label,
+  isLabelValue,
+  isQualifiedName,
+  type NameRule,
+  notFullyQualified,
+  standardFinalizers,
+} from './names.ts'
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './types.ts'
+
+export const annotationsMaxBytes: number = 256 * 1024
+export const fieldManagerMaxBytes = 128
+const subresourceMaxBytes = 256
+
+export interface MetadataRules {
+  readonly namespaced: boolean
+  readonly validateName: NameRule
+  /** Custom resources may use finalizers without a domain (with a warning); built-in kinds may not. */
+  readonly custom: boolean
+}
+
+const each = (field: string, value: string, errors: readonly string[]): FieldError[] =>
+  errors.map((e) => fieldInvalid(field, value, e))
+
+export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  for (const key of Object.keys(labels ?? {}).sort()) {
+    const value = labels?.[key] ?? ''
+    errors.push(...each(field, key, isQualifiedName(key)), ...each(field, value, isLabelValue(value)))
+  }
+  return errors
+}
+
+/** Keys are judged without regard to case; keys and values together stay below 256 KiB. */
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  field: string,
+): FieldError[] {
+  const errors: FieldError[] = []
+  let sizeBytes = 0
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    sizeBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
+    errors.push(...each(field, key, isQualifiedName(key.toLowerCase())))
+  }
+  if (sizeBytes > annotationsMaxBytes) errors.push(fieldTooLong(field, annotationsMaxBytes))
+  return errors
+}
+
+function validateOwnerReference(owner: OwnerReference, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  const apiVersion = owner.apiVersion ?? ''
+  const gv = parseApiVersion(apiVersion)
+  if (!gv) errors.push(fieldInvalid(`${field}.apiVersion`, apiVersion, 'version must not be empty'))
+  for (const key of ['kind', 'name', 'uid'] as const) {
+    if (!owner[key]) errors.push(fieldInvalid(`${field}.${key}`, owner[key] ?? '', 'must not be empty'))
+  }
+  if (gv && gv.group === '' && gv.version === 'v1' && owner.kind === 'Event') {
+    errors.push(fieldInvalid(field, owner, '/v1, Kind=Event is disallowed from being an owner'))
+  }
+  return errors
+}
+
+export function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  let controller: string | undefined
+  for (const owner of owners ?? []) {
+    errors.push(...validateOwnerReference(owner, field))
+    if (owner.controller !== true) continue
+    const name = `${owner.kind}/${owner.name}`
+    if (controller === undefined) controller = name
+    else {
+      errors.push(
+        fieldInvalid(
+          field,
+          owners,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`,
+        ),
+      )
+    }
+  }
+  return errors
+}
+
+function validateFinalizers(finalizers: readonly string[] | undefined, field: string): FieldError[] {
+  const errors = (finalizers ?? []).flatMap((f) => each(field, f, isQualifiedName(f)))
+  if (finalizers?.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.push(fieldInvalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
+  }
+  return errors
+}
+
+function validateFinalizersAreQualified(finalizers: readonly string[] | undefined, field: string): FieldError[] {
+  return (finalizers ?? []).flatMap((f, i) =>
+    f.includes('/') || standardFinalizers.has(f) ? [] : [fieldInvalid(`${field}[${i}]`, f, notFullyQualified)],
+  )
+}
+
+export function validateFieldManager(manager: string | undefined, field: string): FieldError[] {
+  const errors: FieldError[] = []
+  const text = manager ?? ''
+  if (Buffer.byteLength(text) > fieldManagerMaxBytes) errors.push(fieldTooLong(field, fieldManagerMaxBytes))
+  let position = 0
+  for (const c of text) {
+    if (!isPrintable(c)) {
+      const code = (c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+      errors.push(fieldInvalid(field, text, `invalid character U+${code} (at position ${position})`))
+    }
+    position += Buffer.byteLength(c)
+  }
+  return errors
+}
+
+function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, field: string): FieldError[] {
+  return (entries ?? []).flatMap((entry, i) => {
+    const at = `${field}[${i}]`
+    const errors: FieldError[] = []
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
+      errors.push(fieldInvalid(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
+    }
+    if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
+      errors.push(fieldInvalid(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
+    }
+    errors.push(...validateFieldManager(entry.manager, `${at}.manager`))
+    if (Buffer.byteLength(entry.subresource ?? '') > subresourceMaxBytes) {
+      errors.push(fieldTooLong(`${at}.subresource`, subresourceMaxBytes))
+    }
+    return errors
+  })
+}
+
+/** On create, after a name was generated. */
+export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRules, field = 'metadata'): FieldError[] {
+  const errors: FieldError[] = []
+  if (meta.generateName) {
+    errors.push(...each(`${field}.generateName`, meta.generateName, rules.validateName(meta.generateName, true)))
+  }
+  if (!meta.name) errors.push(fieldRequired(`${field}.name`, 'name or generateName is required'))
+  else errors.push(...each(`${field}.name`, meta.name, rules.validateName(meta.name, false)))
+  if (rules.namespaced) {
+    if (!meta.namespace) errors.push(fieldRequired(`${field}.namespace`))
+    else errors.push(...each(`${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace)))
+  } else if (meta.namespace) errors.push(fieldForbidden(`${field}.namespace`, 'not allowed on this type'))
+  if ((meta.generation ?? 0) < 0) {
+    errors.push(fieldInvalid(`${field}.generation`, meta.generation, 'must be greater than or equal to 0'))
+  }
+  errors.push(
+    ...validateLabels(meta.labels, `${field}.labels`),
+    ...validateAnnotations(meta.annotations, `${field}.annotations`),
+    ...validateOwnerReferences(meta.ownerReferences, `${field}.ownerReferences`),
+    ...validateFinalizers(meta.finalizers, `${field}.finalizers`),
+    ...validateManagedFields(meta.managedFields, `${field}.managedFields`),
+  )
+  if (!rules.custom) errors.push(...validateFinalizersAreQualified(meta.finalizers, `${field}.finalizers`))
+  return errors
+}
+
+const immutableFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+export const fieldImmutable = 'field is immutable'
+
+/** On update. Whether a resourceVersion had to be given is the registry's question. */
+export function validateMetadataUpdate(
+  next: Readonly<ObjectMeta>,
+  old: Readonly<ObjectMeta>,
+  rules: Pick<MetadataRules, 'custom'>,
+  field = 'metadata',
+): FieldError[] {
+  const errors: FieldError[] = []
+  if (old.deletionTimestamp) {
+    const known = new Set(old.finalizers)
+    const added = [...new Set(next.finalizers)].filter((f) => !known.has(f)).sort()
+    if (added.length > 0) {
+      errors.push(
+        fieldForbidden(
+          `${field}.finalizers`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers ${quoteList(added)}`,
+        ),
+      )
+    }
+  }
+  if ((next.generation ?? 0) < (old.generation ?? 0)) {
+    errors.push(fieldInvalid(`${field}.generation`, next.generation ?? 0, 'must not be decremented'))
+  }
+  for (const key of immutableFields) {
+    // Absent, null and empty are one value on the wire.
+    if ((next[key] ?? '') === (old[key] ?? '')) continue
+    const absent = key === 'name' || key === 'namespace' || key === 'uid' ? '' : null
+    errors.push(fieldInvalid(`${field}.${key}`, next[key] ?? absent, fieldImmutable))
+  }
+  errors.push(
+    ...validateLabels(next.labels, `${field}.labels`),
+    ...validateAnnotations(next.annotations, `${field}.annotations`),
+    ...validateOwnerReferences(next.ownerReferences, `${field}.ownerReferences`),
+    ...validateManagedFields(next.managedFields, `${field}.managedFields`),
+  )
+  if (!rules.custom) errors.push(...validateFinalizersAreQualified(next.finalizers, `${field}.finalizers`))
+  return errors
+}
+
+/** What upstream says about finalizers of custom resources that have no domain or no path. */
+export function finalizerWarnings(meta: Readonly<ObjectMeta>, old?: Readonly<ObjectMeta>): string[] {
+  const known = new Set([...standardFinalizers, ...(old?.finalizers ?? [])])
+  return (meta.finalizers ?? [])
+    .filter((f) => !f.includes('/') && !known.has(f))
+    .map((f) =>
+      f.includes('.')
+        ? `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`
+        : `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    )
+}
+
+/**
+ * Keeps the first of equal owner references (the same uid alone is not a duplicate).
+ * The same list when nothing was dropped; else a shorter one and the warning for the client.
+ */
+export function dedupOwnerReferences(
+  owners: readonly OwnerReference[],
+  afterAdmission = false,
+): { readonly owners: readonly OwnerReference[]; readonly warning?: string } {
+  if (owners.length < 2) return { owners }
+  const seen = new Set<string>()
+  const kept: OwnerReference[] = []
+  const duplicates: string[] = []
+  for (const owner of owners) {
+    const key = JSON.stringify([
+      owner.apiVersion,
+      owner.kind,
+      owner.name,
+      owner.uid,
+      owner.controller ?? null,
+      owner.blockOwnerDeletion ?? null,
+    ])
+    if (!seen.has(key)) {
+      seen.add(key)
+      kept.push(owner)
+    } else duplicates.push(owner.uid)
+  }
+  if (duplicates.length === 0) return { owners }
+  const when = afterAdmission ? ' after mutating admission happens' : ''
+  return {
+    owners: kept,
+    warning: `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+  }
+}
+
+/** `fieldValidation`, `dryRun` and `fieldManager` of a write's options. */
+export function validateWriteOptions(options: {
+  readonly dryRun?: readonly string[]
+  readonly fieldManager?: string
+  readonly fieldValidation?: string
+}): FieldError[] {
+  const errors = validateFieldManager(options.fieldManager, 'fieldManager')
+  if (options.dryRun?.some((v) => v !== 'All')) errors.push(fieldNotSupported('dryRun', options.dryRun, ['All']))
+  const supported = ['', 'Ignore', 'Strict', 'Warn']
+  if (!supported.includes(options.fieldValidation ?? '')) {
+    errors.push(fieldNotSupported('fieldValidation', options.fieldValidation, supported))
+  }
+  return errors
+}
