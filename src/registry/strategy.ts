@@ -21,6 +21,10 @@ export interface Strategy {
   warnings?(next: KubeObject): readonly string[]
   /** Replaces the rule for when DELETE removes at once. Default: no metadata.finalizers. */
   readonly graceful?: GracefulDeletion
+  /** Applied in the commit that sets deletionTimestamp (namespaces become Terminating). */
+  beginDeletion?(object: KubeObject, context: StrategyContext): KubeObject
+  /** What keeps an object with a deletionTimestamp in the store besides metadata.finalizers; empty lets it go. */
+  heldBy?(object: KubeObject): readonly string[]
   /** Name rule; default: DNS-1123 subdomain. */
   readonly validateName?: NameRule
   /** False = an update must carry a resourceVersion. Default true. */
