@@ -19,8 +19,8 @@ export interface ApiRequest {
   headerValues(name: string): readonly string[]
   /** Reads the whole body once. @throws StatusError RequestEntityTooLarge beyond `limitBytes`. */
   body(limitBytes: number): Promise<Uint8Array>
-  /** DER of the verified client certificate, leaf only; the adapter checked the chain and the dates. */
-  readonly clientCertificate?: Uint8Array
+  /** DER of the client certificate, leaf only. The adapter has checked chain and dates: `rejected` says it failed. */
+  readonly clientCertificate?: { readonly der: Uint8Array; readonly rejected: boolean }
   /** Set only by the in-process client: the identity it acts as. Sockets can't set it. */
   readonly localUser?: UserInfo
   readonly remoteAddress: string
@@ -49,7 +49,7 @@ export interface RequestContext {
   /** Texts for `Warning` headers, in order, without duplicates. */
   readonly warnings: string[]
   /** Called by a handler that is about to wait long (a held create, a watch): leaves the in-flight count. */
-  release(): void
+  release: () => void
 }
 
 export type Handler = (request: ApiRequest, context: RequestContext) => Promise<ApiResponse>

@@ -26,3 +26,119 @@ export interface RequestInfo {
   readonly parts: readonly string[]
   readonly query: URLSearchParams
 }
+
+const subresourcesOfNamespaces = new Set(['status', 'finalize'])
+const verbByMethod: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+const noQuery: URLSearchParams = new URLSearchParams()
+
+/** Never throws: what it does not understand is a non-resource request, which the dispatcher answers. */
+export function parseRequestInfo(method: string, path: string, rawQuery: string): RequestInfo {
+  const query = rawQuery === '' ? noQuery : new URLSearchParams(rawQuery)
+  const elements = splitPath(path)
+  const other: RequestInfo = {
+    isResource: false,
+    verb: method.toLowerCase(),
+    path,
+    group: '',
+    version: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    parts: [],
+    query,
+  }
+  if (elements === undefined) return other
+
+  let rest: readonly string[]
+  let group = ''
+  if (elements[0] === 'api' && elements.length > 2) {
+    rest = elements.slice(1)
+  } else if (elements[0] === 'apis' && elements.length > 3) {
+    group = elements[1] ?? ''
+    rest = elements.slice(2)
+  } else {
+    return other
+  }
+  const version = rest[0] ?? ''
+  rest = rest.slice(1)
+
+  let verb = verbByMethod[method] ?? ''
+  let legacyWatch = false
+  if (rest[0] === 'watch' && rest.length > 1) {
+    verb = 'watch'
+    legacyWatch = true
+    rest = rest.slice(1)
+  } else if (rest[0] === 'list' && rest.length === 2) {
+    rest = rest.slice(1)
+  }
+
+  let namespace = ''
+  let parts = rest
+  if (rest[0] === 'namespaces') {
+    if (rest.length > 1) {
+      namespace = rest[1] ?? ''
+      // `/namespaces/x/pods` is about pods in x, but `/namespaces/x/status` about x itself.
+      if (rest.length > 2 && !subresourcesOfNamespaces.has(rest[2] ?? '')) parts = rest.slice(2)
+    }
+  }
+
+  const resource = parts[0] ?? ''
+  let name = parts[1] ?? ''
+  const subresource = parts[2] ?? ''
+  if (name === '' && verb === 'get') {
+    verb = isTrue(query.get('watch')) ? 'watch' : 'list'
+  } else if (name === '' && verb === 'delete') {
+    verb = 'deletecollection'
+  }
+  if (name === '' && (verb === 'list' || verb === 'watch' || verb === 'deletecollection')) {
+    name = nameInFieldSelector(query.get('fieldSelector'))
+  }
+  return {
+    isResource: true,
+    verb: legacyWatch ? 'watch' : verb,
+    path,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name,
+    parts,
+    query,
+  }
+}
+
+/** Undefined if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. */
+function splitPath(path: string): string[] | undefined {
+  const parts = path.replace(/^\/+|\/+$/g, '').split('/')
+  if (!path.includes('%')) return parts
+  try {
+    return parts.map(decodeURIComponent)
+  } catch {
+    return undefined
+  }
+}
+
+/** Anything but `false` and `0` means yes; absent means no. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0'
+}
+
+/** A selector that pins one name authorizes like a request for that name. */
+function nameInFieldSelector(selector: string | null): string {
+  if (!selector?.includes('metadata.name')) return ''
+  for (const term of selector.split(',')) {
+    const found = /^metadata\.name==?([^=!\\]+)$/.exec(term.trim())
+    if (found?.[1]) return found[1]
+  }
+  return ''
+}

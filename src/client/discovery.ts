@@ -1,0 +1,66 @@
+import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
+import { isNotFound } from '../kube/status-error.ts'
+import type { Discovery, ServedKind } from './client.ts'
+
+interface ApiResourceList {
+  readonly resources: readonly {
+    readonly name: string
+    readonly kind: string
+    readonly namespaced: boolean
+    readonly verbs: readonly string[]
+  }[]
+}
+
+interface ApiGroupList {
+  readonly groups: readonly { readonly name: string; readonly preferredVersion: { readonly version: string } }[]
+}
+
+/**
+ * Discovery through its plain documents. A group version is asked for once and kept; a kind that is not found is asked
+ * for again next time, so a CRD made a moment ago is found.
+ */
+export function createDiscovery(get: (path: string) => Promise<unknown>): Discovery {
+  const known = new Map<string, Promise<readonly ServedKind[]>>()
+
+  const load = async (group: string, version: string): Promise<readonly ServedKind[]> => {
+    const apiVersion = apiVersionOf({ group, version })
+    const list = (await get(group === '' ? `/api/${version}` : `/apis/${apiVersion}`)) as ApiResourceList
+    return list.resources
+      .filter((r) => !r.name.includes('/'))
+      .map((r) => ({ group, version, resource: r.name, kind: r.kind, namespaced: r.namespaced, verbs: r.verbs }))
+  }
+
+  const kindsOf = (group: string, version: string, fresh: boolean): Promise<readonly ServedKind[]> => {
+    const apiVersion = apiVersionOf({ group, version })
+    const cached = known.get(apiVersion)
+    if (cached && !fresh) return cached
+    const loading = load(group, version)
+    known.set(apiVersion, loading)
+    loading.catch(() => known.delete(apiVersion))
+    return loading
+  }
+
+  return {
+    async findKind(apiVersion, kind) {
+      const gv = parseApiVersion(apiVersion)
+      if (gv === undefined) return undefined
+      for (const fresh of known.has(apiVersion) ? [false, true] : [true]) {
+        try {
+          const found = (await kindsOf(gv.group, gv.version, fresh)).find((k) => k.kind === kind)
+          if (found) return found
+        } catch (error) {
+          if (!isNotFound(error)) throw error
+        }
+      }
+      return undefined
+    },
+    async kinds() {
+      const { groups } = (await get('/apis')) as ApiGroupList
+      const lists = await Promise.all([
+        kindsOf('', 'v1', true),
+        ...groups.map((g) => kindsOf(g.name, g.preferredVersion.version, true)),
+      ])
+      return lists.flat()
+    },
+  }
+}

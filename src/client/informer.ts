@@ -1,0 +1,169 @@
+/**
+ * A local picture of one resource, kept true by list + watch, with a call for every change.
+ *
+ *            list                    watch ends / error
+ *   start ─────────▶ listed ─▶ watching ───────────────▶ watching again from the last resourceVersion
+ *     ▲                              │ 410 Expired
+ *     └──────────────────────────────┘ (list again; differences become changes)
+ *
+ * Changes are seen at least once and in order per object; after a relist several may be seen as one.
+ */
+import { Backoff } from '../base/backoff.ts'
+import { type Clock, sleep } from '../base/clock.ts'
+import type { GroupVersionResource } from '../kube/gvk.ts'
+import { isExpired } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Reader, WatchEvent, Watcher } from './client.ts'
+
+export interface InformerOptions {
+  readonly client: Reader & Watcher
+  readonly clock: Clock
+  readonly resource: GroupVersionResource
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly includeUninitialized?: boolean
+  /** `next` undefined = gone. Must not throw. */
+  readonly onChange?: (next: KubeObject | undefined, old: KubeObject | undefined) => void
+  /** Told of every failure that the informer then recovers from. */
+  readonly onError?: (error: unknown) => void
+  /** What to keep of each object; default all of it. Must keep metadata.{name,namespace,uid,resourceVersion}. */
+  readonly keep?: (object: KubeObject) => KubeObject
+}
+
+const retryBaseMs = 100
+const retryMaxMs = 10_000
+const pageSize = 500
+
+const keyOf = (o: KubeObject): string => `${o.metadata.namespace ?? ''}/${o.metadata.name ?? ''}`
+
+export class Informer {
+  readonly #options: InformerOptions
+  #objects = new Map<string, KubeObject>()
+  #synced = false
+  #waiters: (() => void)[] = []
+
+  constructor(options: InformerOptions) {
+    this.#options = options
+  }
+
+  get synced(): boolean {
+    return this.#synced
+  }
+
+  /** Resolves after the first complete list. */
+  async whenSynced(): Promise<void> {
+    if (!this.#synced) await new Promise<void>((resolve) => this.#waiters.push(resolve))
+  }
+
+  find(namespace: string, name: string): KubeObject | undefined {
+    return this.#objects.get(`${namespace}/${name}`)
+  }
+
+  values(): Iterable<KubeObject> {
+    return this.#objects.values()
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  /** Until `signal` aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, onError } = this.#options
+    const backoff = new Backoff<'list'>(retryBaseMs, retryMaxMs)
+    let resourceVersion: string | undefined
+    while (!signal.aborted) {
+      try {
+        resourceVersion ??= await this.#list(signal)
+        backoff.forget('list')
+        resourceVersion = await this.#watch(resourceVersion, signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (isExpired(error)) {
+          resourceVersion = undefined
+          continue
+        }
+        onError?.(error)
+        await sleep(clock, backoff.next('list'), signal)
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<string> {
+    const seen = new Map<string, KubeObject>()
+    const { client, resource } = this.#options
+    let next: string | undefined
+    let resourceVersion = ''
+    do {
+      const page = await client.list(resource, {
+        ...selection(this.#options),
+        limit: pageSize,
+        ...(next === undefined ? {} : { continue: next }),
+        signal,
+      })
+      for (const object of page.items) seen.set(keyOf(object), this.#keep(object))
+      resourceVersion = page.metadata.resourceVersion ?? ''
+      next = page.metadata.continue || undefined
+    } while (next !== undefined)
+
+    const before = this.#objects
+    this.#objects = seen
+    for (const [key, object] of seen) {
+      const old = before.get(key)
+      if (old?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange?.(object, old)
+    }
+    for (const [key, old] of before) if (!seen.has(key)) this.#options.onChange?.(undefined, old)
+    this.#synced = true
+    for (const waiter of this.#waiters.splice(0)) waiter()
+    return resourceVersion
+  }
+
+  /** Answers the version to go on from when the server ended the watch. */
+  async #watch(from: string, signal: AbortSignal): Promise<string> {
+    const { client, resource } = this.#options
+    let resourceVersion = from
+    const events = client.watch(resource, {
+      ...selection(this.#options),
+      resourceVersion,
+      allowWatchBookmarks: true,
+      signal,
+    })
+    for await (const event of events) {
+      resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion
+      if (event.type !== 'BOOKMARK') this.#apply(event)
+    }
+    return resourceVersion
+  }
+
+  #apply(event: WatchEvent): void {
+    const key = keyOf(event.object)
+    const old = this.#objects.get(key)
+    if (event.type === 'DELETED') {
+      this.#objects.delete(key)
+      this.#options.onChange?.(undefined, this.#keep(event.object))
+      return
+    }
+    const object = this.#keep(event.object)
+    this.#objects.set(key, object)
+    this.#options.onChange?.(object, old)
+  }
+
+  #keep(object: KubeObject): KubeObject {
+    return this.#options.keep?.(object) ?? object
+  }
+}
+
+function selection(o: Pick<InformerOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized'>): {
+  namespace?: string
+  labelSelector?: string
+  fieldSelector?: string
+  includeUninitialized?: boolean
+} {
+  return {
+    ...(o.namespace === undefined ? {} : { namespace: o.namespace }),
+    ...(o.labelSelector === undefined ? {} : { labelSelector: o.labelSelector }),
+    ...(o.fieldSelector === undefined ? {} : { fieldSelector: o.fieldSelector }),
+    ...(o.includeUninitialized ? { includeUninitialized: true } : {}),
+  }
+}

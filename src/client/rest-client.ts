@@ -1,0 +1,301 @@
+/**
+ * The one implementation of `Client`: Kubernetes' REST conventions in JSON over any `Transport`.
+ */
+import { Channel, type Stream } from '../base/stream.ts'
+import { type GroupVersionResource, apiVersionOf } from '../kube/gvk.ts'
+import { type StatusReason, StatusError } from '../kube/status-error.ts'
+import type { KubeList, KubeObject, Status } from '../kube/types.ts'
+import type {
+  ApplyOptions,
+  Client,
+  DeleteOptions,
+  Discovery,
+  ListOptions,
+  ObjectRef,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './client.ts'
+import { createDiscovery } from './discovery.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+
+/** Events a slow consumer may leave lying before the watch is cut off. */
+const watchBuffer = 100_000
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export interface RestClientOptions {
+  readonly transport: Transport
+  /** Sent with every request; its first word is the field manager of plain writes. */
+  readonly userAgent: string
+}
+
+export class RestClient implements Client {
+  readonly #transport: Transport
+  readonly #userAgent: string
+  readonly discovery: Discovery
+
+  constructor({ transport, userAgent }: RestClientOptions) {
+    this.#transport = transport
+    this.#userAgent = userAgent
+    this.discovery = createDiscovery((path) => this.request('GET', path))
+  }
+
+  async get(
+    resource: GroupVersionResource,
+    ref: ObjectRef,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<KubeObject> {
+    return (await this.#json({ method: 'GET', path: pathOf(resource, ref), ...signalOf(options) })) as KubeObject
+  }
+
+  async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<KubeList> {
+    const query = selectorQuery(options)
+    if (options.limit !== undefined) query.set('limit', String(options.limit))
+    if (options.continue !== undefined) query.set('continue', options.continue)
+    if (options.resourceVersionMatch !== undefined) query.set('resourceVersionMatch', options.resourceVersionMatch)
+    const path = pathOf(resource, options)
+    return (await this.#json({ method: 'GET', path, query, ...signalOf(options) })) as KubeList
+  }
+
+  async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { namespace, name } = object.metadata
+    const ref = options.subresource === undefined ? place(namespace) : { ...place(namespace), name: name ?? '' }
+    return this.#write('POST', pathOf(resource, ref, options.subresource), object, options)
+  }
+
+  async update(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    return this.#write('PUT', pathOf(resource, refOf(object), options.subresource), object, options)
+  }
+
+  async patch(
+    resource: GroupVersionResource,
+    ref: ObjectRef,
+    patch: object,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    const path = pathOf(resource, ref, options.subresource)
+    return this.#write('PATCH', path, patch, options, 'application/merge-patch+json')
+  }
+
+  async apply(resource: GroupVersionResource, object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
+    const path = pathOf(resource, refOf(object), options.subresource)
+    return this.#write('PATCH', path, object, options, 'application/apply-patch+yaml', options.force)
+  }
+
+  async delete(
+    resource: GroupVersionResource,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<KubeObject | Status> {
+    const body = deleteBody(options)
+    return (await this.#json({ method: 'DELETE', path: pathOf(resource, ref), body, ...signalOf(options) })) as
+      | KubeObject
+      | Status
+  }
+
+  async deleteCollection(
+    resource: GroupVersionResource,
+    list: ListOptions,
+    options: DeleteOptions = {},
+  ): Promise<KubeList> {
+    return (await this.#json({
+      method: 'DELETE',
+      path: pathOf(resource, list),
+      query: selectorQuery(list),
+      body: deleteBody(options),
+      ...signalOf(options),
+    })) as KubeList
+  }
+
+  watch(resource: GroupVersionResource, options: WatchOptions): Stream<WatchEvent> {
+    const query = selectorQuery(options)
+    query.set('watch', 'true')
+    if (options.allowWatchBookmarks) query.set('allowWatchBookmarks', 'true')
+    if (options.sendInitialEvents) {
+      query.set('sendInitialEvents', 'true')
+      query.set('resourceVersionMatch', 'NotOlderThan')
+    }
+    const left = new AbortController()
+    const channel = new Channel<WatchEvent>({ limit: watchBuffer, onClose: () => left.abort() })
+    const signal = AbortSignal.any([options.signal, left.signal])
+    void this.#follow(channel, { method: 'GET', path: pathOf(resource, options), query, headers: {}, signal })
+    return channel
+  }
+
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<unknown> {
+    const [plain = '', query] = path.split('?', 2)
+    return this.#json({
+      method,
+      path: plain,
+      query: new URLSearchParams(query),
+      ...(body === undefined ? {} : { body: encoder.encode(JSON.stringify(body)) }),
+      ...signalOf(options),
+    })
+  }
+
+  async #write(
+    method: string,
+    path: string,
+    body: object,
+    options: WriteOptions,
+    contentType = 'application/json',
+    force?: boolean,
+  ): Promise<KubeObject> {
+    const query = new URLSearchParams()
+    if (options.fieldManager !== undefined) query.set('fieldManager', options.fieldManager)
+    if (options.dryRun) query.set('dryRun', 'All')
+    if (force) query.set('force', 'true')
+    if (options.includeUninitialized) query.set('includeUninitialized', 'true')
+    const bytes = encoder.encode(JSON.stringify(body))
+    return (await this.#json({ method, path, query, body: bytes, contentType, ...signalOf(options) })) as KubeObject
+  }
+
+  async #json(
+    request: Omit<TransportRequest, 'query' | 'headers'> & {
+      readonly query?: URLSearchParams
+      readonly contentType?: string
+    },
+  ): Promise<unknown> {
+    const response = await this.#send({
+      ...request,
+      query: request.query ?? new URLSearchParams(),
+      headers: request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' },
+    })
+    const text = decoder.decode(await bytesOf(response))
+    return text === '' ? undefined : parseJson(text)
+  }
+
+  async #send(request: TransportRequest): Promise<TransportResponse> {
+    const response = await this.#transport.send({
+      ...request,
+      headers: { accept: 'application/json', 'user-agent': this.#userAgent, ...request.headers },
+    })
+    if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response)))
+    return response
+  }
+
+  async #follow(channel: Channel<WatchEvent>, request: TransportRequest): Promise<void> {
+    try {
+      const response = await this.#send({ ...request, streaming: true })
+      const body = response.body
+      if (body instanceof Uint8Array) for (const event of eventsIn(decoder.decode(body))) channel.push(event)
+      else await this.#followStream(channel, body)
+      channel.close()
+    } catch (error) {
+      if (request.signal?.aborted) channel.close()
+      else channel.close(error)
+    }
+  }
+
+  async #followStream(channel: Channel<WatchEvent>, body: Stream<Uint8Array>): Promise<void> {
+    const text = new TextDecoder()
+    let rest = ''
+    for await (const chunk of body) {
+      const received = rest + text.decode(chunk, { stream: true })
+      const end = received.lastIndexOf('\n') + 1
+      rest = received.slice(end)
+      for (const event of eventsIn(received.slice(0, end))) if (!channel.push(event)) return
+    }
+  }
+}
+
+function* eventsIn(text: string): Iterable<WatchEvent> {
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const event = parseJson(line) as { type: string; object: unknown }
+    if (event.type === 'ERROR') throw statusErrorOf(event.object as Status)
+    yield event as WatchEvent
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new StatusError('the server sent something that is not JSON', { reason: 'InternalError', cause })
+  }
+}
+
+async function bytesOf(response: TransportResponse): Promise<Uint8Array> {
+  if (response.body instanceof Uint8Array) return response.body
+  const chunks: Uint8Array[] = []
+  for await (const chunk of response.body) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+function errorOf(code: number, text: string): StatusError {
+  try {
+    const status = JSON.parse(text) as Status
+    if (status?.kind === 'Status') return statusErrorOf(status)
+  } catch {
+    // Not every server in the way speaks Kubernetes: the text is all there is.
+  }
+  return new StatusError(text.trim() || `the server answered ${code}`, { code })
+}
+
+function statusErrorOf(status: Status): StatusError {
+  return new StatusError(status.message ?? 'the server did not say why', {
+    ...(status.reason === undefined ? {} : { reason: status.reason as StatusReason }),
+    code: status.code ?? 500,
+    ...(status.details === undefined ? {} : { details: status.details }),
+    ...(status.metadata?.continue === undefined ? {} : { continueToken: status.metadata.continue }),
+  })
+}
+
+/** Path of an object, or of a collection where there is no name. */
+export function pathOf(
+  resource: GroupVersionResource,
+  ref: { readonly namespace?: string; readonly name?: string },
+  subresource?: string,
+): string {
+  let path = resource.group === '' ? `/api/${resource.version}` : `/apis/${apiVersionOf(resource)}`
+  if (ref.namespace) path += `/namespaces/${encodeURIComponent(ref.namespace)}`
+  path += `/${resource.resource}`
+  if (ref.name) path += `/${encodeURIComponent(ref.name)}`
+  if (subresource) path += `/${subresource}`
+  return path
+}
+
+const place = (namespace: string | undefined): { namespace?: string } => (namespace ? { namespace } : {})
+
+function refOf(object: KubeObject): ObjectRef {
+  return { ...place(object.metadata.namespace), name: object.metadata.name ?? '' }
+}
+
+function signalOf(options: { readonly signal?: AbortSignal }): { signal?: AbortSignal } {
+  return options.signal === undefined ? {} : { signal: options.signal }
+}
+
+function selectorQuery(options: {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly resourceVersion?: string
+  readonly includeUninitialized?: boolean
+}): URLSearchParams {
+  const query = new URLSearchParams()
+  if (options.labelSelector) query.set('labelSelector', options.labelSelector)
+  if (options.fieldSelector) query.set('fieldSelector', options.fieldSelector)
+  if (options.resourceVersion !== undefined) query.set('resourceVersion', options.resourceVersion)
+  if (options.includeUninitialized) query.set('includeUninitialized', 'true')
+  return query
+}
+
+function deleteBody({ propagationPolicy, gracePeriodSeconds, preconditions, dryRun }: DeleteOptions): Uint8Array {
+  return encoder.encode(
+    JSON.stringify({
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      propagationPolicy,
+      gracePeriodSeconds,
+      preconditions,
+      ...(dryRun ? { dryRun: ['All'] } : {}),
+    }),
+  )
+}

@@ -1,0 +1,26 @@
+/** How a client's requests travel: into the pipeline of this process, or over the network. */
+import type { Stream } from '../base/stream.ts'
+
+export interface TransportRequest {
+  readonly method: string
+  /** Path with encoded elements. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  readonly signal?: AbortSignal
+  /** The answer is a stream of bytes rather than one body. */
+  readonly streaming?: boolean
+}
+
+export interface TransportResponse {
+  readonly status: number
+  readonly header: (name: string) => string | undefined
+  /** Bytes as they come; for a request that is not `streaming`, one item or none. */
+  readonly body: Uint8Array | Stream<Uint8Array>
+}
+
+export interface Transport {
+  /** Rejects only when no answer was had. */
+  send(request: TransportRequest): Promise<TransportResponse>
+}

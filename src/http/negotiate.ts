@@ -1,0 +1,141 @@
+/**
+ * What the caller wants to read: a serialisation (JSON, YAML, protobuf) and a view (the object, a Table, metadata only).
+ * @see k8s.io/apiserver/pkg/endpoints/handlers/negotiation v0.36
+ */
+import { notAcceptable, StatusError } from '../kube/status-error.ts'
+import { isTrue } from './request-info.ts'
+
+export type Format = 'json' | 'yaml' | 'protobuf'
+export type View = 'object' | 'table' | 'partial' | 'partialList'
+
+export interface Negotiated {
+  readonly format: Format
+  readonly view: View
+  /** `v1` | `v1beta1`, of meta.k8s.io, for the views that are not the object. */
+  readonly viewVersion: string
+  readonly pretty: boolean
+}
+
+export const jsonMediaType = 'application/json'
+export const yamlMediaType = 'application/yaml'
+export const protobufMediaType = 'application/vnd.kubernetes.protobuf'
+const allMediaTypes = [jsonMediaType, yamlMediaType, protobufMediaType]
+
+export interface Offer {
+  /** False for custom resources: objects in JSON and YAML only. */
+  readonly protobuf: boolean
+  readonly views: readonly View[]
+}
+
+const plainJson: Negotiated = { format: 'json', view: 'object', viewVersion: '', pretty: false }
+
+interface Clause {
+  readonly mediaType: string
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/** Accept headers repeat endlessly and are few: remember how they parse. Bounded. */
+const parsed = new Map<string, readonly Clause[]>()
+const rememberedHeaders = 256
+
+function parseAccept(header: string): readonly Clause[] {
+  const known = parsed.get(header)
+  if (known) return known
+  const clauses = header.split(',').map((text, order) => {
+    const [mediaType = '', ...rest] = text.split(';').map((p) => p.trim())
+    const parameters = new Map<string, string>()
+    for (const p of rest) {
+      const at = p.indexOf('=')
+      if (at > 0) parameters.set(p.slice(0, at).toLowerCase(), p.slice(at + 1))
+    }
+    return { mediaType: mediaType.toLowerCase(), parameters, quality: Number(parameters.get('q') ?? 1), order }
+  })
+  clauses.sort((a, b) => b.quality - a.quality || a.order - b.order)
+  if (parsed.size >= rememberedHeaders) parsed.clear()
+  parsed.set(header, clauses)
+  return clauses
+}
+
+const formatByMediaType: Readonly<Record<string, Format>> = {
+  [jsonMediaType]: 'json',
+  'application/*': 'json',
+  '*/*': 'json',
+  '': 'json',
+  [yamlMediaType]: 'yaml',
+  [protobufMediaType]: 'protobuf',
+}
+
+const viewByName: Readonly<Record<string, View>> = {
+  Table: 'table',
+  PartialObjectMetadata: 'partial',
+  PartialObjectMetadataList: 'partialList',
+}
+
+/** @throws StatusError NotAcceptable */
+export function negotiate(
+  headers: Readonly<Record<string, string | undefined>>,
+  query: URLSearchParams,
+  offer: Offer,
+): Negotiated {
+  const header = headers['accept'] ?? ''
+  const pretty = wantsPretty(headers, query)
+  if (header === '' || header === '*/*' || header === jsonMediaType) return pretty ? { ...plainJson, pretty } : plainJson
+  for (const clause of parseAccept(header)) {
+    const format = formatByMediaType[clause.mediaType]
+    if (format === undefined) continue
+    const as = clause.parameters.get('as')
+    const prettyHere = pretty || clause.parameters.get('pretty') === '1'
+    if (as === undefined) {
+      if (format === 'protobuf' && !offer.protobuf) continue
+      return { format, view: 'object', viewVersion: '', pretty: prettyHere }
+    }
+    const view = viewByName[as]
+    const version = clause.parameters.get('v') ?? ''
+    if (view === undefined || !offer.views.includes(view)) continue
+    if (clause.parameters.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue
+    // Tables are never protobuf; the metadata views are, for every kind.
+    if (format === 'protobuf' && view === 'table') continue
+    return { format, view, viewVersion: version, pretty: prettyHere }
+  }
+  throw notAcceptable(offer.protobuf ? allMediaTypes : [jsonMediaType, yamlMediaType])
+}
+
+/** How an error is written: like the answer would have been, JSON where that can't be. */
+export function negotiateError(
+  headers: Readonly<Record<string, string | undefined>>,
+  query: URLSearchParams,
+): Negotiated {
+  try {
+    const wanted = negotiate(headers, query, { protobuf: true, views: ['table', 'partial', 'partialList'] })
+    return wanted.view === 'object' ? wanted : { ...plainJson, pretty: wanted.pretty }
+  } catch (error) {
+    if (error instanceof StatusError) return plainJson
+    throw error
+  }
+}
+
+function wantsPretty(headers: Readonly<Record<string, string | undefined>>, query: URLSearchParams): boolean {
+  const asked = query.get('pretty')
+  if (asked !== null) return isTrue(asked)
+  const agent = headers['user-agent']
+  return agent !== undefined && /^(curl|Wget|Mozilla\/5\.0)/.test(agent)
+}
+
+export function contentTypeOf(n: Negotiated): string {
+  switch (n.format) {
+    case 'yaml':
+      return yamlMediaType
+    case 'protobuf':
+      return protobufMediaType
+    case 'json':
+      return jsonMediaType
+  }
+}
+
+/** The media type of a request body; absent means JSON, parameters do not matter. */
+export function bodyMediaType(headers: Readonly<Record<string, string | undefined>>): string {
+  const header = headers['content-type']
+  if (header === undefined || header === '') return jsonMediaType
+  const end = header.indexOf(';')
+  return (end < 0 ? header : header.slice(0, end)).trim().toLowerCase()
+}

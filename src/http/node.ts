@@ -1,0 +1,273 @@
+/**
+ * The only file that knows sockets and TLS: HTTP/2 and HTTP/1.1 on one port, turned into `ApiRequest` and back.
+ *
+ * HTTP/2 is served on Node's stream interface, not on its HTTP/1 imitation, which costs a third of the throughput.
+ */
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import http2 from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { requestTooLarge } from '../kube/status-error.ts'
+import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
+import type { Serve } from './pipeline.ts'
+
+export interface TlsMaterial {
+  readonly key: string
+  readonly cert: string
+  /** Client certificates must chain to it. */
+  readonly clientCa: string
+}
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+  readonly tls: TlsMaterial
+  readonly onError: (error: unknown) => void
+}
+
+export interface Listener {
+  readonly host: string
+  readonly port: number
+  /** Serves with a new certificate from now on; open connections keep theirs. */
+  setTls(tls: TlsMaterial): void
+  /** Stops accepting; resolves when every request under way is answered or `deadline` aborts, which cuts the rest off. */
+  close(deadline: AbortSignal): Promise<void>
+}
+
+const maxHeaderBytes = 64 * 1024
+const idleTimeoutMs = 120_000
+const headersTimeoutMs = 30_000
+/** Per HTTP/2 connection; client-go multiplexes all its watches over one. */
+const maxConcurrentStreams = 1000
+
+/** @throws NodeJS.ErrnoException EADDRINUSE, EACCES, EADDRNOTAVAIL */
+export async function listen(serve: Serve, options: ListenOptions): Promise<Listener> {
+  const server = http2.createSecureServer({
+    ...tlsOptions(options.tls),
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    maxHeaderListPairs: 256,
+    maxHeaderSize: maxHeaderBytes,
+    settings: { maxConcurrentStreams, initialWindowSize: 1024 * 1024, maxHeaderListSize: maxHeaderBytes },
+    keepAliveTimeout: idleTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: 0,
+  } as http2.SecureServerOptions)
+
+  const sockets = new Set<TLSSocket>()
+  const sessions = new Set<http2.ServerHttp2Session>()
+  let underWay = 0
+  let closing = false
+  let drained: (() => void) | undefined
+  const began = (): void => {
+    underWay++
+  }
+  const ended = (): void => {
+    underWay--
+    if (underWay === 0) drained?.()
+  }
+
+  server.on('secureConnection', (socket) => {
+    socket.setNoDelay(true)
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.on('error', () => {}) // the peer broke the connection: its streams hear of it themselves
+  })
+  server.on('tlsClientError', () => {}) // a handshake that fails is the peer's business
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (closing) response.setHeader('connection', 'close')
+    began()
+    answerHttp1(serve, request, response).catch(options.onError).finally(ended)
+  })
+  // Adding 'request' made Node install its HTTP/1 imitation for HTTP/2 streams as well: ours replaces it.
+  server.removeAllListeners('stream')
+  server.on('stream', (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
+    began()
+    answerHttp2(serve, stream, headers).catch(options.onError).finally(ended)
+  })
+
+  server.listen(options.port, options.host)
+  await Promise.race([once(server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error))])
+  server.on('error', options.onError)
+  const address = server.address() as AddressInfo
+
+  return {
+    host: options.host,
+    port: address.port,
+    setTls: (tls) => server.setSecureContext(tlsOptions(tls)),
+    async close(deadline) {
+      closing = true
+      server.close()
+      for (const session of sessions) session.close()
+      if (underWay > 0 && !deadline.aborted) {
+        await new Promise<void>((resolve) => {
+          drained = resolve
+          deadline.addEventListener('abort', () => resolve(), { once: true })
+        })
+      }
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+function tlsOptions(tls: TlsMaterial): { key: string; cert: string; ca: string; minVersion: 'TLSv1.2' } {
+  return { key: tls.key, cert: tls.cert, ca: tls.clientCa, minVersion: 'TLSv1.2' }
+}
+
+const certificates = new WeakMap<TLSSocket, ApiRequest['clientCertificate']>()
+
+/** The peer's certificate does not change during a connection: looked at once. */
+function clientCertificateOf(socket: TLSSocket): ApiRequest['clientCertificate'] {
+  if (certificates.has(socket)) return certificates.get(socket)
+  const der = socket.getPeerX509Certificate()?.raw
+  const found = der === undefined ? undefined : { der, rejected: !socket.authorized }
+  certificates.set(socket, found)
+  return found
+}
+
+/** Reads a body up to a limit. What is beyond is not read; the connection is closed after the answer. */
+function bodyReader(source: AsyncIterable<Buffer>, declared: string | undefined): ApiRequest['body'] {
+  return async (limitBytes) => {
+    if (declared !== undefined && Number(declared) > limitBytes) throw requestTooLarge(limitBytes)
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of source) {
+      size += chunk.length
+      if (size > limitBytes) throw requestTooLarge(limitBytes)
+      chunks.push(chunk)
+    }
+    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
+  }
+}
+
+const noBody: ApiRequest['body'] = async () => new Uint8Array(0)
+
+async function answerHttp1(serve: Serve, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const [path, query] = splitUrl(request.url ?? '/')
+  const socket = request.socket as TLSSocket
+  const certificate = clientCertificateOf(socket)
+  const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
+  const answer = await serve({
+    method: request.method ?? 'GET',
+    path,
+    query,
+    headers: request.headers as Record<string, string | undefined>,
+    headerValues: (name) => request.headersDistinct[name] ?? [],
+    body: hasBody ? bodyReader(request, request.headers['content-length']) : noBody,
+    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
+    remoteAddress: socket.remoteAddress ?? '',
+    signal: gone.signal,
+  })
+  if (response.destroyed) return discard(answer.body)
+  // An unread rest of a body would be taken for the next request.
+  if (hasBody && !request.complete && !request.readableEnded) response.setHeader('connection', 'close')
+  const body = request.method === 'HEAD' ? new Uint8Array(0) : whole(answer.body)
+  if (body !== undefined) {
+    response.writeHead(answer.status, { ...headersOf(answer), 'content-length': body.length })
+    response.end(body)
+    return
+  }
+  response.writeHead(answer.status, headersOf(answer))
+  response.flushHeaders()
+  await pump(answer.body, (chunk) => response.write(chunk), response, gone.signal)
+  response.end()
+}
+
+async function answerHttp2(
+  serve: Serve,
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+): Promise<void> {
+  const gone = new AbortController()
+  stream.once('close', () => gone.abort())
+  stream.on('error', () => gone.abort())
+  const [path, query] = splitUrl(headers[':path'] ?? '/')
+  const socket = stream.session?.socket as TLSSocket | undefined
+  const certificate = socket === undefined ? undefined : clientCertificateOf(socket)
+  const method = headers[':method'] ?? 'GET'
+  const answer = await serve({
+    method,
+    path,
+    query,
+    headers: headers as Record<string, string | undefined>,
+    headerValues(name) {
+      const value = headers[name]
+      return value === undefined ? [] : Array.isArray(value) ? value : [value]
+    },
+    body: stream.readableEnded ? noBody : bodyReader(stream, headers['content-length']),
+    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
+    remoteAddress: socket?.remoteAddress ?? '',
+    signal: gone.signal,
+  })
+  if (stream.destroyed) return discard(answer.body)
+  const body = method === 'HEAD' ? new Uint8Array(0) : whole(answer.body)
+  if (body !== undefined) {
+    stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
+    stream.end(body)
+    return
+  }
+  stream.respond({ ':status': answer.status, ...headersOf(answer) })
+  await pump(answer.body, (chunk) => stream.write(chunk), stream, gone.signal)
+  stream.end()
+}
+
+function splitUrl(url: string): [path: string, query: string] {
+  const at = url.indexOf('?')
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
+}
+
+function headersOf(answer: ApiResponse): Record<string, string | string[]> {
+  return answer.headers as Record<string, string | string[]>
+}
+
+function whole(body: ApiBody): Uint8Array | undefined {
+  if (body instanceof Uint8Array) return body
+  return isStream(body) ? undefined : Buffer.concat(body)
+}
+
+async function discard(body: ApiBody): Promise<void> {
+  if (isStream(body)) await body[Symbol.asyncDispose]()
+}
+
+/**
+ * Writes a stream item by item, waiting for a slow socket: what piles up meanwhile is bounded by the stream, which cuts
+ * itself off. Leaves the stream (and so ends the watch behind it) when the peer goes away.
+ */
+async function pump(
+  body: ApiBody,
+  write: (chunk: Uint8Array) => boolean,
+  sink: NodeJS.EventEmitter,
+  gone: AbortSignal,
+): Promise<void> {
+  if (!isStream(body)) return
+  const stop = (): void => {
+    void body[Symbol.asyncDispose]()
+  }
+  gone.addEventListener('abort', stop, { once: true })
+  if (gone.aborted) stop()
+  try {
+    for await (const chunk of body) {
+      if (gone.aborted) break
+      if (!write(chunk)) await Promise.race([once(sink, 'drain', { signal: gone }), onceAborted(gone)]).catch(() => {})
+    }
+  } finally {
+    gone.removeEventListener('abort', stop)
+  }
+}
+
+function onceAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
