@@ -29,6 +29,11 @@ export interface Schema {
   readonly embeddedResource?: boolean
   /** granular (default) | atomic */
   readonly mapType?: 'granular' | 'atomic'
+  /**
+   * Built-in kinds: a Go struct held by value. It is there even when nothing in it is set, so adding the first field
+   * below it does not add the struct itself (managedFields then has no `.` for it).
+   */
+  readonly byValue?: boolean
 
   readonly items?: Schema
   /** atomic (default) | set | map */
