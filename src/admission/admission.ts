@@ -3,11 +3,16 @@
  *
  * All `mutate` halves run first, in the order of the list in `app/catalog.ts`; then the object is validated; then all
  * `validate` halves; then all `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
+ *
+ * `decide` and the call of `commit` are one synchronous section: nobody else in this process decides in between. So a
+ * decision can stand on writes that are queued but not yet durable (`DecisionView`), which is what lets many creators
+ * of one namespace charge the same quota without losing to each other (lanes, DECISIONS 2).
  */
-import type { KubeObject } from '../kube/types.ts'
+
 import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Guard, Write } from '../storage/storage.ts'
+import type { Expect, Guard, Write } from '../storage/storage.ts'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
 
@@ -29,10 +34,31 @@ export interface Attributes {
   warn(text: string): void
 }
 
+/** An extra write of a decision. `object` spares the next decision of the lane a parse of `value`. */
+export interface DecidedWrite extends Write {
+  readonly object?: KubeObject
+}
+
 /** What must hold at commit, and what else is written with it (DECISIONS 8: a closed list). */
 export interface Decision {
   readonly guards?: readonly Guard[]
-  readonly writes?: readonly Write[]
+  readonly writes?: readonly DecidedWrite[]
+  /** Nothing can be decided before this settles; then everybody is asked again. */
+  readonly wait?: Promise<unknown>
+}
+
+/** One object as a decision may rely on it. */
+export interface Seen {
+  readonly key: string
+  /** Shared: never change it. */
+  readonly object: KubeObject | undefined
+  /** Put it into a guard or write of `key`, and the decision holds only if nobody comes in between. */
+  readonly expect: Expect
+}
+
+/** The cache, with the queued extra writes of this process on top. Valid only during the call it is passed to. */
+export interface DecisionView {
+  see(type: ResourceType, namespace: string, name: string): Seen
 }
 
 export interface AdmissionPlugin {
@@ -42,6 +68,26 @@ export interface AdmissionPlugin {
   mutate?(attributes: Attributes): Promise<KubeObject | undefined>
   /** @throws StatusError */
   validate?(attributes: Attributes): Promise<void>
-  /** May be called again after a lost guard; so no side effects. @throws StatusError */
-  decide?(attributes: Attributes): Promise<Decision>
+  /**
+   * Synchronous and without side effects: it is called again after a lost guard, and once more, from a cache that has
+   * caught up with the store, before a refusal is believed. @throws StatusError
+   */
+  decide?(attributes: Attributes, view: DecisionView): Decision
+}
+
+/** How one commit changes one object, whatever request caused it. */
+export interface ContentChange {
+  readonly type: ResourceType
+  readonly namespace: string
+  readonly name: string
+  /** undefined = created. Parsed when first read. */
+  readonly before: KubeObject | undefined
+  /** undefined = removed. */
+  readonly after: KubeObject | undefined
+}
+
+/** Keeps a running account of content (quota): asked at every commit, removals and `/status` included (DECISIONS 9). */
+export interface Accountant {
+  /** Same rules as `AdmissionPlugin.decide`. */
+  account(change: ContentChange, view: DecisionView): Decision
 }

@@ -7,19 +7,10 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
+import type { StoredObject } from '../watch/stored-object.ts'
+import type { WatchEvent } from '../watch/watch-event.ts'
 
-/** One version of one object: its bytes as stored, and the parsed form on demand. */
-export interface StoredObject {
-  readonly type: ResourceType
-  readonly namespace: string
-  readonly name: string
-  /** Of the change; the object's resourceVersion. 0 for a dry-run create. */
-  readonly revision: Revision
-  /** JSON without TypeMeta and without resourceVersion; always begins with `{"metadata":{`. */
-  readonly bytes: Uint8Array
-  /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
-  readonly object: KubeObject
-}
+export type { StoredObject } from '../watch/stored-object.ts'
 
 /** Who writes what where, and how. */
 export interface WriteScope {
@@ -77,14 +68,13 @@ export interface WatchQuery extends ReadOptions {
   readonly sendInitialEvents?: boolean
   readonly allowWatchBookmarks?: boolean
   readonly visible?: (object: KubeObject) => boolean
+  /** The stream ends cleanly after so long, with a last bookmark shortly before. Absent = until `signal` aborts. */
+  readonly timeoutMs?: number
   /** The stream ends cleanly when it aborts. */
   readonly signal: AbortSignal
 }
 
-export type RegistryEvent =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: StoredObject }
-  /** `initialEventsEnd` marks the end of `sendInitialEvents`. */
-  | { readonly type: 'BOOKMARK'; readonly revision: Revision; readonly initialEventsEnd: boolean }
+export type RegistryEvent = WatchEvent
 
 /**
  * Makes the next state from the current one (undefined = does not exist). May be called again after a lost race, so it
@@ -125,6 +115,7 @@ export interface Registry {
   list(type: ResourceType, query: ListQuery): Promise<ListPage>
   /** Errors before the stream starts throw here; later ones (Expired, ...) are thrown by the stream. */
   watch(type: ResourceType, query: WatchQuery): Promise<Stream<readonly RegistryEvent[]>>
+  /** Takes `object` over (decoded and defaulted): the caller must not touch it afterwards. */
   create(scope: WriteScope, object: KubeObject): Promise<StoredObject>
   update(scope: WriteScope, transform: Transform, options?: UpdateOptions): Promise<UpdateResult>
   delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>

@@ -6,7 +6,9 @@ import type { NameRule } from '../kube/names.ts'
 import type { KubeObject } from '../kube/types.ts'
 
 export interface StrategyContext {
+  /** '' for the main resource. */
   readonly subresource: string
+  /** RFC 3339, seconds. */
   readonly now: string
 }
 
@@ -19,12 +21,19 @@ export interface Strategy {
   /** Beyond schema and metadata, which are checked for every kind. */
   validate?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): readonly FieldError[]
   warnings?(next: KubeObject): readonly string[]
-  /** Replaces the rule for when DELETE removes at once. Default: no metadata.finalizers. */
+  /** Types that are given time to end (pods). Absent: DELETE removes as soon as nothing holds the object. */
   readonly graceful?: GracefulDeletion
   /** Applied in the commit that sets deletionTimestamp (namespaces become Terminating). */
   beginDeletion?(object: KubeObject, context: StrategyContext): KubeObject
-  /** What keeps an object with a deletionTimestamp in the store besides metadata.finalizers; empty lets it go. */
+  /**
+   * What keeps an object with a deletionTimestamp in the store besides metadata.finalizers; empty lets it go.
+   * While something does, repeated DELETEs change nothing.
+   */
   heldBy?(object: KubeObject): readonly string[]
+  /** False = propagation policies mean nothing for it (events). Default true. */
+  readonly garbageCollected?: boolean
+  /** Words failed DELETE preconditions as upstream does for namespaces. */
+  readonly storageWordedPreconditions?: boolean
   /** Name rule; default: DNS-1123 subdomain. */
   readonly validateName?: NameRule
   /** False = an update must carry a resourceVersion. Default true. */
@@ -42,6 +51,6 @@ export interface Strategy {
 }
 
 export interface GracefulDeletion {
-  /** undefined = remove at once if nothing else holds it. */
-  graceSeconds(object: KubeObject, requested: number | undefined): number | undefined
+  /** Seconds until it may be removed; 0 = now. `requested` is never negative. */
+  graceSeconds(object: KubeObject, requested: number | undefined): number
 }

@@ -1,0 +1,129 @@
+/**
+ * Objects at rest and on the wire. Stored is JSON without TypeMeta and without resourceVersion, and it always begins
+ * with `{"metadata":{`. So every answer is a short head plus the stored bytes from position 13 on: nothing is ever
+ * serialised again for a reader.
+ *
+ *   stored        {"metadata":{"name":"a",…},"spec":{…}}
+ *   single        {"kind":"K","apiVersion":"v1","metadata":{"resourceVersion":"7","name":"a",…},"spec":{…}}
+ *   list item     {"metadata":{"resourceVersion":"7","name":"a",…},"spec":{…}}      (custom resources: with TypeMeta)
+ *   watch line    {"type":"ADDED","object":{"kind":…}}\n
+ */
+import { apiVersionOf } from './gvk.ts'
+import type { KubeObject, ObjectMeta } from './types.ts'
+
+/** What heads are made of. A `ResourceType` is one. */
+export interface TypeHead {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly custom: boolean
+}
+
+const opening = '{"metadata":{'
+const openingLength: number = opening.length
+
+/** The order in which upstream prints ObjectMeta. */
+const metadataKeys = [
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+] as const satisfies readonly (keyof ObjectMeta)[]
+
+/** Absent, and what Go's `omitempty` leaves out. */
+function isOmitted(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.length === 0
+  for (const _ in value) return false
+  return true
+}
+
+/**
+ * The stored form. Metadata fields that are empty or unknown are dropped; everything else keeps its order.
+ * @throws TypeError for metadata without a name: such an object has no place in the store.
+ */
+export function encodeStored(object: KubeObject): Uint8Array {
+  const given = object.metadata
+  if (!given.name) throw new TypeError('an object without a name can not be stored')
+  const metadata: Record<string, unknown> = {}
+  for (const key of metadataKeys) {
+    const value = given[key]
+    if (!isOmitted(value) && !(key === 'generation' && value === 0)) metadata[key] = value
+  }
+  const stored: Record<string, unknown> = { metadata }
+  for (const key in object) {
+    if (key !== 'metadata' && key !== 'kind' && key !== 'apiVersion') stored[key] = object[key]
+  }
+  // A buffer of its own, not a slice of the pool: it is kept for long, and moved between threads whole.
+  const text = JSON.stringify(stored)
+  const bytes = new Uint8Array(Buffer.byteLength(text))
+  Buffer.from(bytes.buffer).write(text)
+  return bytes
+}
+
+/** A new object, complete with TypeMeta and (unless the revision is 0) resourceVersion. */
+export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number): KubeObject {
+  const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength)
+  return JSON.parse(singleHead(type, revision) + rest) as KubeObject
+}
+
+/** Everything before the stored bytes from position 13 on. ASCII: kinds and groups are DNS-like names. */
+function singleHead(type: TypeHead, revision: number): string {
+  const kind = JSON.stringify(type.kind)
+  const apiVersion = JSON.stringify(apiVersionOf(type))
+  const typeMeta = type.custom
+    ? `"apiVersion":${apiVersion},"kind":${kind}`
+    : `"kind":${kind},"apiVersion":${apiVersion}`
+  return `{${typeMeta},"metadata":{${versionHead(revision)}`
+}
+
+function versionHead(revision: number): string {
+  return revision === 0 ? '' : `"resourceVersion":"${revision}",`
+}
+
+function splice(head: string, bytes: Uint8Array, tail: string): Uint8Array {
+  const rest = bytes.byteLength - openingLength
+  const whole = Buffer.allocUnsafe(head.length + rest + tail.length)
+  whole.write(head, 0, 'latin1')
+  whole.set(bytes.subarray(openingLength), head.length)
+  if (tail !== '') whole.write(tail, head.length + rest, 'latin1')
+  return whole
+}
+
+/** One object, without a line end. Revision 0 (a dry run) leaves resourceVersion out. */
+export function singleObject(type: TypeHead, revision: number, bytes: Uint8Array): Uint8Array {
+  return splice(singleHead(type, revision), bytes, '')
+}
+
+/** Head of a list item; what follows it is `bytes.subarray(storedRestOffset)`, so that lists copy each byte once. */
+export function listItemHead(type: TypeHead, revision: number): string {
+  return type.custom ? singleHead(type, revision) : `${opening}${versionHead(revision)}`
+}
+
+/** Where the part of the stored bytes begins that follows a head. */
+export const storedRestOffset: number = openingLength
+
+export function listItem(type: TypeHead, revision: number, bytes: Uint8Array): Uint8Array {
+  return splice(listItemHead(type, revision), bytes, '')
+}
+
+/** A line of a JSON watch stream, line end included. */
+export function watchLine(
+  event: 'ADDED' | 'MODIFIED' | 'DELETED',
+  type: TypeHead,
+  revision: number,
+  bytes: Uint8Array,
+): Uint8Array {
+  return splice(`{"type":"${event}","object":${singleHead(type, revision)}`, bytes, '}\n')
+}

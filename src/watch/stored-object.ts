@@ -1,0 +1,98 @@
+/**
+ * One version of one object: its bytes as stored, and the parsed form on demand. Versions are immutable; what changes
+ * is which one is current.
+ */
+import type { ResourceType } from '../kube/resource-type.ts'
+import { parseStored } from '../kube/stored-form.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Revision } from '../storage/storage.ts'
+import type { ParsedPool } from './parsed-pool.ts'
+
+/** A version seen as an object of one served type. */
+export interface StoredObject {
+  readonly type: ResourceType
+  readonly namespace: string
+  readonly name: string
+  /** Of the change; the object's resourceVersion. 0 for a dry-run create. */
+  readonly revision: Revision
+  /** JSON without TypeMeta and without resourceVersion; always begins with `{"metadata":{`. */
+  readonly bytes: Uint8Array
+  /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
+  readonly object: KubeObject
+}
+
+/** What the cache holds per object. Small: there may be a million. */
+export class ObjectVersion {
+  /** Key within its storage name: `namespace/name` or `name`. */
+  readonly key: string
+  /** '' for cluster-scoped objects. */
+  readonly namespace: string
+  readonly revision: Revision
+  readonly bytes: Uint8Array
+  /** The last type it was looked at as; nearly always the only one. */
+  #view: TypedVersion | undefined
+
+  constructor(key: string, namespace: string, revision: Revision, bytes: Uint8Array) {
+    this.key = key
+    this.namespace = namespace
+    this.revision = revision
+    this.bytes = bytes
+  }
+
+  get name(): string {
+    return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1)
+  }
+
+  /** `pool` remembers parsed objects for a while; without one the view keeps its own for as long as it lives. */
+  as(type: ResourceType, pool?: ParsedPool): StoredObject {
+    const view = this.#view
+    if (view !== undefined && view.type === type) return view
+    const made = new TypedVersion(type, this, pool)
+    this.#view = made
+    return made
+  }
+}
+
+export class TypedVersion implements StoredObject {
+  readonly type: ResourceType
+  readonly version: ObjectVersion
+  readonly #pool: ParsedPool | undefined
+  #object: KubeObject | undefined
+
+  /** `object`: the parsed form, where the maker has it at hand. */
+  constructor(type: ResourceType, version: ObjectVersion, pool?: ParsedPool, object?: KubeObject) {
+    this.type = type
+    this.version = version
+    this.#pool = pool
+    this.#object = object
+  }
+
+  get namespace(): string {
+    return this.version.namespace
+  }
+
+  get name(): string {
+    return this.version.name
+  }
+
+  get revision(): Revision {
+    return this.version.revision
+  }
+
+  get bytes(): Uint8Array {
+    return this.version.bytes
+  }
+
+  get object(): KubeObject {
+    if (this.#object === undefined) {
+      this.#object = parseStored(this.version.bytes, this.type, this.version.revision)
+      this.#pool?.keep(this)
+    }
+    return this.#object
+  }
+
+  /** Called by the pool: parsed again when next asked for. */
+  forget(): void {
+    this.#object = undefined
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * What a watcher is told. Events of one change are shared by all watchers that see it the same way, so whatever is made
+ * of an event (frames, table rows) is made once, through `memo`.
+ */
+import type { Revision } from '../storage/storage.ts'
+import type { StoredObject } from './stored-object.ts'
+
+export type WatchEvent = ObjectEvent | BookmarkEvent
+
+export class ObjectEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  /** For DELETED: the last state that the watcher could see, under the revision of the change that took it away. */
+  readonly stored: StoredObject
+  #memo: Map<string, unknown> | undefined
+
+  constructor(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject) {
+    this.type = type
+    this.stored = stored
+  }
+
+  /** Makes a thing of this event once, for all watchers that ask under the same key. */
+  memo<T>(key: string, make: () => T): T {
+    this.#memo ??= new Map()
+    const known = this.#memo.get(key)
+    if (known !== undefined) return known as T
+    const made = make()
+    this.#memo.set(key, made)
+    return made
+  }
+}
+
+export interface BookmarkEvent {
+  readonly type: 'BOOKMARK'
+  /** Everything up to it was sent. */
+  readonly revision: Revision
+  /** Marks the end of `sendInitialEvents`. */
+  readonly initialEventsEnd: boolean
+}
