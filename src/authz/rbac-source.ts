@@ -1,0 +1,26 @@
+/**
+ * What RBAC must be told about the world. The wiring adapts the watch cache to it, so `authz` knows no registry.
+ */
+import type { KubeObject } from '../kube/types.ts'
+
+export type RbacKind = 'ClusterRole' | 'ClusterRoleBinding' | 'Role' | 'RoleBinding'
+
+/** An object and its address. `object` may be parsed on first use, so it is read only when needed. */
+export interface RbacObject {
+  readonly namespace: string
+  readonly name: string
+  readonly object: KubeObject
+}
+
+export interface RbacSource {
+  /**
+   * First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed), in
+   * the order of the store across all kinds, before anybody can see the answer of the write.
+   */
+  subscribe(
+    kind: RbacKind | 'Namespace',
+    listener: (next: RbacObject | undefined, old: RbacObject | undefined) => void,
+  ): () => void
+  /** The namespace as of the change being delivered. */
+  findNamespace(name: string): KubeObject | undefined
+}
