@@ -85,7 +85,6 @@ describe('values that survive the way over the wire as Go would have them', () =
             { port: 81, targetPort: 8081 },
           ],
         },
-        status: { loadBalancer: {} },
       },
     },
     {
