@@ -1,0 +1,107 @@
+/**
+ * The built-in kinds: what is served, what its values look like, what upstream's defaulting and validation do to them.
+ * Everything else asks here and knows no kind by itself.
+ *
+ * Construction, in this order: parse the generated list (about 1 ms), index its type names, make the 68 resource types.
+ * Schemas are made type by type when first looked at; descriptions are read when first asked for.
+ */
+import type { GroupVersionResource } from '../kube/gvk.ts'
+import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
+import type { Schema } from '../kube/schema/schema.ts'
+import { builtInTypes } from './built-in-types.ts'
+import { extensionDescriptions } from './facts/extensions.ts'
+import { readDescriptions, readGeneratedCatalog } from './generated-catalog.ts'
+import { type MutableResourceTypes, ResourceTypeTable } from './resource-type-table.ts'
+import { Schemas } from './schemas.ts'
+
+const typeMeta: Schema = { type: 'string' }
+const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+const everyVerb: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+/** A kind of ours: declared by its folder under `apis/`, served like any other. */
+export interface TypeDeclaration extends GroupVersionResource {
+  readonly kind: string
+  readonly namespaced: boolean
+  /** `spec`, `status`, ...; apiVersion, kind and metadata are added. */
+  readonly properties: Readonly<Record<string, Schema>>
+  readonly typeName?: string
+  readonly description?: string
+  /** Adds the `status` sub-resource. */
+  readonly hasStatus?: boolean
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  /** Default: `<resource>.<group>`. Give two versions or groups the same name and they share their objects. */
+  readonly storageName?: string
+  /** Default: all. */
+  readonly verbs?: readonly Verb[]
+}
+
+export interface Catalog {
+  readonly types: MutableResourceTypes
+  /** By full name: `io.k8s.api.core.v1.PodSpec`. @throws Error for a name that is not in the catalogue */
+  schemaOf(typeName: string): Schema
+  /** Every type name. */
+  typeNames(): Iterable<string>
+  /** The fields that OpenAPI documents list as 'required'. */
+  alwaysPrinted(typeName: string): readonly string[]
+  /** Makes a type; serve it with `types.change({ add: [type] })`. */
+  declare(declaration: TypeDeclaration): ResourceType
+  /**
+   * What a type or one of its fields means, for OpenAPI and `kubectl explain`; undefined if upstream says nothing. The
+   * first call reads the texts from disk.
+   */
+  describe(typeName: string, field?: string): string | undefined
+}
+
+export function loadCatalog(): Catalog {
+  const generated = readGeneratedCatalog()
+  const schemas = new Schemas(generated)
+  const types = new ResourceTypeTable(builtInTypes(generated, schemas))
+  let texts: ReturnType<typeof readDescriptions> | undefined
+  return {
+    types,
+    schemaOf: (typeName) => schemas.get(typeName),
+    typeNames: () => schemas.names(),
+    alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
+    declare: (declaration) => declareType(declaration, schemas.get(objectMetaName)),
+    describe: (typeName, field = '') => {
+      texts ??= readDescriptions()
+      return extensionDescriptions[typeName]?.[field] ?? texts[typeName]?.[field]
+    },
+  }
+}
+
+function declareType(d: TypeDeclaration, objectMeta: Schema): ResourceType {
+  const { group, version, resource, kind } = d
+  const subresources = new Map<string, Subresource>()
+  if (d.hasStatus) {
+    subresources.set('status', { name: 'status', verbs: ['get', 'patch', 'update'], kind: { group, version, kind } })
+  }
+  return {
+    group,
+    version,
+    resource,
+    kind,
+    listKind: `${kind}List`,
+    singular: kind.toLowerCase(),
+    namespaced: d.namespaced,
+    verbs: d.verbs ?? everyVerb,
+    shortNames: d.shortNames ?? [],
+    categories: d.categories ?? [],
+    subresources,
+    schema: {
+      type: 'object',
+      ...(d.typeName ? { typeName: d.typeName } : {}),
+      ...(d.description ? { description: d.description } : {}),
+      properties: new Map<string, Schema>([
+        ['apiVersion', typeMeta],
+        ['kind', typeMeta],
+        ['metadata', objectMeta],
+        ...Object.entries(d.properties),
+      ]),
+    },
+    storageName: d.storageName ?? `${resource}.${group}`,
+    stored: true,
+    custom: false,
+  }
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { compareGroups, compareVersions } from './groups.ts'
+
+it('orders versions as upstream does: stable, beta, alpha, each newest first, then the rest by name', () => {
+  const want = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'foo1', 'foo10']
+  expect(want.toReversed().sort(compareVersions)).toEqual(want)
+})
+
+it('orders groups by priority, unknown ones last by name', () => {
+  const want = ['', 'apiregistration.k8s.io', 'apps', 'policy', 'resource.k8s.io', 'a.example.com', 'b.example.com']
+  expect(want.toReversed().sort(compareGroups)).toEqual(want)
+})
