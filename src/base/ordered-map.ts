@@ -134,6 +134,21 @@ export class OrderedMap<V> {
     return { values, more: false }
   }
 
+  /** How many keys there are with start ≤ key < end. Costs the number of blocks, not of keys. */
+  count(start: string, end: string): number {
+    return this.#rank(end) - this.#rank(start)
+  }
+
+  /** How many keys are below `key`. */
+  #rank(key: string): number {
+    const at = this.#blockOf(key)
+    const block = this.#blocks[at]
+    if (!block) return 0
+    let rank = this.#lowerBound(block.keys, key)
+    for (let i = 0; i < at; i++) rank += (this.#blocks[i] as Block<V>).keys.length
+    return rank
+  }
+
   #less(a: string, b: string): boolean {
     return this.#byBytes ? bytesLess(a, b) : a < b
   }

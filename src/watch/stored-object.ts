@@ -29,25 +29,27 @@ export class ObjectVersion {
   readonly namespace: string
   readonly revision: Revision
   readonly bytes: Uint8Array
+  readonly #pool: ParsedPool | undefined
   /** The last type it was looked at as; nearly always the only one. */
   #view: TypedVersion | undefined
 
-  constructor(key: string, namespace: string, revision: Revision, bytes: Uint8Array) {
+  /** `pool` remembers parsed forms for a while; without one they live as long as the version. */
+  constructor(key: string, namespace: string, revision: Revision, bytes: Uint8Array, pool?: ParsedPool) {
     this.key = key
     this.namespace = namespace
     this.revision = revision
     this.bytes = bytes
+    this.#pool = pool
   }
 
   get name(): string {
     return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1)
   }
 
-  /** `pool` remembers parsed objects for a while; without one the view keeps its own for as long as it lives. */
-  as(type: ResourceType, pool?: ParsedPool): StoredObject {
+  as(type: ResourceType): StoredObject {
     const view = this.#view
     if (view !== undefined && view.type === type) return view
-    const made = new TypedVersion(type, this, pool)
+    const made = new TypedVersion(type, this, this.#pool)
     this.#view = made
     return made
   }

@@ -1,0 +1,178 @@
+/**
+ * The three ways a watch begins: with the present state, after a revision the window still covers, and after an older
+ * one that the store must tell about first. All three end in a live session and neither repeat nor skip a change.
+ */
+import type { Stream } from '../base/stream.ts'
+import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { type ChangeBatch, endOfCommit, prefixSpan, type Revision } from '../storage/storage.ts'
+import type { ObjectChange } from './change-window.ts'
+import { type Matches, SharedEvents } from './shared-events.ts'
+import { ObjectVersion } from './stored-object.ts'
+import { spanOf } from './type-cache.ts'
+import type { WatchCache } from './watch-cache.ts'
+import { ObjectEvent, type WatchEvent } from './watch-event.ts'
+import type { SessionLimits, WatchSession } from './watch-session.ts'
+import type { WatchScope } from './watcher-index.ts'
+
+export interface WatchRequest {
+  readonly type: ResourceType
+  readonly scope: WatchScope
+  readonly matches?: Matches | undefined
+  readonly bookmarks: boolean
+  readonly limits: SessionLimits
+  readonly signal: AbortSignal
+}
+
+export type Watch = Stream<readonly WatchEvent[]>
+
+/** Events per piece of a backlog. */
+const pieceLength = 500
+
+/** ADDED for all that exists, then what changes. `markEnd` puts a bookmark between the two. */
+export function watchState(cache: WatchCache, request: WatchRequest, markEnd: boolean): WatchSession {
+  const { type, scope, matches } = request
+  const objects = cache.type(type.storageName)
+  const one = scope.name === '' ? undefined : objects.find(scope.namespace, scope.name)
+  const versions =
+    scope.name === '' || (scope.namespace === '' && type.namespaced)
+      ? objects.collect(spanOf(scope.namespace)).values
+      : one
+        ? [one]
+        : []
+  const end: readonly WatchEvent[] = markEnd
+    ? [{ type: 'BOOKMARK', revision: cache.revision, initialEventsEnd: true }]
+    : []
+  return cache.open({ ...request, after: cache.revision, backlog: statePieces(versions, type, matches, end) })
+}
+
+/** Only what changes after `after`. */
+export function watchAfter(cache: WatchCache, request: WatchRequest, after: Revision): Watch {
+  return cache.type(request.type.storageName).history.since <= after
+    ? watchFromWindow(cache, request, after)
+    : new Replay(cache, request, after)
+}
+
+function watchFromWindow(cache: WatchCache, request: WatchRequest, after: Revision): WatchSession {
+  const { type, scope, matches } = request
+  const missed = after >= cache.revision ? [] : cache.type(type.storageName).history.after(after)
+  const backlog = missed.length > 0 ? changePieces(missed, type, scope, matches) : undefined
+  return cache.open({ ...request, after: Math.max(after, cache.revision), backlog })
+}
+
+function* statePieces(
+  versions: readonly ObjectVersion[],
+  type: ResourceType,
+  matches: Matches | undefined,
+  end: readonly WatchEvent[],
+): Generator<readonly WatchEvent[]> {
+  let piece: WatchEvent[] = []
+  for (const version of versions) {
+    const stored = version.as(type)
+    if (matches && !matches(stored)) continue
+    piece.push(new ObjectEvent('ADDED', stored))
+    if (piece.length < pieceLength) continue
+    yield piece
+    piece = []
+  }
+  piece.push(...end)
+  if (piece.length > 0) yield piece
+}
+
+function* changePieces(
+  changes: Iterable<ObjectChange>,
+  type: ResourceType,
+  scope: WatchScope,
+  matches: Matches | undefined,
+): Generator<readonly WatchEvent[]> {
+  let piece: WatchEvent[] = []
+  for (const change of changes) {
+    if (!inScope(change, scope)) continue
+    const event = new SharedEvents(change).eventFor(type, matches)
+    if (!event) continue
+    piece.push(event)
+    if (piece.length < pieceLength) continue
+    yield piece
+    piece = []
+  }
+  if (piece.length > 0) yield piece
+}
+
+function inScope(change: ObjectChange, scope: WatchScope): boolean {
+  const version = change.next ?? change.old
+  if (!version) return false
+  if (scope.namespace !== '' && version.namespace !== scope.namespace) return false
+  return scope.name === '' || version.name === scope.name
+}
+
+/**
+ * Reads the changes that the window has dropped (or that happened before this process began) from the store, until it
+ * has come so far that the window covers the rest; from there on it is a live session.
+ */
+class Replay implements Stream<readonly WatchEvent[]> {
+  readonly #events: AsyncGenerator<readonly WatchEvent[]>
+  readonly #stop = new AbortController()
+
+  constructor(cache: WatchCache, request: WatchRequest, after: Revision) {
+    this.#events = this.#run(cache, request, after)
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly WatchEvent[]> {
+    return {
+      next: () => this.#events.next(),
+      return: async () => {
+        await this[Symbol.asyncDispose]()
+        return { value: undefined, done: true }
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // First the signal: a generator that waits for the store only returns when the store answers.
+    this.#stop.abort()
+    await this.#events.return(undefined)
+  }
+
+  async *#run(cache: WatchCache, request: WatchRequest, after: Revision): AsyncGenerator<readonly WatchEvent[]> {
+    const stop = (): void => this.#stop.abort()
+    request.signal.addEventListener('abort', stop, { once: true })
+    if (request.signal.aborted) stop()
+    try {
+      const { type, scope, matches } = request
+      const { history } = cache.type(type.storageName)
+      const span = prefixSpan(objectsPrefixOf(type.storageName, scope.namespace))
+      let position = after
+      for await (const batch of cache.storage.watch(span, after, this.#stop.signal)) {
+        yield* changePieces(versionsOf(batch), type, scope, matches)
+        position = Math.max(position, reachedBy(batch))
+        if (position >= history.since) break
+      }
+      if (!this.#stop.signal.aborted) {
+        yield* watchFromWindow(cache, { ...request, signal: this.#stop.signal }, position)
+      }
+    } finally {
+      request.signal.removeEventListener('abort', stop)
+    }
+  }
+}
+
+function* versionsOf(batch: ChangeBatch): Generator<ObjectChange> {
+  if (batch.type === 'progress') return
+  for (const { key, revision, value, previous } of batch.changes) {
+    const place = parseObjectKey(key)
+    if (!place) continue
+    const { relative } = place
+    const namespace = relative.includes('/') ? relative.slice(0, relative.indexOf('/')) : ''
+    yield {
+      revision,
+      next: value && new ObjectVersion(relative, namespace, revision, value),
+      old: previous && new ObjectVersion(relative, namespace, previous.revision, previous.value),
+    }
+  }
+}
+
+function reachedBy(batch: ChangeBatch): Revision {
+  if (batch.type === 'progress') return batch.revision
+  const last = batch.changes[batch.changes.length - 1]
+  return last ? endOfCommit(last.revision) : 0
+}

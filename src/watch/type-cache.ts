@@ -1,0 +1,132 @@
+/**
+ * All current objects of one storage name, by key and in key order, with their recent changes and whoever follows them.
+ * Changes are applied synchronously, in revision order, by `WatchCache` alone.
+ */
+import { OrderedMap } from '../base/ordered-map.ts'
+import { relativeKey } from '../kube/object-key.ts'
+import type { Revision } from '../storage/storage.ts'
+import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
+import type { ContentIndex } from './namespace-content.ts'
+import type { ParsedPool } from './parsed-pool.ts'
+import { ObjectVersion } from './stored-object.ts'
+import { WatcherIndex } from './watcher-index.ts'
+
+export type ChangeListener = (next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void
+
+/** Above every key: the last code point, which no name may hold. */
+const pastAllKeys = '\u{10ffff}'
+
+/** Half-open, in relative keys. */
+export interface KeySpan {
+  readonly start: string
+  readonly end: string
+}
+
+/** All objects of a namespace, or all there are. */
+export function spanOf(namespace: string): KeySpan {
+  return namespace === '' ? { start: '', end: pastAllKeys } : { start: `${namespace}/`, end: `${namespace}0` }
+}
+
+export interface CacheParts {
+  readonly window: ChangeWindow
+  readonly content: ContentIndex
+  readonly pool: ParsedPool
+}
+
+export class TypeCache {
+  readonly storageName: string
+  readonly history: TypeHistory
+  readonly watchers: WatcherIndex
+  readonly #pool: ParsedPool
+  readonly #window: ChangeWindow
+  readonly #content: ContentIndex
+  readonly #byKey = new Map<string, ObjectVersion>()
+  readonly #ordered = new OrderedMap<ObjectVersion>()
+  readonly #listeners = new Set<ChangeListener>()
+  #lastChange: Revision
+
+  /** `since`: the revision from which on this cache sees every change. */
+  constructor(storageName: string, since: Revision, parts: CacheParts) {
+    this.storageName = storageName
+    this.#pool = parts.pool
+    this.history = new TypeHistory(since)
+    this.watchers = new WatcherIndex()
+    this.#window = parts.window
+    this.#content = parts.content
+    this.#lastChange = since
+  }
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  /** The cache is as it was at any revision from here to the present. */
+  get lastChange(): Revision {
+    return this.#lastChange
+  }
+
+  find(namespace: string, name: string): ObjectVersion | undefined {
+    return this.#byKey.get(relativeKey(namespace, name))
+  }
+
+  findKey(relative: string): ObjectVersion | undefined {
+    return this.#byKey.get(relative)
+  }
+
+  /** In key order, at most `limit`. */
+  collect(
+    span: KeySpan,
+    limit: number = Number.POSITIVE_INFINITY,
+  ): { readonly values: ObjectVersion[]; readonly more: boolean } {
+    return this.#ordered.collect(span.start, span.end, limit)
+  }
+
+  count(span: KeySpan): number {
+    return this.#ordered.count(span.start, span.end)
+  }
+
+  /** Tells everything there is, then each change, inside its application. */
+  subscribe(listener: ChangeListener): () => void {
+    for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
+      listener(version, undefined)
+    }
+    const own: ChangeListener = (next, old) => listener(next, old)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  /** First filling, before anyone looks: no change is told. */
+  load(key: string, revision: Revision, bytes: Uint8Array): void {
+    const version = this.#version(key, revision, bytes, undefined)
+    this.#byKey.set(key, version)
+    this.#ordered.set(key, version)
+  }
+
+  apply(key: string, revision: Revision, bytes: Uint8Array | undefined): void {
+    const old = this.#byKey.get(key)
+    if (bytes === undefined && old === undefined) return
+    let next: ObjectVersion | undefined
+    if (bytes === undefined) {
+      this.#byKey.delete(key)
+      this.#ordered.delete(key)
+      if (old && old.namespace !== '') this.#content.remove(this.storageName, old.namespace)
+    } else {
+      next = this.#version(key, revision, bytes, old)
+      this.#byKey.set(next.key, next)
+      this.#ordered.set(next.key, next)
+    }
+    this.#lastChange = revision
+    const change: ObjectChange = { revision, next, old }
+    this.#window.record(this.history, change)
+    for (const listener of this.#listeners) listener(next, old)
+    this.watchers.offer(change)
+  }
+
+  #version(key: string, revision: Revision, bytes: Uint8Array, old: ObjectVersion | undefined): ObjectVersion {
+    // Strings of the old version are used again: the maps then hold one key per object, not one per version.
+    if (old) return new ObjectVersion(old.key, old.namespace, revision, bytes, this.#pool)
+    const slash = key.indexOf('/')
+    const namespace = slash < 0 ? '' : this.#content.add(this.storageName, key.slice(0, slash)).name
+    return new ObjectVersion(key, namespace, revision, bytes, this.#pool)
+  }
+}

@@ -1,0 +1,345 @@
+/**
+ * The present state of the store, in memory: one storage watch over all objects, spread over one cache per type.
+ *
+ * Everything that is read here was durable before. A change is applied synchronously (cache, window, listeners, watch
+ * sessions) in revision order; then whoever waits for that revision goes on. It knows keys and bytes, not kinds.
+ *
+ * When the storage watch breaks it is resumed where it stopped. When the history in between is gone, everything is
+ * read again: listeners are told the differences, watch sessions are ended with `compacted` and start anew.
+ */
+import { Backoff } from '../base/backoff.ts'
+import { type Clock, sleep, type Timer } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
+import {
+  type Change,
+  type ChangeBatch,
+  type Entry,
+  endOfCommit,
+  isStorageError,
+  prefixSpan,
+  type Revision,
+  type Storage,
+  StorageError,
+} from '../storage/storage.ts'
+import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
+import { ContentIndex } from './namespace-content.ts'
+import { ParsedPool } from './parsed-pool.ts'
+import { spanOf, TypeCache } from './type-cache.ts'
+import { type SessionOptions, WatchSession } from './watch-session.ts'
+
+export interface WatchCacheOptions {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly log: Log
+  readonly window?: WindowLimits
+  /** Budget for keeping objects parsed, counted in stored bytes. */
+  readonly parsedBytes?: number
+}
+
+const loadPage = 2000
+/** As upstream: about every minute. */
+const bookmarkIntervalMs = 60_000
+const defaultParsedBytes = 16 * 1024 * 1024
+const span = prefixSpan(objectsPrefix)
+
+interface Waiter {
+  readonly revision: Revision
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+export class WatchCache implements AsyncDisposable {
+  readonly storage: Storage
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #window: ChangeWindow
+  readonly #pool: ParsedPool
+  readonly #content = new ContentIndex()
+  readonly #types = new Map<string, TypeCache>()
+  readonly #stop = new AbortController()
+  #waiters: Waiter[] = []
+  /** Sessions with something to hand out when the current batch is applied. */
+  #queued: WatchSession[] = []
+  readonly #bookmarked = new Set<WatchSession>()
+  #bookmarkTimer: Timer | undefined
+  /** The newest change applied, or progress heard of. */
+  #revision: Revision = 0
+  /** Nothing up to here is still to come. At or after `#revision`. */
+  #horizon: Revision = 0
+  #loadedAt: Revision = 0
+  #refreshing: Promise<Revision> | undefined
+  #nextRefresh: Promise<Revision> | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  private constructor(options: WatchCacheOptions) {
+    this.storage = options.storage
+    this.#clock = options.clock
+    this.#log = options.log
+    this.#window = new ChangeWindow(options.window ?? defaultWindowLimits, options.clock)
+    this.#pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)
+  }
+
+  /** Resolves when everything stored is in memory. */
+  static async start(options: WatchCacheOptions): Promise<WatchCache> {
+    const cache = new WatchCache(options)
+    await cache.#load()
+    cache.#running = cache.#run()
+    return cache
+  }
+
+  /** What the cache shows: a store revision at which all its objects are current. */
+  get revision(): Revision {
+    return this.#revision
+  }
+
+  /** True when every change up to `revision` is visible here. */
+  reached(revision: Revision): boolean {
+    return revision <= this.#horizon
+  }
+
+  /** Resolves once `reached(revision)`. Rejects when the signal aborts or the cache is closed. */
+  applied(revision: Revision, signal?: AbortSignal): Promise<void> {
+    if (revision <= this.#horizon) return Promise.resolve()
+    if (this.#stop.signal.aborted) return Promise.reject(closed())
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        this.#waiters = this.#waiters.filter((w) => w !== waiter)
+        reject(signal?.reason)
+      }
+      const waiter: Waiter = {
+        revision,
+        resolve: () => {
+          signal?.removeEventListener('abort', abort)
+          resolve()
+        },
+        reject: (error) => {
+          signal?.removeEventListener('abort', abort)
+          reject(error)
+        },
+      }
+      if (signal?.aborted) {
+        reject(signal.reason)
+        return
+      }
+      signal?.addEventListener('abort', abort, { once: true })
+      this.#waiters.push(waiter)
+    })
+  }
+
+  /**
+   * Catches up with the store: whatever was acknowledged anywhere before the call is visible afterwards. Calls share
+   * one question to the store, but never one that was asked before they came.
+   */
+  refresh(): Promise<Revision> {
+    if (this.#refreshing === undefined) {
+      const running = this.#refresh().finally(() => {
+        this.#refreshing = undefined
+      })
+      this.#refreshing = running
+      return running
+    }
+    if (this.#nextRefresh === undefined) {
+      const again = (): Promise<Revision> => {
+        this.#nextRefresh = undefined
+        return this.refresh()
+      }
+      this.#nextRefresh = this.#refreshing.then(again, again)
+    }
+    return this.#nextRefresh
+  }
+
+  /** Never undefined: a storage name without objects has an empty cache. */
+  type(storageName: string): TypeCache {
+    const known = this.#types.get(storageName)
+    if (known) return known
+    const parts = { window: this.#window, content: this.#content, pool: this.#pool }
+    const made = new TypeCache(storageName, this.#loadedAt, parts)
+    this.#types.set(storageName, made)
+    return made
+  }
+
+  /** Storage names that have objects in the namespace, with their number. */
+  contentOf(namespace: string): ReadonlyMap<string, number> {
+    return this.#content.find(namespace)?.counts ?? noContent
+  }
+
+  /**
+   * Begins a session now: what comes after `options.after` and is not yet applied will be delivered. Synchronous, so
+   * that nothing can happen between reading the cache for its backlog and this call.
+   */
+  open(options: Omit<SessionOptions, 'onQueued' | 'onClose'>): WatchSession {
+    const { watchers } = this.type(options.type.storageName)
+    const session: WatchSession = new WatchSession({
+      ...options,
+      onQueued: (s) => this.#queued.push(s),
+      onClose: (s) => {
+        watchers.remove(s)
+        this.#bookmarked.delete(s)
+      },
+    })
+    if (session.closed || this.#stop.signal.aborted) {
+      session.close()
+      return session
+    }
+    watchers.add(session)
+    if (session.bookmarks) {
+      this.#bookmarked.add(session)
+      this.#bookmarkTimer ??= this.#clock.after(bookmarkIntervalMs, this.#sendBookmarks)
+    }
+    return session
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.#bookmarkTimer?.cancel()
+    await this.#running
+    for (const waiter of this.#takeWaiters(() => true)) waiter.reject(closed())
+    for (const cache of this.#types.values()) for (const session of [...cache.watchers.all()]) session.close()
+  }
+
+  readonly #sendBookmarks = (): void => {
+    this.#bookmarkTimer = undefined
+    if (this.#bookmarked.size === 0 || this.#stop.signal.aborted) return
+    this.#bookmarkTimer = this.#clock.after(bookmarkIntervalMs, this.#sendBookmarks)
+    for (const session of this.#bookmarked) session.bookmark(this.#revision)
+  }
+
+  async #refresh(): Promise<Revision> {
+    const revision = await this.storage.currentRevision()
+    if (revision > this.#horizon) await this.applied(revision, this.#stop.signal)
+    return this.#revision
+  }
+
+  /** Reads everything, in pages of one revision. */
+  async #read(): Promise<{ revision: Revision; entries: AsyncGenerator<readonly Entry[]> }> {
+    const { storage } = this
+    const first = await storage.range(span, { limit: loadPage, signal: this.#stop.signal })
+    const signal = this.#stop.signal
+    async function* pages(): AsyncGenerator<readonly Entry[]> {
+      let page = first
+      for (;;) {
+        yield page.entries
+        const last = page.entries[page.entries.length - 1]
+        if (!page.more || !last) return
+        page = await storage.range(
+          { start: `${last.key}\0`, end: span.end },
+          { at: first.revision, limit: loadPage, signal },
+        )
+      }
+    }
+    return { revision: first.revision, entries: pages() }
+  }
+
+  async #load(): Promise<void> {
+    const { revision, entries } = await this.#read()
+    this.#loadedAt = revision
+    for await (const page of entries) {
+      for (const entry of page) {
+        const place = parseObjectKey(entry.key)
+        if (place) this.type(place.storageName).load(place.relative, entry.revision, entry.value)
+      }
+    }
+    this.#revision = revision
+    this.#horizon = revision
+  }
+
+  async #run(): Promise<void> {
+    const backoff = new Backoff<string>(10, 5000)
+    while (!this.#stop.signal.aborted) {
+      try {
+        for await (const batch of this.storage.watch(span, this.#horizon, this.#stop.signal)) {
+          this.#apply(batch)
+          backoff.forget('watch')
+        }
+        if (this.#stop.signal.aborted) return
+        throw new StorageError('unavailable', 'the storage watch ended')
+      } catch (e) {
+        if (this.#stop.signal.aborted) return
+        await this.#recover(e, backoff)
+      }
+    }
+  }
+
+  async #recover(cause: unknown, backoff: Backoff<string>): Promise<void> {
+    try {
+      if (isStorageError(cause, 'compacted')) {
+        this.#log.warn({ revision: this.#revision }, 'missed changes that the store has forgotten: reading everything')
+        await this.#reload()
+        return
+      }
+      // A cut for being slow is resumed at once; what else breaks a watch may need time.
+      if (isStorageError(cause, 'overflow')) return
+      throw cause
+    } catch (e) {
+      if (this.#stop.signal.aborted) return
+      const waitMs = backoff.next('watch')
+      this.#log.warn({ err: e, waitMs }, 'lost the storage watch: trying again')
+      await sleep(this.#clock, waitMs, this.#stop.signal)
+    }
+  }
+
+  #apply(batch: ChangeBatch): void {
+    if (batch.type === 'progress') this.#advance(batch.revision, batch.revision)
+    else {
+      for (const change of batch.changes) this.#applyChange(change)
+      const last = batch.changes[batch.changes.length - 1]
+      // A commit is never split between batches, so nothing of the last one is still to come.
+      if (last) this.#advance(last.revision, endOfCommit(last.revision))
+    }
+  }
+
+  #applyChange(change: Change): void {
+    const place = parseObjectKey(change.key)
+    if (place) this.type(place.storageName).apply(place.relative, change.revision, change.value)
+  }
+
+  #advance(revision: Revision, horizon: Revision): void {
+    this.#revision = Math.max(this.#revision, revision)
+    this.#horizon = Math.max(this.#horizon, horizon)
+    if (this.#queued.length > 0) {
+      const queued = this.#queued
+      this.#queued = []
+      for (const session of queued) session.flush()
+    }
+    if (this.#waiters.length === 0) return
+    for (const waiter of this.#takeWaiters((w) => w.revision <= this.#horizon)) waiter.resolve()
+  }
+
+  #takeWaiters(done: (waiter: Waiter) => boolean): readonly Waiter[] {
+    const taken = this.#waiters.filter(done)
+    if (taken.length > 0) this.#waiters = this.#waiters.filter((w) => !done(w))
+    return taken
+  }
+
+  async #reload(): Promise<void> {
+    const { revision, entries } = await this.#read()
+    const present = new Map<string, Entry>()
+    for await (const page of entries) for (const entry of page) present.set(entry.key, entry)
+    const gone = new StorageError('compacted', 'the changes since the watch last heard are forgotten')
+    for (const cache of this.#types.values()) for (const session of [...cache.watchers.all()]) session.close(gone)
+    this.#window.clear()
+    this.#loadedAt = revision
+    for (const cache of this.#types.values()) {
+      const prefix = objectsPrefixOf(cache.storageName)
+      for (const { key } of cache.collect(spanOf('')).values) {
+        if (!present.has(prefix + key)) cache.apply(key, revision, undefined)
+      }
+    }
+    for (const entry of present.values()) {
+      const place = parseObjectKey(entry.key)
+      if (!place) continue
+      const cache = this.type(place.storageName)
+      if (cache.findKey(place.relative)?.revision !== entry.revision) {
+        cache.apply(place.relative, entry.revision, entry.value)
+      }
+    }
+    for (const cache of this.#types.values()) cache.history.restart(revision)
+    this.#window.clear()
+    this.#advance(revision, revision)
+  }
+}
+
+const noContent: ReadonlyMap<string, number> = new Map()
+
+const closed = (): StorageError => new StorageError('closed', 'the watch cache is closed')

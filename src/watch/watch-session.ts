@@ -1,0 +1,182 @@
+/**
+ * One watcher of one type.
+ *
+ *   backlog ──▶ live ──▶ closed
+ *      └───────────────────▲        abort, cut off, expired, disposed
+ *
+ * Backlog: what happened, or exists, before the session began, handed out in pieces. Live: changes queue up while the
+ * consumer is away, and it takes all of them at once. The write path only ever pushes; a queue that grows past its
+ * limit ends the session with `StreamOverflow`, and the client resumes from what it last saw.
+ */
+import { type Stream, StreamOverflow } from '../base/stream.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { Revision } from '../storage/storage.ts'
+import type { Matches, SharedEvents } from './shared-events.ts'
+import type { WatchEvent } from './watch-event.ts'
+import type { WatchScope } from './watcher-index.ts'
+
+export interface SessionLimits {
+  readonly events: number
+  /** Of stored bytes. */
+  readonly sizeBytes: number
+}
+
+export const defaultSessionLimits: SessionLimits = { events: 10_000, sizeBytes: 32 * 1024 * 1024 }
+
+export interface SessionOptions {
+  readonly type: ResourceType
+  readonly scope: WatchScope
+  /** Absent = everything in scope. */
+  readonly matches?: Matches | undefined
+  readonly bookmarks: boolean
+  /** Changes up to and including this one are known to the watcher. */
+  readonly after: Revision
+  readonly backlog?: Iterator<readonly WatchEvent[]> | undefined
+  readonly limits: SessionLimits
+  readonly signal: AbortSignal
+  /** A consumer waits and now there is something: call `flush` soon. */
+  readonly onQueued: (session: WatchSession) => void
+  readonly onClose: (session: WatchSession) => void
+}
+
+type Batch = readonly WatchEvent[]
+
+export class WatchSession implements Stream<Batch> {
+  readonly type: ResourceType
+  readonly scope: WatchScope
+  readonly bookmarks: boolean
+  readonly #matches: Matches | undefined
+  readonly #limits: SessionLimits
+  readonly #signal: AbortSignal
+  readonly #onQueued: (session: WatchSession) => void
+  readonly #onClose: (session: WatchSession) => void
+  readonly #abort = (): void => this.close()
+  readonly #after: Revision
+  #backlog: Iterator<Batch> | undefined
+  #queue: WatchEvent[] = []
+  #queuedBytes = 0
+  #waiting: { resolve: (r: IteratorResult<Batch>) => void; reject: (e: unknown) => void } | undefined
+  #closed = false
+  #error: unknown
+
+  constructor(options: SessionOptions) {
+    this.type = options.type
+    this.scope = options.scope
+    this.bookmarks = options.bookmarks
+    this.#matches = options.matches
+    this.#after = options.after
+    this.#backlog = options.backlog
+    this.#limits = options.limits
+    this.#signal = options.signal
+    this.#onQueued = options.onQueued
+    this.#onClose = options.onClose
+    this.#signal.addEventListener('abort', this.#abort, { once: true })
+    if (this.#signal.aborted) this.close()
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Called inside the application of a change; never waits. */
+  deliver(events: SharedEvents): void {
+    if (this.#closed || events.change.revision <= this.#after) return
+    const event = events.eventFor(this.type, this.#matches)
+    if (event === undefined) return
+    this.#queuedBytes += event.stored.bytes.byteLength
+    this.#push(event)
+  }
+
+  /** Everything up to `revision` was delivered to this session. */
+  bookmark(revision: Revision, initialEventsEnd = false): void {
+    if (this.#closed || revision < this.#after) return
+    this.#push({ type: 'BOOKMARK', revision, initialEventsEnd })
+    this.flush()
+  }
+
+  /** Hands what is queued to a consumer that waits. Called once after each batch of changes. */
+  flush(): void {
+    const waiting = this.#waiting
+    if (waiting === undefined || this.#queue.length === 0) return
+    this.#waiting = undefined
+    waiting.resolve({ value: this.#take(), done: false })
+  }
+
+  /** With an error the consumer meets it after what is queued. */
+  close(error?: unknown): void {
+    if (this.#closed) return
+    this.flush()
+    this.#closed = true
+    this.#error = error
+    this.#signal.removeEventListener('abort', this.#abort)
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    this.#onClose(this)
+    if (waiting === undefined) return
+    if (error === undefined) waiting.resolve({ value: undefined, done: true })
+    else {
+      this.#error = undefined
+      waiting.reject(error)
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Batch> {
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.#discard()
+        return { value: undefined, done: true }
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#discard()
+  }
+
+  #push(event: WatchEvent): void {
+    this.#queue.push(event)
+    if (this.#queue.length === 1 && this.#waiting) this.#onQueued(this)
+    if (this.#queue.length <= this.#limits.events && this.#queuedBytes <= this.#limits.sizeBytes) return
+    const behind = this.#queue.length
+    this.#drop()
+    this.close(new StreamOverflow(behind))
+  }
+
+  #take(): Batch {
+    const batch = this.#queue
+    this.#queue = []
+    this.#queuedBytes = 0
+    return batch
+  }
+
+  #drop(): void {
+    this.#queue = []
+    this.#queuedBytes = 0
+    this.#backlog = undefined
+  }
+
+  #discard(): void {
+    this.#drop()
+    this.close()
+    this.#error = undefined
+  }
+
+  #next(): Promise<IteratorResult<Batch>> {
+    if (this.#backlog) {
+      const piece = this.#backlog.next()
+      if (!piece.done) return Promise.resolve({ value: piece.value, done: false })
+      this.#backlog = undefined
+    }
+    if (this.#queue.length > 0) return Promise.resolve({ value: this.#take(), done: false })
+    if (this.#closed) {
+      const error = this.#error
+      this.#error = undefined
+      return error === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error)
+    }
+    if (this.#waiting) return Promise.reject(new Error('a stream has one consumer'))
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject }
+    })
+  }
+}
