@@ -2,6 +2,7 @@
  * Text as Go prints it, for messages that clients and scripts compare with upstream's.
  * @see Go strconv.Quote, encoding/json.Marshal
  */
+import { isExactNumber, isJsonObject } from './json-value.ts'
 
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
@@ -45,4 +46,37 @@ export function marshal(value: unknown): string {
   return /[<>&\u2028\u2029]/.test(text)
     ? text.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
     : text
+}
+
+/** `%v` of a JSON value held in Go's interface{}: `map[a:1 b:[x y]]`, keys sorted. */
+export function printGoValue(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(printGoValue).join(' ')}]`
+  if (isJsonObject(value)) {
+    const members = Object.keys(value)
+      .sort()
+      .map((key) => `${key}:${printGoValue(value[key])}`)
+    return `map[${members.join(' ')}]`
+  }
+  if (isExactNumber(value)) return value.rawJSON
+  return typeof value === 'number' ? printGoNumber(value) : String(value)
+}
+
+/** Integers in full, others with an exponent of at least two digits from 1e+21 and below 1e-04, as Go's %v of a float64. */
+function printGoNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value)
+  const magnitude = Math.abs(value)
+  const text = magnitude >= 1e21 || magnitude < 1e-4 ? value.toExponential() : String(value)
+  return text.replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/** The dynamic type of a JSON value in Go's interface{}, as reflect prints it. */
+export function goTypeOf(value: unknown): string {
+  if (value === null || value === undefined) return '%!s(<nil>)'
+  if (Array.isArray(value)) return '[]interface {}'
+  if (isJsonObject(value)) return 'map[string]interface {}'
+  if (isExactNumber(value)) return /[.eE]/.test(value.rawJSON) ? 'float64' : 'int64'
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  return 'string'
 }

@@ -145,6 +145,14 @@ export const unsupportedMediaType = (mediaTypes: readonly string[]): StatusError
 export const requestTooLarge = (limit: number): StatusError =>
   new StatusError(`Request entity too large: limit is ${limit}`, { reason: 'RequestEntityTooLarge' })
 
+/** 422 without a word about the fault: how upstream answers a JSON patch that does not apply. The cause says more. */
+export const rejected = (cause: unknown): StatusError =>
+  new StatusError('the server rejected our request due to an error in our request', {
+    reason: 'Invalid',
+    details: {},
+    cause,
+  })
+
 export const expired = (message: string, continueToken?: string): StatusError =>
   new StatusError(message, { reason: 'Expired', ...(continueToken === undefined ? {} : { continueToken }) })
 

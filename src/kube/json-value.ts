@@ -1,0 +1,69 @@
+/**
+ * Plain JSON values: telling them apart, safe access by keys that come from outside, equality.
+ *
+ * Numbers that a double can't hold exactly (64-bit integers beyond 2^53) stay as V8's raw JSON values: `JSON.stringify`
+ * prints them as they were read, so every writer keeps them without knowing. They are `typeof 'object'`, therefore ask
+ * `isJsonObject`, never `typeof`. They must be passed on by reference: a structuredClone or a spread loses them.
+ */
+import type { JsonObject, JsonValue } from './types.ts'
+
+/** A number kept as its text. */
+export interface ExactNumber {
+  readonly rawJSON: string
+}
+
+interface RawJson {
+  rawJSON(text: string): ExactNumber
+  isRawJSON(value: unknown): value is ExactNumber
+}
+
+const rawJson = JSON as unknown as RawJson
+
+/** `text` must be a JSON number. */
+export const exactNumber = (text: string): ExactNumber => rawJson.rawJSON(text)
+export const isExactNumber = (value: unknown): value is ExactNumber => rawJson.isRawJSON(value)
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !rawJson.isRawJSON(value)
+
+/** An own member; never something inherited, such as `constructor`. */
+export const member = (object: JsonObject, key: string): JsonValue | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined
+
+/** Sets a member whose name may be `__proto__`, which plain assignment takes for the prototype. */
+export function setMember(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+  } else object[key] = value
+}
+
+/** Recursive: both sides must be within the depth that the parser lets through. */
+export function jsonEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item, b[i]))
+  }
+  if (isExactNumber(a) || isExactNumber(b)) return isExactNumber(a) && isExactNumber(b) && a.rawJSON === b.rawJSON
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]))
+}
+
+/** True if the value nests deeper than `max` containers. Iterative. */
+export function nestsDeeperThan(value: unknown, max: number): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    const next: unknown[] = []
+    for (const v of level) {
+      if (typeof v !== 'object' || v === null || isExactNumber(v)) continue
+      if (depth >= max) return true
+      for (const child of Array.isArray(v) ? v : Object.values(v)) {
+        if (typeof child === 'object' && child !== null) next.push(child)
+      }
+    }
+    level = next
+  }
+  return false
+}

@@ -1,0 +1,239 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { StatusError } from '../status-error.ts'
+import type { JsonValue } from '../types.ts'
+import { applyJsonPatch, parseJsonPatch } from './json-patch.ts'
+
+const run = (document: JsonValue, patch: unknown): JsonValue => applyJsonPatch(document, parseJsonPatch(patch))
+
+function refusal(action: () => unknown): StatusError {
+  try {
+    action()
+  } catch (e) {
+    if (e instanceof StatusError) return e
+    throw e
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('a JSON patch', () => {
+  const cases: { name: string; given: JsonValue; patch: unknown[]; want: JsonValue }[] = [
+    { name: 'adds a member', given: {}, patch: [{ op: 'add', path: '/a', value: 1 }], want: { a: 1 } },
+    {
+      name: 'replaces a member it adds',
+      given: { a: 1 },
+      patch: [{ op: 'add', path: '/a', value: 2 }],
+      want: { a: 2 },
+    },
+    {
+      name: 'inserts before an index',
+      given: { l: [1, 3] },
+      patch: [{ op: 'add', path: '/l/1', value: 2 }],
+      want: { l: [1, 2, 3] },
+    },
+    {
+      name: 'appends at the dash',
+      given: { l: [1] },
+      patch: [{ op: 'add', path: '/l/-', value: 2 }],
+      want: { l: [1, 2] },
+    },
+    {
+      name: 'counts negative indices from the end',
+      given: { l: [1, 2] },
+      patch: [{ op: 'remove', path: '/l/-1' }],
+      want: { l: [1] },
+    },
+    { name: 'removes', given: { a: { b: 1, c: 2 } }, patch: [{ op: 'remove', path: '/a/b' }], want: { a: { c: 2 } } },
+    {
+      name: 'replaces a missing member, as upstream does',
+      given: {},
+      patch: [{ op: 'replace', path: '/a', value: 1 }],
+      want: { a: 1 },
+    },
+    {
+      name: 'replaces the whole',
+      given: { a: 1 },
+      patch: [{ op: 'replace', path: '', value: { b: 2 } }],
+      want: { b: 2 },
+    },
+    {
+      name: 'moves',
+      given: { a: { b: 1 }, c: [] },
+      patch: [{ op: 'move', from: '/a/b', path: '/c/0' }],
+      want: { a: {}, c: [1] },
+    },
+    {
+      name: 'copies',
+      given: { a: { b: [1] } },
+      patch: [{ op: 'copy', from: '/a', path: '/c' }],
+      want: { a: { b: [1] }, c: { b: [1] } },
+    },
+    {
+      name: 'keeps a copy apart from its origin',
+      given: { a: { b: [1] } },
+      patch: [
+        { op: 'add', path: '/a/b/-', value: 2 },
+        { op: 'copy', from: '/a', path: '/c' },
+        { op: 'add', path: '/c/b/-', value: 3 },
+        { op: 'remove', path: '/a/b/0' },
+      ],
+      want: { a: { b: [2] }, c: { b: [1, 2, 3] } },
+    },
+    {
+      name: 'decodes escaped slashes and tildes',
+      given: { 'a/b': { '~1': 1 } },
+      patch: [{ op: 'remove', path: '/a~1b/~01' }],
+      want: { 'a/b': {} },
+    },
+    {
+      name: 'tests an equal value whatever the order of members',
+      given: { a: { x: 1, y: [null] } },
+      patch: [{ op: 'test', path: '/a', value: { y: [null], x: 1 } }],
+      want: { a: { x: 1, y: [null] } },
+    },
+    {
+      name: 'tests an absent member against null',
+      given: {},
+      patch: [{ op: 'test', path: '/a', value: null }],
+      want: {},
+    },
+    {
+      name: 'takes __proto__ for a name like any other',
+      given: {},
+      patch: [{ op: 'add', path: '/__proto__', value: { x: 1 } }],
+      want: JSON.parse('{"__proto__":{"x":1}}'),
+    },
+  ]
+  test.each(cases)('$name', ({ given, patch, want }) => {
+    const before = JSON.stringify(given)
+    expect(run(given, patch)).toEqual(want)
+    expect(JSON.stringify(given)).toBe(before)
+    expect(({} as { x?: number }).x).toBeUndefined()
+  })
+
+  const faults: { name: string; given: JsonValue; patch: unknown[]; why: string }[] = [
+    {
+      name: 'a failed test',
+      given: { a: 1 },
+      patch: [{ op: 'test', path: '/a', value: '1' }],
+      why: 'operation 0 (test): testing value /a failed: test failed',
+    },
+    {
+      name: 'removal of what is not there',
+      given: {},
+      patch: [{ op: 'remove', path: '/a' }],
+      why: 'operation 0 (remove): Unable to remove nonexistent key: a: missing value',
+    },
+    {
+      name: 'a missing parent',
+      given: {},
+      patch: [{ op: 'add', path: '/a/b', value: 1 }],
+      why: 'operation 0 (add): doc is missing path',
+    },
+    {
+      name: 'an index beyond the end',
+      given: { l: [] },
+      patch: [{ op: 'add', path: '/l/1', value: 1 }],
+      why: 'operation 0 (add): unable to access invalid index: 1',
+    },
+    {
+      name: 'a word for an index',
+      given: { l: [] },
+      patch: [{ op: 'add', path: '/l/x', value: 1 }],
+      why: "operation 0 (add): value was not a proper array index: 'x'",
+    },
+    {
+      name: 'an unknown operation',
+      given: {},
+      patch: [{ op: 'frob', path: '/a' }],
+      why: 'operation 0 (frob): Unexpected kind: frob',
+    },
+    {
+      name: 'a missing path',
+      given: {},
+      patch: [{ op: 'add', value: 1 }],
+      why: 'operation 0 (add): operation missing path field',
+    },
+    {
+      name: 'a move into itself',
+      given: { a: {} },
+      patch: [{ op: 'move', from: '/a', path: '/a/b' }],
+      why: 'operation 0 (move): doc is missing path',
+    },
+  ]
+  test.each(faults)('refuses $name with 422 and no details', ({ given, patch, why }) => {
+    const error = refusal(() => run(given, patch))
+    expect(error.toStatus()).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'the server rejected our request due to an error in our request',
+      reason: 'Invalid',
+      details: {},
+      code: 422,
+    })
+    expect((error.cause as Error).message).toBe(why)
+  })
+
+  test('that is no list is a bad request', () => {
+    expect(refusal(() => parseJsonPatch({})).message).toBe(
+      'json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+    )
+    expect(refusal(() => parseJsonPatch(['x'])).message).toBe(
+      'json: cannot unmarshal string into Go value of type jsonpatch.Operation',
+    )
+  })
+
+  test('of more than 10,000 operations is too large', () => {
+    const error = refusal(() => parseJsonPatch(Array.from({ length: 10_001 }, () => ({}))))
+    expect(error.code).toBe(413)
+    expect(error.message).toBe(
+      'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+    )
+  })
+
+  test('names the members it does not know', () => {
+    expect(parseJsonPatch([{ op: 'test', path: '/a', was: 1 }]).strictErrors).toEqual([
+      'json patch unknown field "[0].was"',
+    ])
+  })
+
+  test('that copies copies is stopped before it grows', () => {
+    const patch = Array.from({ length: 100 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/${i}` }))
+    const error = refusal(() => run({ a: { text: 'x'.repeat(1000) } }, patch))
+    expect((error.cause as Error).message).toContain('Unable to complete the copy')
+  })
+
+  test('that nests deeper than any body may is refused', () => {
+    const patch = Array.from({ length: 1001 }, (_, i) => ({ op: 'add', path: '/a'.repeat(i + 1), value: {} }))
+    expect((refusal(() => run({}, patch)).cause as Error).message).toBe('exceeded max depth')
+  })
+
+  test('that shifts a long list again and again is stopped', () => {
+    const list = Array.from({ length: 100_000 }, () => 0)
+    const patch = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))
+    expect(refusal(() => run({ l: list }, patch)).code).toBe(413)
+  })
+})
+
+test('what is added can be removed again, and the document is as before', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }),
+      fc.string(),
+      fc.jsonValue(),
+      (document, key, value) => {
+        fc.pre(!Object.hasOwn(document, key))
+        const path = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        const patch = [
+          { op: 'add', path, value },
+          { op: 'test', path, value },
+          { op: 'remove', path },
+        ]
+        expect(run(document as JsonValue, patch)).toEqual(document)
+      },
+    ),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,306 @@
+/**
+ * Bodies to JSON values. What `JSON.parse` can't say is found here: duplicate keys with their path, integers beyond 2^53
+ * (kept as `ExactNumber`), numbers no double can hold, nesting, and Go's words for what is wrong.
+ *
+ * Cost: the native parser does the work unless a cheap test of the text says that it would lose something. With
+ * `duplicates` the text is scanned once more to count colons; only if there are more than members did a key repeat.
+ * Our own parser (some ten times slower) runs only on texts with long digit runs, duplicates, or errors.
+ * @see encoding/json/scanner.go, sigs.k8s.io/json
+ */
+import { quote } from './go-quote.ts'
+import { exactNumber, isJsonObject, setMember } from './json-value.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+
+/**
+ * Containers within containers. Upstream stops at 10,000; no real object passes 50, and recursive code elsewhere in this
+ * house runs out of stack at some 5,000.
+ */
+export const maxDepth = 1_000
+
+export class JsonSyntaxError extends Error {
+  override readonly name = 'JsonSyntaxError'
+}
+
+export interface ParsedJson {
+  readonly value: JsonValue
+  /** `metadata.name`, `spec.ports[0].port`: keys given twice in one object; the last one holds. At most 100. */
+  readonly duplicates: readonly string[]
+}
+
+const none: readonly string[] = Object.freeze([])
+const maxDuplicates = 100
+/** 16 digits in a row may pass 2^53; an exponent of three digits may pass what a double holds. */
+const needsCare = /[0-9]{16}|[0-9][eE]\+?[0-9]{3}/
+
+const quoteMark = 0x22
+const backslash = 0x5c
+
+/** Colons and deepest nesting outside strings. Only meaningful for text that JSON.parse accepts. */
+function scan(text: string): { colons: number; depth: number } {
+  let colons = 0
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quoteMark: {
+        let end = text.indexOf('"', at + 1)
+        while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+        if (end < 0) return { colons, depth: deepest }
+        at = end
+        break
+      }
+      case 0x3a:
+        colons++
+        break
+      case 0x7b:
+      case 0x5b:
+        if (++depth > deepest) deepest = depth
+        break
+      case 0x7d:
+      case 0x5d:
+        depth--
+        break
+    }
+  }
+  return { colons, depth: deepest }
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0
+  while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++
+  return slashes % 2 === 1
+}
+
+function countMembers(value: JsonValue): number {
+  let count = 0
+  if (Array.isArray(value)) for (const item of value) count += countMembers(item)
+  else if (isJsonObject(value)) {
+    for (const key in value) {
+      count++
+      const child = value[key]
+      if (typeof child === 'object' && child !== null) count += countMembers(child)
+    }
+  }
+  return count
+}
+
+/** @throws JsonSyntaxError with Go's message. */
+export function parseJson(text: string, options: { readonly duplicates?: boolean } = {}): ParsedJson {
+  if (needsCare.test(text)) return new Parser(text).parse()
+  let scanned: { colons: number; depth: number } | undefined
+  // Each level takes two characters.
+  if (text.length > 2 * maxDepth) {
+    scanned = scan(text)
+    if (scanned.depth > maxDepth) throw new JsonSyntaxError('exceeded max depth')
+  }
+  let value: JsonValue
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch {
+    return new Parser(text).parse()
+  }
+  if (!options.duplicates) return { value, duplicates: none }
+  scanned ??= scan(text)
+  return scanned.colons === countMembers(value) ? { value, duplicates: none } : new Parser(text).parse()
+}
+
+const int64Min = -(2n ** 63n)
+const int64Max = 2n ** 63n - 1n
+
+/** Integers beyond 2^53 and within int64 keep their text; everything else becomes a double, as upstream decodes it. */
+export function numberOf(literal: string): JsonValue {
+  const value = Number(literal)
+  if (Number.isSafeInteger(value) || /[.eE]/.test(literal)) {
+    if (!Number.isFinite(value)) {
+      throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
+    }
+    return value
+  }
+  if (literal.length <= 20) {
+    const exact = BigInt(literal)
+    if (exact >= int64Min && exact <= int64Max) return exactNumber(literal) as unknown as JsonValue
+  }
+  if (!Number.isFinite(value)) {
+    throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`)
+  }
+  return value
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+
+/** Recursive descent; its depth is bounded by `maxDepth`. */
+class Parser {
+  readonly #text: string
+  readonly #path: (string | number)[] = []
+  readonly #duplicates: string[] = []
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  parse(): ParsedJson {
+    const value = this.#value()
+    if (this.#skipBlanks() !== '') this.#fail('after top-level value')
+    return { value, duplicates: this.#duplicates }
+  }
+
+  #skipBlanks(): string {
+    for (;;) {
+      const c = this.#text.charAt(this.#at)
+      if (c !== ' ' && c !== '\n' && c !== '\t' && c !== '\r') return c
+      this.#at++
+    }
+  }
+
+  /** Go reads bytes: it names the first byte of a character as if it were Latin-1. */
+  #fail(context: string): never {
+    const code = this.#text.codePointAt(this.#at)
+    if (code === undefined) throw new JsonSyntaxError('unexpected end of JSON input')
+    const byte = code < 0x80 ? code : (Buffer.from(String.fromCodePoint(code))[0] ?? 0)
+    const c = String.fromCharCode(byte)
+    const shown = c === "'" ? "'\\''" : c === '"' ? `'"'` : `'${quote(c).slice(1, -1)}'`
+    throw new JsonSyntaxError(`invalid character ${shown} ${context}`)
+  }
+
+  #value(): JsonValue {
+    const c = this.#skipBlanks()
+    if (c === '{') return this.#object()
+    if (c === '[') return this.#array()
+    if (c === '"') return this.#string()
+    if (c === '-' || (c >= '0' && c <= '9')) return this.#number()
+    if (c === 't') return this.#literal('true', true)
+    if (c === 'f') return this.#literal('false', false)
+    if (c === 'n') return this.#literal('null', null)
+    return this.#fail('looking for beginning of value')
+  }
+
+  #literal(word: string, value: JsonValue): JsonValue {
+    for (const expected of word) {
+      if (this.#text.charAt(this.#at) !== expected) this.#fail(`in literal ${word} (expecting '${expected}')`)
+      this.#at++
+    }
+    return value
+  }
+
+  #enter(key: string | number): void {
+    this.#path.push(key)
+    if (this.#path.length > maxDepth) throw new JsonSyntaxError('exceeded max depth')
+  }
+
+  #object(): JsonObject {
+    const out: JsonObject = {}
+    const seen = new Set<string>()
+    this.#at++
+    if (this.#skipBlanks() === '}') {
+      this.#at++
+      return out
+    }
+    for (;;) {
+      if (this.#skipBlanks() !== '"') this.#fail('looking for beginning of object key string')
+      const key = this.#string()
+      if (this.#skipBlanks() !== ':') this.#fail('after object key')
+      this.#at++
+      this.#enter(key)
+      if (seen.has(key) && this.#duplicates.length < maxDuplicates) this.#duplicates.push(printPath(this.#path))
+      seen.add(key)
+      setMember(out, key, this.#value())
+      this.#path.pop()
+      const c = this.#skipBlanks()
+      if (c !== ',' && c !== '}') this.#fail('after object key:value pair')
+      this.#at++
+      if (c === '}') return out
+    }
+  }
+
+  #array(): JsonValue[] {
+    const out: JsonValue[] = []
+    this.#at++
+    if (this.#skipBlanks() === ']') {
+      this.#at++
+      return out
+    }
+    for (;;) {
+      this.#enter(out.length)
+      out.push(this.#value())
+      this.#path.pop()
+      const c = this.#skipBlanks()
+      if (c !== ',' && c !== ']') this.#fail('after array element')
+      this.#at++
+      if (c === ']') return out
+    }
+  }
+
+  #string(): string {
+    this.#at++
+    let out = ''
+    let start = this.#at
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (Number.isNaN(code) || code < 0x20) this.#fail('in string literal')
+      if (code === quoteMark) {
+        out += this.#text.slice(start, this.#at++)
+        return out
+      }
+      if (code !== backslash) {
+        this.#at++
+        continue
+      }
+      out += this.#text.slice(start, this.#at++)
+      const c = this.#text.charAt(this.#at)
+      if (c === 'u') out += this.#unicode()
+      else if (escapes[c] !== undefined) out += escapes[c]
+      else this.#fail('in string escape code')
+      this.#at++
+      start = this.#at
+    }
+  }
+
+  #unicode(): string {
+    const from = this.#at + 1
+    for (let i = 0; i < 4; i++) {
+      this.#at++
+      if (!/^[0-9a-fA-F]$/.test(this.#text.charAt(this.#at))) this.#fail('in \\u hexadecimal character escape')
+    }
+    return String.fromCharCode(Number.parseInt(this.#text.slice(from, from + 4), 16))
+  }
+
+  #digits(): boolean {
+    const from = this.#at
+    while (this.#text.charAt(this.#at) >= '0' && this.#text.charAt(this.#at) <= '9') this.#at++
+    return this.#at > from
+  }
+
+  #number(): JsonValue {
+    const from = this.#at
+    if (this.#text.charAt(this.#at) === '-') this.#at++
+    if (this.#text.charAt(this.#at) === '0') this.#at++
+    else if (!this.#digits()) this.#fail('in numeric literal')
+    if (this.#text.charAt(this.#at) === '.') {
+      this.#at++
+      if (!this.#digits()) this.#fail('after decimal point in numeric literal')
+    }
+    if (/[eE]/.test(this.#text.charAt(this.#at))) {
+      this.#at++
+      if (/[+-]/.test(this.#text.charAt(this.#at))) this.#at++
+      if (!this.#digits()) this.#fail('in exponent of numeric literal')
+    }
+    return numberOf(this.#text.slice(from, this.#at))
+  }
+}
+
+/** `a.b[0].c` */
+export function printPath(path: readonly (string | number)[]): string {
+  let out = ''
+  for (const step of path) out += typeof step === 'number' ? `[${step}]` : out === '' ? step : `.${step}`
+  return out
+}
