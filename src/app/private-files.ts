@@ -1,0 +1,101 @@
+/**
+ * Files that only their owner may read: keys and credentials. Created 0600 in a directory of 0700, written whole or not
+ * at all, and refused when somebody has opened them to others. Every refusal is one line that says what to do.
+ */
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** A file that is missing rights, too open, or damaged. The message is one line for the operator. */
+export class PrivateFileError extends Error {
+  override readonly name = 'PrivateFileError'
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : String(error)
+
+/** Makes the directory (0700, parents too) or checks the one that is there. @throws PrivateFileError */
+export async function ensurePrivateDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new PrivateFileError(`can't make the directory ${path} (${codeOf(error)})`, { cause: error })
+  }
+  const directory = await openChecked(path, constants.O_RDONLY | constants.O_DIRECTORY, 'chmod 700')
+  await directory.close()
+}
+
+/** The names in a private directory; empty if there is none yet. @throws PrivateFileError */
+export async function listPrivateDirectory(path: string): Promise<string[]> {
+  let directory: FileHandle | undefined
+  try {
+    directory = await openChecked(path, constants.O_RDONLY | constants.O_DIRECTORY, 'chmod 700')
+    return await readdir(path)
+  } catch (error) {
+    if (error instanceof PrivateFileError && codeOf(error.cause) === 'ENOENT') return []
+    throw error
+  } finally {
+    await directory?.close()
+  }
+}
+
+/** @throws PrivateFileError */
+export async function readPrivateFile(path: string): Promise<string> {
+  const file = await openChecked(path, constants.O_RDONLY, 'chmod 600')
+  try {
+    return await file.readFile('utf8')
+  } catch (error) {
+    throw new PrivateFileError(`can't read ${path} (${codeOf(error)})`, { cause: error })
+  } finally {
+    await file.close()
+  }
+}
+
+/** Replaces the file in one step and flushes it and its name; a crash leaves the old one or the new one. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await rm(temporary, { force: true })
+    await flushed(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
+    await rename(temporary, path)
+    await flushed(dirname(path), constants.O_RDONLY, async () => undefined)
+  } catch (error) {
+    throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
+  }
+}
+
+/** All of them, side by side. */
+export async function writePrivateFiles(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
+  await Promise.all([...files].map(([name, text]) => writePrivateFile(join(directory, name), text)))
+}
+
+async function flushed(path: string, flags: number, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, flags, 0o600)
+  try {
+    await write(file)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Checks what was opened, not what the path names a moment later. */
+async function openChecked(path: string, flags: number, remedy: string): Promise<FileHandle> {
+  let file: FileHandle
+  try {
+    file = await open(path, flags)
+  } catch (error) {
+    throw new PrivateFileError(`can't read ${path} (${codeOf(error)})`, { cause: error })
+  }
+  const { mode, uid } = await file.stat()
+  const self = process.getuid?.()
+  const mine = self === undefined || self === 0 || uid === self
+  // Windows has no such modes.
+  if (mine && (process.platform === 'win32' || (mode & 0o077) === 0)) return file
+  await file.close()
+  throw new PrivateFileError(
+    mine
+      ? `${path} is open to other users (mode ${(mode & 0o777).toString(8)}): run '${remedy} ${path}'`
+      : `${path} belongs to another user (uid ${uid})`,
+  )
+}
