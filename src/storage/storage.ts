@@ -26,6 +26,8 @@ export function endOfCommit(revision: Revision): Revision {
 export const maxOperations = 100
 /** Sum of the values of a transaction with several writes. */
 export const maxTransactionBytes: number = 1024 * 1024
+/** One key, in UTF-8. With it a full transaction (100 keys and 1 MiB of values) stays below etcd's 1.5 MiB. */
+export const maxKeyBytes = 4096
 /** A single value, alone in its transaction: etcd's default request limit of 1.5 MiB less room for keys and framing. */
 export const maxValueBytes: number = 1536 * 1024 - 16 * 1024
 
@@ -44,6 +46,7 @@ export interface Ticket {
 /**
  * What must be true of a key: its value has exactly this revision, the key does not exist, or nobody has touched it
  * since transaction T left it (T committed, and the key is as it was right after T). If T fails, so does the follower.
+ * `asLeftBy` may name only a key that T wrote or guarded; anything else is `invalid`.
  */
 export type Expect = Revision | 'absent' | { readonly asLeftBy: Ticket }
 
@@ -54,7 +57,7 @@ export interface Guard {
 
 export interface Write {
   readonly key: string
-  /** undefined deletes. */
+  /** undefined deletes; a delete of a key that is not there is refused like a failed expectation. Never changed after `commit`. */
   readonly value: Uint8Array | undefined
   readonly expect: Expect
 }
@@ -90,7 +93,10 @@ export function prefixSpan(prefix: string): Span {
 }
 
 export interface ReadOptions {
-  /** Read the store as it was at this revision. Throws `compacted` or `future`. Absent = now, linearizable. */
+  /**
+   * Read the store as it was after the whole commit this revision belongs to (a commit is never seen in part).
+   * Throws `compacted` or `future`. Absent = now, linearizable.
+   */
   readonly at?: Revision
   readonly signal?: AbortSignal
 }
@@ -115,8 +121,9 @@ export type ChangeBatch =
   | { readonly type: 'progress'; readonly revision: Revision }
 
 export interface Storage extends AsyncDisposable {
+  /** `revision` is `endOfCommit` of the store's, or of `at`: what to watch `after`. */
   get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
-  /** Ascending by key. `revision` is the store's at the time of reading (or `at`). */
+  /** Ascending by key. `revision` as for `get`. A `limit` is at least 1; the next page starts at the last key + '\0'. */
   range(
     span: Span,
     options?: RangeOptions,
@@ -126,18 +133,33 @@ export interface Storage extends AsyncDisposable {
   /**
    * Changes with revision > `after`, for ever, until `signal` aborts (clean end). The stream throws `StorageError`
    * code `compacted` if history after `after` is gone, or when the consumer was cut off for being slow (`overflow`).
-   * The first batch is a `progress` as soon as the backlog is delivered; later ones follow commits or time.
+   * A `progress` comes as soon as the backlog is delivered; later ones follow commits or time, and a call of
+   * `currentRevision` on the same object hurries them: what it answered will be reported without further writes.
+   * After a revision that is still to come: waits for it. Revisions inside a commit are honoured: the rest of it comes.
    */
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch>
-  /** Linearizable: at least the revision of every commit acknowledged anywhere before the call. */
+  /** Linearizable: at least the revision of every commit acknowledged anywhere before the call. An `endOfCommit`, never 0. */
   currentRevision(): Promise<Revision>
-  /** Forgets history before `before`: reads `at` and watches `after` anything older fail with `compacted`. Idempotent. */
+  /**
+   * Forgets history before `endOfCommit(before)`: reads `at` an earlier commit and watches `after` anything older fail
+   * with `compacted`. Idempotent; an older `before` than the last one does nothing. Throws `future`.
+   */
   compact(before: Revision): Promise<void>
-  /** The oldest revision that can still be read `at`, or watched `after`. */
+  /** The oldest revision that can still be read `at`, or watched `after`; an `endOfCommit`. */
   compactedRevision(): Promise<Revision>
 }
 
-export type StorageErrorCode = 'compacted' | 'future' | 'overflow' | 'tooLarge' | 'invalid' | 'unavailable' | 'full' | 'corrupt' | 'closed' | 'locked'
+export type StorageErrorCode =
+  | 'compacted'
+  | 'future'
+  | 'overflow'
+  | 'tooLarge'
+  | 'invalid'
+  | 'unavailable'
+  | 'full'
+  | 'corrupt'
+  | 'closed'
+  | 'locked'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

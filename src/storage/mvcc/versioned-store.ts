@@ -1,0 +1,261 @@
+/**
+ * The state of a store in memory, with its recent past: what every read and every watch of the embedded engines is
+ * served from. It knows nothing of transactions or files: an engine tells it what has been committed.
+ *
+ * Keys, values and entries are shared with all readers and never copied.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Stream } from '../../base/stream.ts'
+import type { Change, ChangeBatch, Entry, RangeOptions, ReadOptions, Revision, Span, Storage } from '../storage.ts'
+import { endOfCommit, positionsPerCommit, StorageError } from '../storage.ts'
+import { checkLimit } from '../transaction-shape.ts'
+import { History } from './history.ts'
+import { bytesLess } from './key-order.ts'
+import { OrderedMap } from './ordered-map.ts'
+import { WatchHub } from './watch-hub.ts'
+
+/** Changes forgotten at a stretch, before other work gets its turn: about a millisecond. */
+const compactionStep = 2000
+
+export interface VersionedStoreOptions {
+  readonly clock: Clock
+  /** Changes that may wait in a watch before it is cut off. */
+  readonly watchLimit: number
+  /** The end of the newest commit that `entries` show. */
+  readonly head: Revision
+  readonly compacted: Revision
+  /**
+   * Fetches older history: calls `addHistory` until everything after `to` is there. Absent when the history after
+   * `head` is all there is to fetch.
+   */
+  readonly loadHistory?: (to: Revision) => Promise<void>
+}
+
+/** One write of a commit, as the store needs it. */
+export interface AppliedWrite {
+  readonly key: string
+  readonly value: Uint8Array | undefined
+}
+
+export class VersionedStore {
+  readonly #current = new OrderedMap<Entry>()
+  readonly #history: History
+  readonly #hub: WatchHub
+  readonly #loadHistory: ((to: Revision) => Promise<void>) | undefined
+  #head: Revision
+  #compacted: Revision
+  #closed: StorageError | undefined
+
+  constructor(options: VersionedStoreOptions) {
+    this.#head = options.head
+    this.#compacted = options.compacted
+    this.#history = new History(options.head)
+    this.#loadHistory = options.loadHistory
+    this.#hub = new WatchHub(this, options.clock, options.watchLimit)
+  }
+
+  get head(): Revision {
+    return this.#head
+  }
+
+  get compacted(): Revision {
+    return this.#compacted
+  }
+
+  get size(): number {
+    return this.#current.size
+  }
+
+  /** The start of the history that is in memory; older history may still be fetched. */
+  get historyBase(): Revision {
+    return this.#history.base
+  }
+
+  /** Bytes of kept history in memory, values and overhead. */
+  get historyBytes(): number {
+    return this.#history.sizeBytes
+  }
+
+  /** Compacting to this revision leaves at most `sizeBytes` of history; undefined if it is no more now. */
+  revisionBeyond(sizeBytes: number): Revision | undefined {
+    return this.#history.revisionBeyond(sizeBytes)
+  }
+
+  find(key: string): Entry | undefined {
+    return this.#current.get(key)
+  }
+
+  /** At start, before anybody reads: an entry that exists at `head`. */
+  load(entry: Entry): void {
+    this.#current.set(entry.key, entry)
+  }
+
+  /** Older changes, ascending; from now on everything after `base` is known. */
+  addHistory(changes: readonly Change[], base: Revision): void {
+    if (base < this.#history.base) this.#history.prepend(changes, base)
+  }
+
+  /** Value and revision of a key in the oldest state that is known: for whoever fetches older history. */
+  oldestKnown(key: string): Entry | undefined {
+    const versions = this.#history.byKey.get(key)
+    const first = versions?.changes[versions.from]
+    return first ? first.previous : this.#current.get(key)
+  }
+
+  /** Takes a commit in. Its changes are visible to reads at once, to watches with `publish`. */
+  apply(firstRevision: Revision, writes: readonly AppliedWrite[]): Change[] {
+    const changes: Change[] = []
+    for (const [position, { key, value }] of writes.entries()) {
+      const revision = firstRevision + position
+      const previous =
+        value === undefined ? this.#current.delete(key) : this.#current.set(key, { key, value, revision })
+      const change: Change = { key, revision, value, previous }
+      this.#history.append(change)
+      changes.push(change)
+    }
+    this.#head = endOfCommit(firstRevision)
+    return changes
+  }
+
+  publish(changes: readonly Change[]): void {
+    this.#hub.publish(changes)
+  }
+
+  async get(key: string, options: ReadOptions = {}): ReturnType<Storage['get']> {
+    const at = await this.#prepare(options)
+    if (at === undefined) return { revision: this.#head, entry: this.#current.get(key) }
+    const versions = this.#history.byKey.get(key)
+    const next = versions && History.firstAfter(versions, at)
+    return { revision: at, entry: next ? next.previous : this.#current.get(key) }
+  }
+
+  async range(span: Span, options: RangeOptions = {}): ReturnType<Storage['range']> {
+    checkLimit(options.limit)
+    const limit = options.limit ?? Number.POSITIVE_INFINITY
+    const at = await this.#prepare(options)
+    if (at === undefined || at === this.#head) {
+      const { values, more } = this.#current.collect(span.start, span.end, limit)
+      return { revision: this.#head, entries: values, more }
+    }
+    return { revision: at, ...this.#rangeAt(span, at, limit) }
+  }
+
+  watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch> {
+    return this.#hub.watch(span, after, signal)
+  }
+
+  currentRevision(): Revision {
+    this.#check()
+    this.#hub.tellProgress()
+    return this.#head
+  }
+
+  /** For the hub: see `WatchSource`. */
+  changesAfter(after: Revision, limit: number): readonly Change[] | Promise<readonly Change[]> {
+    this.#checkCompacted(after)
+    if (after < this.#history.base) return this.#fetchHistory(after).then(() => this.changesAfter(after, limit))
+    return this.#history.after(after, limit)
+  }
+
+  /** Refuses older reads from now on. True if there is something to do. */
+  beginCompaction(before: Revision): boolean {
+    this.#check()
+    const target = endOfCommit(before)
+    if (target > this.#head) throw new StorageError('future', `revision ${before} is still to come`)
+    if (target <= this.#compacted) return false
+    this.#compacted = target
+    return true
+  }
+
+  /** Frees the memory of what is compacted, in steps between which other work runs. */
+  async sweep(): Promise<void> {
+    while (!this.#history.drop(this.#compacted, compactionStep)) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  /** Reads and watches end with `error`. */
+  close(error: StorageError): void {
+    this.#closed ??= error
+    this.#hub.close(this.#closed)
+  }
+
+  /** Checks that the read can be answered, and fetches what it needs. Returns the commit to read, undefined = newest. */
+  async #prepare(options: ReadOptions): Promise<Revision | undefined> {
+    options.signal?.throwIfAborted()
+    this.#check()
+    if (options.at === undefined) return undefined
+    const at = endOfCommit(options.at)
+    this.#checkReadable(at)
+    if (at < this.#history.base) {
+      await this.#fetchHistory(at)
+      options.signal?.throwIfAborted()
+      this.#check()
+      this.#checkReadable(at)
+    }
+    return at
+  }
+
+  #checkReadable(at: Revision): void {
+    if (at > this.#head)
+      throw new StorageError('future', `revision ${at} is still to come, the store is at ${this.#head}`)
+    this.#checkCompacted(at)
+  }
+
+  #checkCompacted(revision: Revision): void {
+    if (revision < this.#compacted) {
+      throw new StorageError('compacted', `revision ${revision} is compacted, the oldest kept is ${this.#compacted}`)
+    }
+  }
+
+  #check(): void {
+    if (this.#closed) throw this.#closed
+  }
+
+  async #fetchHistory(to: Revision): Promise<void> {
+    await this.#loadHistory?.(to)
+    if (to < this.#history.base && to >= this.#compacted) {
+      throw new StorageError(
+        'corrupt',
+        `the history after revision ${to} is missing, it begins at ${this.#history.base}`,
+      )
+    }
+  }
+
+  /** Merges what is there now with what has changed since: a key changed after `at` shows what it held before that. */
+  #rangeAt(span: Span, at: Revision, limit: number): { entries: Entry[]; more: boolean } {
+    const entries: Entry[] = []
+    const now = this.#current.seek(span.start)
+    const changed = this.#history.byKey.seek(span.start)
+    for (;;) {
+      const nowKey = now.key
+      const changedKey = changed.key
+      if (nowKey === undefined && changedKey === undefined) break
+      const key =
+        nowKey === undefined || (changedKey !== undefined && bytesLess(changedKey, nowKey)) ? changedKey : nowKey
+      if (key === undefined || !bytesLess(key, span.end)) break
+      let entry = key === nowKey ? now.value : undefined
+      if (key === changedKey && changed.value) {
+        const next = History.firstAfter(changed.value, at)
+        if (next) entry = next.previous
+      }
+      if (entry) {
+        if (entries.length === limit) return { entries, more: true }
+        entries.push(entry)
+      }
+      if (key === nowKey) now.next()
+      if (key === changedKey) changed.next()
+    }
+    return { entries, more: false }
+  }
+}
+
+/** The revision of the first write of commit `number`. */
+export function firstRevisionOf(number: number): Revision {
+  return number * positionsPerCommit
+}
+
+/** The number of the commit that a revision belongs to. */
+export function commitNumberOf(revision: Revision): number {
+  return Math.floor(revision / positionsPerCommit)
+}
