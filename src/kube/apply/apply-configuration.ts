@@ -1,0 +1,157 @@
+/**
+ * Server-side apply: a manager states all it wants of an object; the server merges that in, takes away what the manager
+ * wanted before and no longer does, and refuses to change what others own.
+ * @see k8s.io/apimachinery/pkg/util/managedfields/internal/structuredmerge.go v0.36
+ */
+import { parseApiVersion } from '../gvk.ts'
+import { badRequest, StatusError } from '../status-error.ts'
+import type { JsonObject, KubeObject } from '../types.ts'
+import { configurationProblem } from './check-configuration.ts'
+import { compareObjects, takenFields } from './compare.ts'
+import { configuredFields } from './configured-fields.ts'
+import { allowedAside, type Conflict, conflictError, conflictsWith } from './conflicts.ts'
+import { equalSets, type FieldSet, isEmpty, union } from './field-set.ts'
+import { fieldsOfLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
+import { type Managed, type ManagerId, readStored, sameManager, writeManaged } from './managed-fields.ts'
+import { mergeValues } from './merge-values.ts'
+import { objectSchema } from './object-schema.ts'
+import { pruned } from './prune.ts'
+import {
+  reconciled,
+  servedOnly,
+  type TrackUpdateInput,
+  trackUpdate,
+  withEntries,
+  withoutFields,
+} from './track-update.ts'
+
+export interface ApplyInput extends Omit<TrackUpdateInput, 'next'> {
+  /** The body of the request, as the client wrote it: not defaulted, not pruned. */
+  readonly config: KubeObject
+  /** Of the endpoint; together with `apiVersion` it must be the body's. */
+  readonly kind: string
+  /** Take fields over from other managers instead of refusing. */
+  readonly force?: boolean
+}
+
+const firstManager = 'before-first-apply'
+
+/**
+ * The object to store, with managedFields; `live` itself if nothing changes at all. It shares parts with its arguments.
+ * The caller fills defaults afterwards and compares with what is stored (see `withoutTimeOnlyChange`).
+ *
+ * @throws StatusError 409 with FieldManagerConflict causes; 400 for a body of another kind or version or one with
+ *   managedFields; 500 without a reason for a body that does not fit the schema, as upstream answers it.
+ */
+export function applyConfiguration(input: ApplyInput): KubeObject {
+  checkBody(input)
+  const managed = input.live === undefined ? [] : entriesBefore(input, input.live)
+  const plan = planned(input, managed)
+  const conflicts = input.force ? [] : realConflicts(input, plan.conflicts)
+  if (conflicts.length > 0) throw conflictError(conflicts)
+  const result = withEntries(plan.object, entriesAfter(input, managed, plan))
+  return input.manager === kubectlManager ? withLastApplied(result, input.config) : result
+}
+
+function checkBody({ config, apiVersion, kind, schema }: ApplyInput): void {
+  const type = typeText(config)
+  if (config.apiVersion !== apiVersion || config.kind !== kind) throw badRequest(`invalid object type: ${type}`)
+  if (config.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
+  const problem = configurationProblem(schema, config)
+  if (problem === undefined) return
+  const { namespace = '', name = '' } = config.metadata
+  throw new StatusError(`failed to create typed patch object (${namespace}/${name}; ${type}): ${problem}`)
+}
+
+/** `apps/v1, Kind=Deployment`, `/v1, Kind=Secret`, `/, Kind=` */
+function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
+  const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
+  return `${group}/${version}, Kind=${kind}`
+}
+
+/** An object that nobody tracked so far belongs to one manager as it is, so that no apply can change it unnoticed. */
+function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
+  const stored = readStored(live.metadata.managedFields)
+  if (stored.length > 0) return reconciled(stored, input.schema)
+  const claimed = trackUpdate({ ...input, live: undefined, next: withEntries(live, undefined), manager: firstManager })
+  return readStored(claimed.metadata.managedFields)
+}
+
+interface Plan {
+  /** `live` itself if it is as wanted. */
+  readonly object: KubeObject
+  readonly fields: FieldSet
+  readonly previous: Managed | undefined
+  /** The other managers, without what this apply takes or removes. */
+  readonly others: readonly Managed[]
+  readonly conflicts: readonly Conflict[]
+}
+
+function planned(input: ApplyInput, managed: readonly Managed[]): Plan {
+  const { live, schema, resetFields, served = () => true } = input
+  const root = objectSchema(schema)
+  const config = withoutServerMetadata(input.config)
+  const fields = configuredFields(schema, config, resetFields)
+  const previous = managed.find((m) => sameManager(m, managerOf(input)))
+  const others = servedOnly(
+    managed.filter((m) => m !== previous),
+    served,
+  )
+  if (live === undefined) return { object: config, fields, previous, others, conflicts: [] }
+
+  const merged = mergeValues(root, live as unknown as JsonObject, config as unknown as JsonObject) as JsonObject
+  const owned = others.reduce((all, m) => union(all, m.fields), fields)
+  const object = (previous !== undefined && served(previous.apiVersion)
+    ? pruned({ schema: root, merged, last: previous.fields, owned })
+    : merged) as unknown as KubeObject
+  const changes = object === live || others.length === 0 ? undefined : compareObjects(schema, live, object, resetFields)
+  if (changes === undefined) return { object, fields, previous, others, conflicts: [] }
+  const taken = takenFields(changes)
+  return {
+    object,
+    fields,
+    previous,
+    others: withoutFields(others, union(taken, changes.removed)),
+    conflicts: conflictsWith(others, taken),
+  }
+}
+
+const managerOf = ({ manager, apiVersion, subresource }: ApplyInput): ManagerId => ({
+  manager: manager || 'unknown',
+  operation: 'Apply',
+  apiVersion,
+  subresource: subresource ?? '',
+})
+
+/** Metadata that only the server sets; typed clients send some of it as null. */
+function withoutServerMetadata(config: KubeObject): KubeObject {
+  const { creationTimestamp, generation, selfLink, managedFields, ...metadata } = config.metadata
+  const set = [creationTimestamp, generation, selfLink, managedFields].some((value) => value !== undefined)
+  return set ? { ...config, metadata } : config
+}
+
+function realConflicts(input: ApplyInput, conflicts: readonly Conflict[]): readonly Conflict[] {
+  if (conflicts.length === 0 || input.manager !== kubectlManager || input.live === undefined) return conflicts
+  return allowedAside(conflicts, fieldsOfLastApplied(input.schema, input.live, input.apiVersion))
+}
+
+function entriesAfter(
+  input: ApplyInput,
+  before: readonly Managed[],
+  plan: Plan,
+): KubeObject['metadata']['managedFields'] {
+  const mine = entryAfter(input, plan)
+  const after = mine === undefined ? plan.others : [...plan.others, mine]
+  const stored = input.live?.metadata.managedFields
+  const same = stored?.length === after.length && after.every((m) => m.entry !== undefined && before.includes(m))
+  return same ? stored : writeManaged(after)
+}
+
+/** Its time moves only if the object changed: repeating an apply is no write. */
+function entryAfter(input: ApplyInput, { object, fields, previous }: Plan): Managed | undefined {
+  if (isEmpty(fields)) return undefined
+  const changed = object !== input.live
+  const time = changed || previous === undefined ? input.now : previous.time
+  const same = !changed && previous?.apiVersion === input.apiVersion && equalSets(previous.fields, fields)
+  return same ? previous : { ...managerOf(input), time, fields }
+}

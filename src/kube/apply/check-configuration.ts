@@ -1,0 +1,113 @@
+/**
+ * Does an applied configuration fit the schema? Unknown fields, wrong types, items without a key and duplicate items
+ * are refused, in upstream's words: clients and people read them.
+ * @see sigs.k8s.io/structured-merge-diff/v6 typed/validate.go
+ */
+import type { Schema } from '../schema/schema.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
+import { objectSchema } from './object-schema.ts'
+import { fieldElement, type PathElement, showElement } from './path-element.ts'
+import { elementOf, fieldSchema, isMap, itemSchema } from './shape.ts'
+
+/** What is wrong, or undefined. One error stands alone; several are listed below `errors:`. */
+export function configurationProblem(schema: Schema, config: KubeObject): string | undefined {
+  const problems: string[] = []
+  check(objectSchema(schema), config as unknown as JsonValue, '', problems)
+  if (problems.length <= 1) return problems[0]
+  return ['errors:', ...problems.map((problem) => `  ${problem}`)].join('\n')
+}
+
+function check(schema: Schema, value: JsonValue, path: string, problems: string[]): void {
+  const report = (problem: string): void => {
+    problems.push(path === '' ? problem : `${path}: ${problem}`)
+  }
+  if (value === null) return
+  switch (schema.type) {
+    case 'object':
+      if (isMap(value)) checkMap(schema, value, path, problems)
+      else report(`expected map, got ${goPointer(value)}`)
+      return
+    case 'array':
+      if (Array.isArray(value)) checkList(schema, value, path, problems)
+      else report(`expected list, got ${goPointer(value)}`)
+      return
+    case 'integer':
+    case 'number':
+      if (typeof value !== 'number') report(`expected numeric (int or float), got ${goType(value)}`)
+      return
+    case 'string':
+      if (typeof value !== 'string') report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
+      return
+    case 'boolean':
+      if (typeof value !== 'boolean') report(`expected boolean, got ${goPointer(value)}`)
+      return
+    case 'intOrString':
+    case 'quantity':
+      if (typeof value === 'object') report(`expected any scalar, got ${goPointer(value)}`)
+      return
+    case 'any':
+      return
+  }
+}
+
+function checkMap(schema: Schema, map: JsonObject, path: string, problems: string[]): void {
+  for (const name of Object.keys(map)) {
+    const value = map[name]
+    if (value === undefined) continue
+    const field = fieldSchema(schema, name)
+    const fieldPath = path + showElement(fieldElement(name))
+    if (field !== undefined) check(field, value, fieldPath, problems)
+    else {
+      problems.push(`${fieldPath}: field not declared in schema`)
+      // Upstream reads no further in this map.
+      return
+    }
+  }
+}
+
+function checkList(schema: Schema, list: readonly JsonValue[], path: string, problems: string[]): void {
+  const keyed = schema.listType === 'set' || schema.listType === 'map'
+  const seen = new Set<PathElement>()
+  for (const [i, item] of list.entries()) {
+    const element = keyed ? elementOf(schema, item) : `i:${i}`
+    if (typeof element !== 'string') {
+      problems.push(`${path}: element ${i}: ${element.problem}`)
+      // Without a key nothing below could be named.
+      return
+    }
+    if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${showElement(element)}`)
+    seen.add(element)
+    check(itemSchema(schema), item, path + showElement(element), problems)
+  }
+}
+
+/** `%v` of a pointer to a Go value: `&{map[a:1]}`. */
+const goPointer = (value: JsonValue): string => `&{${goText(value)}}`
+
+function goText(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`
+  if (isMap(value)) {
+    return `map[${Object.keys(value)
+      .sort()
+      .map((name) => `${name}:${goText(value[name] ?? null)}`)
+      .join(' ')}]`
+  }
+  return String(value)
+}
+
+function goType(value: JsonValue): string {
+  if (Array.isArray(value)) return '[]interface {}'
+  return isMap(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+/** `%#v` of a Go value. */
+function goSyntax(value: JsonValue): string {
+  if (value === null) return 'interface {}(nil)'
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`
+  if (!isMap(value)) return JSON.stringify(value)
+  const fields = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${goSyntax(value[name] ?? null)}`)
+  return `map[string]interface {}{${fields.join(', ')}}`
+}

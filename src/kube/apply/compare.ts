@@ -1,0 +1,256 @@
+/**
+ * What a write changed, as field sets.
+ *
+ * - `added` and `removed` hold every leaf that came or went, and every map, list item or struct that came or went with
+ *   it (`.`). A struct held by value is always there, so it never comes or goes by itself.
+ * - `modified` holds leaves only.
+ * - An empty map or list is a leaf; so is a set of duplicate items.
+ * @see sigs.k8s.io/structured-merge-diff/v6 typed/compare.go
+ */
+import type { Schema } from '../schema/schema.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
+import { emptySet, type FieldSet, leaf, ordered, recursiveDifference, union, withoutSelf } from './field-set.ts'
+import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
+import { fieldElement, type PathElement } from './path-element.ts'
+import {
+  anySchema,
+  equalValues,
+  fieldSchema,
+  type Items,
+  indexList,
+  isMap,
+  itemSchema,
+  own,
+  type Shape,
+  shapeOf,
+} from './shape.ts'
+
+export interface Changes {
+  readonly added: FieldSet
+  readonly modified: FieldSet
+  readonly removed: FieldSet
+}
+
+const noFields: ReadonlySet<string> = new Set()
+const emptyMap: JsonObject = Object.freeze({})
+
+/** From nothing (undefined) or the live object to the next one; undefined = no tracked field changed. */
+export function compareObjects(
+  schema: Schema,
+  live: KubeObject | undefined,
+  next: KubeObject,
+  resetFields?: FieldSet,
+): Changes | undefined {
+  const before = (live ?? emptyMap) as JsonObject
+  const after = next as unknown as JsonObject
+  const root = objectSchema(schema)
+  const builder = new ChangesBuilder()
+  compareFields(root, before, after, builder, (name) => name === 'metadata' || untrackedFields.has(name))
+  const metadata = new ChangesBuilder()
+  compareFields(
+    fieldSchema(root, 'metadata') as Schema,
+    mapOrEmpty(before['metadata']),
+    mapOrEmpty(after['metadata']),
+    metadata,
+    (name) => untrackedMetadata.has(name),
+  )
+  builder.put('f:metadata', metadata.build())
+  const changes = builder.build()
+  if (changes === undefined || resetFields === undefined) return complete(changes)
+  return complete({
+    added: changes.added && recursiveDifference(changes.added, resetFields),
+    modified: changes.modified && recursiveDifference(changes.modified, resetFields),
+    removed: changes.removed && recursiveDifference(changes.removed, resetFields),
+  })
+}
+
+const mapOrEmpty = (value: JsonValue | undefined): JsonObject => (isMap(value) ? value : emptyMap)
+
+function complete(changes: NodeChanges | undefined): Changes | undefined {
+  return (
+    changes && {
+      added: changes.added ?? emptySet,
+      modified: changes.modified ?? emptySet,
+      removed: changes.removed ?? emptySet,
+    }
+  )
+}
+
+/** The changes at and below one node. An absent set has no member there. */
+interface NodeChanges {
+  readonly added?: FieldSet | undefined
+  readonly modified?: FieldSet | undefined
+  readonly removed?: FieldSet | undefined
+}
+
+type Node = Record<PathElement, FieldSet>
+
+class ChangesBuilder {
+  #added: Node | undefined
+  #modified: Node | undefined
+  #removed: Node | undefined
+
+  put(element: PathElement, changes: NodeChanges | undefined): void {
+    if (changes === undefined) return
+    if (changes.added) this.add(element, changes.added)
+    if (changes.modified) (this.#modified ??= {})[element] = changes.modified
+    if (changes.removed) this.remove(element, changes.removed)
+  }
+
+  add(element: PathElement, node: FieldSet): void {
+    this.#added ??= {}
+    this.#added[element] = node
+  }
+
+  remove(element: PathElement, node: FieldSet): void {
+    this.#removed ??= {}
+    this.#removed[element] = node
+  }
+
+  build(): NodeChanges | undefined {
+    if (!this.#added && !this.#modified && !this.#removed) return undefined
+    return {
+      added: this.#added && ordered(this.#added),
+      modified: this.#modified && ordered(this.#modified),
+      removed: this.#removed && ordered(this.#removed),
+    }
+  }
+}
+
+const modifiedLeaf: NodeChanges = { modified: leaf }
+
+function compareValues(schema: Schema, before: JsonValue, after: JsonValue): NodeChanges | undefined {
+  if (before === after) return undefined
+  const left = shapeOf(schema, before)
+  const right = shapeOf(schema, after)
+  if (left === 'map' && right === 'map') {
+    if (isVoid(before) && isVoid(after)) return equalValues(before, after) ? undefined : modifiedLeaf
+    const builder = new ChangesBuilder()
+    compareFields(
+      schema,
+      (before ?? {}) as JsonObject,
+      (after ?? {}) as JsonObject,
+      builder,
+      none,
+      before !== null,
+      after !== null,
+    )
+    return builder.build()
+  }
+  if (left === 'list' && right === 'list') {
+    if (isVoid(before) && isVoid(after)) return equalValues(before, after) ? undefined : modifiedLeaf
+    return compareItems(schema, (before ?? []) as JsonValue[], (after ?? []) as JsonValue[])
+  }
+  if (left === right) return equalValues(before, after) ? undefined : modifiedLeaf
+  return compareShapes(schema, before, left, after, right)
+}
+
+const none = (): boolean => false
+
+/** Null or without content. */
+function isVoid(value: JsonValue): boolean {
+  if (value === null) return true
+  if (Array.isArray(value)) return value.length === 0
+  for (const _ in value as JsonObject) return false
+  return true
+}
+
+/** Unknown content turned from one shape into another: the leaf changed, and what was below a map came or went. */
+function compareShapes(schema: Schema, before: JsonValue, left: Shape, after: JsonValue, right: Shape): NodeChanges {
+  return {
+    modified: leaf,
+    added: right === 'leaf' ? undefined : withoutSelf(wholeNode(schema, after)),
+    removed: left === 'leaf' ? undefined : withoutSelf(wholeNode(schema, before)),
+  }
+}
+
+function compareFields(
+  schema: Schema,
+  before: JsonObject,
+  after: JsonObject,
+  builder: ChangesBuilder,
+  skip: (name: string) => boolean,
+  hadStructs = true,
+  hasStructs = true,
+): void {
+  for (const name of Object.keys(after)) {
+    const value = after[name]
+    let old = own(before, name)
+    if (value === old || value === undefined || skip(name)) continue
+    const field = fieldSchema(schema, name) ?? anySchema
+    if (old === undefined && field.byValue && hadStructs) old = emptyMap
+    if (old === undefined) builder.add(fieldElement(name), wholeNode(field, value))
+    else builder.put(fieldElement(name), compareValues(field, old, value))
+  }
+  for (const name of Object.keys(before)) {
+    const old = before[name]
+    if (old === undefined || own(after, name) !== undefined || skip(name)) continue
+    const field = fieldSchema(schema, name) ?? anySchema
+    if (field.byValue && hasStructs) builder.put(fieldElement(name), compareValues(field, old, emptyMap))
+    else builder.remove(fieldElement(name), wholeNode(field, old))
+  }
+}
+
+function compareItems(
+  schema: Schema,
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+): NodeChanges | undefined {
+  const left = indexList(schema, before)
+  const right = indexList(schema, after)
+  const items = itemSchema(schema)
+  const builder = new ChangesBuilder()
+  for (const [element, next] of right) {
+    const old = left.get(element)
+    if (old === undefined) builder.add(element, wholeItems(items, next))
+    else if ('item' in old && 'item' in next) builder.put(element, compareValues(items, old.item, next.item))
+    else builder.put(element, compareDuplicates(items, old, next))
+  }
+  for (const [element, old] of left) {
+    if (!right.has(element)) builder.remove(element, wholeItems(items, old))
+  }
+  return builder.build()
+}
+
+function compareDuplicates(items: Schema, before: Items, after: Items): NodeChanges | undefined {
+  if ('item' in before) return { added: leaf, removed: wholeItems(items, before) }
+  if ('item' in after) return { added: wholeItems(items, after), removed: leaf }
+  return equalValues([...before.duplicates], [...after.duplicates]) ? undefined : modifiedLeaf
+}
+
+const wholeItems = (items: Schema, found: Items): FieldSet => ('item' in found ? wholeNode(items, found.item) : leaf)
+
+/** The node of a value that came or went as a whole: itself and everything in it. */
+function wholeNode(schema: Schema, value: JsonValue): FieldSet {
+  switch (shapeOf(schema, value)) {
+    case 'leaf':
+      return leaf
+    case 'map':
+      return value === null ? leaf : wholeMap(schema, value as JsonObject)
+    case 'list':
+      return value === null ? leaf : wholeList(schema, value as JsonValue[])
+  }
+}
+
+function wholeMap(schema: Schema, map: JsonObject): FieldSet {
+  const node: Node = { '.': leaf }
+  let content = false
+  for (const name of Object.keys(map).sort()) {
+    const value = map[name]
+    if (value === undefined) continue
+    node[fieldElement(name)] = wholeNode(fieldSchema(schema, name) ?? anySchema, value)
+    content = true
+  }
+  return content ? node : leaf
+}
+
+function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
+  if (list.length === 0) return leaf
+  const node: Node = { '.': leaf }
+  const items = itemSchema(schema)
+  for (const [element, found] of indexList(schema, list)) node[element] = wholeItems(items, found)
+  return ordered(node)
+}
+
+/** Added and modified: what the writer takes. */
+export const takenFields = (changes: Changes): FieldSet => union(changes.added, changes.modified)

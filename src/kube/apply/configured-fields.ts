@@ -1,0 +1,128 @@
+/**
+ * The fields an applied configuration speaks about: its leaves, the items of its lists and the entries of its maps.
+ * Unlike an Update, it does not claim the structs and maps around them.
+ * @see sigs.k8s.io/structured-merge-diff/v6 typed/tofieldset.go
+ */
+import type { Schema } from '../schema/schema.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
+import { emptySet, type FieldSet, isEmpty, leaf, ordered, recursiveDifference, withSelf } from './field-set.ts'
+import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
+import { fieldElement, type PathElement } from './path-element.ts'
+import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf } from './shape.ts'
+
+/** Without what nobody owns (TypeMeta, names, ...). */
+export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet): FieldSet {
+  const set = difference(fieldsOf(objectSchema(schema), config as unknown as JsonValue))
+  return resetFields === undefined ? set : recursiveDifference(set, resetFields)
+}
+
+function difference(set: FieldSet): FieldSet {
+  const result: Record<PathElement, FieldSet> = {}
+  for (const element in set) {
+    const name = element.slice(2)
+    if (untrackedFields.has(name)) continue
+    const node = set[element] as FieldSet
+    if (name !== 'metadata') {
+      result[element] = node
+      continue
+    }
+    const metadata: Record<PathElement, FieldSet> = {}
+    for (const key in node) {
+      if (key !== '.' && !untrackedMetadata.has(key.slice(2))) metadata[key] = node[key] as FieldSet
+    }
+    if (!isEmpty(metadata)) result[element] = metadata
+  }
+  return result
+}
+
+/** Everything below a value, for values of any schema; `root` is the schema of the value. */
+export function fieldsOf(schema: Schema, value: JsonValue): FieldSet {
+  return nodeOf(schema, value) ?? emptySet
+}
+
+/** The node of a value, without itself unless it is a leaf; undefined if there is nothing in it. */
+function nodeOf(schema: Schema, value: JsonValue): FieldSet | undefined {
+  switch (shapeOf(schema, value)) {
+    case 'leaf':
+      return leaf
+    case 'map':
+      return value === null ? undefined : mapNode(schema, value as JsonObject)
+    case 'list':
+      return value === null ? undefined : listNode(schema, value as JsonValue[])
+  }
+}
+
+function mapNode(schema: Schema, map: JsonObject): FieldSet | undefined {
+  const node: Record<PathElement, FieldSet> = {}
+  for (const name of Object.keys(map).sort()) {
+    const value = map[name]
+    if (value === undefined) continue
+    const below = nodeOf(fieldSchema(schema, name) ?? anySchema, value)
+    const claimed =
+      value === null || (isMap(value) && isEmpty(value as object as FieldSet)) || !declaredField(schema, name)
+    const child = claimed ? withSelf(below) : below
+    if (child !== undefined) node[fieldElement(name)] = child
+  }
+  return isEmpty(node) ? undefined : node
+}
+
+function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefined {
+  if (list.length === 0) return undefined
+  const node: Record<PathElement, FieldSet> = {}
+  const items = itemSchema(schema)
+  for (const [element, found] of indexList(schema, list)) {
+    node[element] = 'item' in found ? withSelf(nodeOf(items, found.item)) : leaf
+  }
+  return ordered(node)
+}
+
+/** The set, with every struct field that has something in the set below it (as removing the field removes it all). */
+export function withNamedFields(schema: Schema, set: FieldSet): FieldSet {
+  let result: Record<PathElement, FieldSet> | undefined
+  for (const element in set) {
+    const node = set[element] as FieldSet
+    if (element === '.' || isEmpty(node)) continue
+    const below = withNamedFields(childSchema(schema, element), node)
+    const named = element.startsWith('f:') && declaredField(schema, element.slice(2)) !== undefined
+    const next = named ? withSelf(below) : below
+    if (next === node) continue
+    result ??= { ...set }
+    result[element] = next
+  }
+  return result ?? set
+}
+
+function childSchema(schema: Schema, element: PathElement): Schema {
+  if (element.startsWith('f:')) return fieldSchema(schema, element.slice(2)) ?? anySchema
+  return itemSchema(schema)
+}
+
+/**
+ * The set after the schema changed: where a part has become atomic, whoever owned something in it owns all of it.
+ * The other way (atomic to granular) needs nothing: upstream treats it as always having been granular.
+ * @see sigs.k8s.io/structured-merge-diff/v6 typed/reconcile_schema.go
+ */
+export function reconciledWithSchema(schema: Schema, set: FieldSet): FieldSet {
+  let result: Record<PathElement, FieldSet> | undefined
+  for (const element in set) {
+    const node = set[element] as FieldSet
+    if (element === '.' || isEmpty(node)) continue
+    const child = knownChild(schema, element)
+    if (child === undefined) continue
+    const next = isAtomic(child) ? leaf : reconciledWithSchema(child, node)
+    if (next === node) continue
+    result ??= { ...set }
+    result[element] = next
+  }
+  return result ?? set
+}
+
+function knownChild(schema: Schema, element: PathElement): Schema | undefined {
+  if (element.startsWith('f:')) return fieldSchema(schema, element.slice(2))
+  return schema.items
+}
+
+function isAtomic(schema: Schema): boolean {
+  if (schema.mapType === 'atomic') return true
+  return schema.type === 'array' && schema.listType !== 'set' && schema.listType !== 'map'
+}

@@ -1,0 +1,51 @@
+/**
+ * Fields that an apply wants to change although another manager owns them, and the answer that says so.
+ * @see k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go v0.36
+ */
+import { StatusError } from '../status-error.ts'
+import { difference, type FieldSet, intersection, isEmpty, pathsOf } from './field-set.ts'
+import { type Managed, managerText, showManager } from './managed-fields.ts'
+import { showPath } from './path-element.ts'
+
+export interface Conflict {
+  readonly owner: Managed
+  readonly fields: FieldSet
+}
+
+/** Sorted as upstream sorts managers. */
+export function conflictsWith(others: readonly Managed[], wanted: FieldSet): readonly Conflict[] {
+  return keepReal(others.map((owner) => ({ owner, fields: intersection(owner.fields, wanted) })))
+}
+
+export function allowedAside(conflicts: readonly Conflict[], allowed: FieldSet): readonly Conflict[] {
+  return keepReal(conflicts.map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed) })))
+}
+
+function keepReal(conflicts: readonly Conflict[]): readonly Conflict[] {
+  return conflicts
+    .filter((conflict) => !isEmpty(conflict.fields))
+    .sort((a, b) => (managerText(a.owner) < managerText(b.owner) ? -1 : 1))
+}
+
+/** 409 with one cause per field and owner. */
+export function conflictError(conflicts: readonly Conflict[]): StatusError {
+  const found = conflicts.map(({ owner, fields }) => ({
+    owner: showManager(owner),
+    paths: pathsOf(fields).map(showPath),
+  }))
+  return new StatusError(`Apply failed with ${message(found)}`, {
+    reason: 'Conflict',
+    details: {
+      causes: found.flatMap(({ owner, paths }) =>
+        paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field })),
+      ),
+    },
+  })
+}
+
+function message(found: readonly { readonly owner: string; readonly paths: readonly string[] }[]): string {
+  const count = found.reduce((sum, { paths }) => sum + paths.length, 0)
+  if (count === 1) return `1 conflict: conflict with ${found[0]?.owner}: ${found[0]?.paths[0]}`
+  const blocks = found.flatMap(({ owner, paths }) => [`conflicts with ${owner}:`, ...paths.map((path) => `- ${path}`)])
+  return `${count} conflicts: ${blocks.join('\n')}`
+}

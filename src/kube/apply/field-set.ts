@@ -1,0 +1,239 @@
+/**
+ * A set of field paths as a trie, in the very shape of FieldsV1, so that reading and writing managedFields costs
+ * nothing: an inner node maps path elements to nodes, `.` marks an inner node that is itself in the set, and `{}` is a
+ * node that is in the set with nothing below it.
+ *
+ * Invariants: keys are canonical and in the order of `compareElements`; `.` never stands alone; no node exists without
+ * a member at or below it. The root stands for the whole object, which nobody can own: `{}` there is the empty set.
+ *
+ * Sets are immutable and share structure; an operation that changes nothing returns its argument.
+ * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
+ */
+import { canonicalElement, compareElements, type PathElement } from './path-element.ts'
+
+export interface FieldSet {
+  readonly [element: PathElement]: FieldSet
+}
+
+export const emptySet: FieldSet = Object.freeze({})
+/** A node in the set with nothing below. */
+export const leaf: FieldSet = emptySet
+
+const self = '.'
+
+export function isEmpty(set: FieldSet): boolean {
+  for (const _ in set) return false
+  return true
+}
+
+/** Of a node below the root: is it in the set itself? */
+export const isMember = (node: FieldSet): boolean => self in node || isEmpty(node)
+
+export const hasChildren = (node: FieldSet): boolean => {
+  for (const key in node) if (key !== self) return true
+  return false
+}
+
+export const find = (set: FieldSet, element: PathElement): FieldSet | undefined => set[element]
+
+/** The node, now in the set itself. */
+export function withSelf(node: FieldSet | undefined): FieldSet {
+  if (node === undefined || isMember(node)) return node ?? leaf
+  return { [self]: leaf, ...node }
+}
+
+/** What lies below the node, as a node that is not in the set itself; undefined if nothing does. */
+export function withoutSelf(node: FieldSet): FieldSet | undefined {
+  if (!(self in node)) return isEmpty(node) ? undefined : node
+  const { [self]: _, ...children } = node
+  return children
+}
+
+/** Puts the elements in order; takes ownership of `node`. */
+export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
+  const keys = Object.keys(node)
+  for (let i = 1; i < keys.length; i++) {
+    if (compareElements(keys[i - 1] as string, keys[i] as string) > 0) {
+      const result: Record<PathElement, FieldSet> = {}
+      for (const key of keys.sort(compareElements)) result[key] = node[key] as FieldSet
+      return result
+    }
+  }
+  return node
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmpty(b)) return a
+  if (isEmpty(a)) return b
+  return merge(a, b)
+}
+
+function merge(a: FieldSet, b: FieldSet): FieldSet {
+  let result: Record<PathElement, FieldSet> | undefined
+  let grew = false
+  for (const key in b) {
+    const left = a[key]
+    const right = b[key] as FieldSet
+    const node = left === undefined ? right : unionNode(left, right)
+    if (node === left) continue
+    result ??= { ...a }
+    result[key] = node
+    grew ||= left === undefined
+  }
+  if (result === undefined) return a
+  return grew ? ordered(result) : result
+}
+
+function unionNode(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a
+  if (isEmpty(b)) return withSelf(a)
+  if (isEmpty(a)) return withSelf(b)
+  return merge(a, b)
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const result: Record<PathElement, FieldSet> = {}
+  for (const key in a) {
+    const right = b[key]
+    if (right === undefined || key === self) continue
+    const node = intersectNode(a[key] as FieldSet, right)
+    if (node !== undefined) result[key] = node
+  }
+  return result
+}
+
+function intersectNode(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  const below = intersection(a, b)
+  if (isMember(a) && isMember(b)) return isEmpty(below) ? leaf : withSelf(below)
+  return isEmpty(below) ? undefined : below
+}
+
+/** Members of `a` that are not members of `b`. Removing a parent leaves its children and the other way round. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return subtract(a, b, false) ?? emptySet
+}
+
+/** Members of `a` that are neither members of `b` nor below one. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  return subtract(a, b, true) ?? emptySet
+}
+
+/** Undefined if nothing is left. */
+function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
+  let result: Record<PathElement, FieldSet> | undefined
+  for (const key in b) {
+    const left = key === self ? undefined : a[key]
+    if (left === undefined) continue
+    const node = subtractNode(left, b[key] as FieldSet, deep)
+    if (node === left) continue
+    result ??= { ...a }
+    if (node === undefined) delete result[key]
+    else result[key] = node
+  }
+  if (result === undefined) return a
+  return isEmpty(result) ? undefined : result
+}
+
+function subtractNode(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
+  const removed = isMember(b)
+  if (removed && deep) return undefined
+  if (isEmpty(a)) return removed ? undefined : a
+  const rest = subtract(a, b, deep)
+  if (rest === undefined) return undefined
+  // Only `.` is left: the node is a member with nothing below.
+  if (!hasChildren(rest)) return removed ? undefined : leaf
+  return removed ? withoutSelf(rest) : rest
+}
+
+export function equalSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  for (const key of keys) {
+    const right = b[key]
+    if (right === undefined || !equalSets(a[key] as FieldSet, right)) return false
+  }
+  return true
+}
+
+export function has(set: FieldSet, path: readonly PathElement[]): boolean {
+  let node: FieldSet | undefined = set
+  for (const element of path) {
+    node = node[element]
+    if (node === undefined) return false
+  }
+  return path.length > 0 && isMember(node)
+}
+
+/** Calls back for each member: the members among siblings first, then what is below each (upstream's order). */
+export function forEachPath(
+  set: FieldSet,
+  visit: (path: readonly PathElement[]) => void,
+  prefix: readonly PathElement[] = [],
+): void {
+  for (const key in set) if (key !== self && isMember(set[key] as FieldSet)) visit([...prefix, key])
+  for (const key in set) if (key !== self) forEachPath(set[key] as FieldSet, visit, [...prefix, key])
+}
+
+export function pathsOf(set: FieldSet): (readonly PathElement[])[] {
+  const paths: (readonly PathElement[])[] = []
+  forEachPath(set, (path) => paths.push(path))
+  return paths
+}
+
+export function setOf(paths: Iterable<readonly PathElement[]>): FieldSet {
+  let set = emptySet
+  for (const path of paths) {
+    if (path.length === 0) continue
+    set = union(
+      set,
+      path.reduceRight<FieldSet>((node, element) => ({ [element]: node }), leaf),
+    )
+  }
+  return set
+}
+
+/**
+ * Reads FieldsV1 that somebody else wrote: any order, any spelling of keys, elements of unknown kinds dropped. What is
+ * in good order already is returned as it is.
+ * @throws SyntaxError
+ */
+export function parseFieldSet(fields: unknown): FieldSet {
+  return parseChildren(fields).children ?? emptySet
+}
+
+function parseChildren(fields: unknown): { readonly children: FieldSet | undefined; readonly member: boolean } {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw new SyntaxError('not an object')
+  const given = fields as Record<string, unknown>
+  const result: Record<PathElement, FieldSet> = {}
+  let asGiven = true
+  let member = false
+  for (const key in given) {
+    if (key === self) {
+      member = true
+      continue
+    }
+    const element = canonicalElement(key)
+    const child = parseChildren(given[key])
+    if (element === undefined) {
+      asGiven = false
+      continue
+    }
+    const node = child.member ? withSelf(child.children) : (child.children ?? leaf)
+    const earlier = result[element]
+    result[element] = earlier === undefined ? node : unionNode(earlier, node)
+    asGiven &&= element === key && (node === given[key] || (child.children === undefined && isBare(given[key])))
+  }
+  if (isEmpty(result)) return { children: undefined, member: true }
+  const children = ordered(member ? { [self]: leaf, ...result } : result)
+  return { children: asGiven && sameOrder(children, given) ? (given as FieldSet) : children, member }
+}
+
+/** A leaf is written `{}`; `{".":{}}` means the same and is not canonical. */
+const isBare = (value: unknown): boolean => typeof value === 'object' && value !== null && isEmpty(value as FieldSet)
+
+function sameOrder(a: object, b: object): boolean {
+  const left = Object.keys(a)
+  const right = Object.keys(b)
+  return left.length === right.length && left.every((key, i) => key === right[i])
+}

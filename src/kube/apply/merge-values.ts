@@ -1,0 +1,103 @@
+/**
+ * The live value with an applied configuration laid over it. Nothing is removed: leaves of the configuration win, maps
+ * and keyed lists are merged.
+ *
+ * Parts that the configuration does not change are shared with the live value, so `merged === live` means 'no change'.
+ * @see sigs.k8s.io/structured-merge-diff/v6 typed/merge.go
+ */
+import type { Schema } from '../schema/schema.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import type { PathElement } from './path-element.ts'
+import { anySchema, elementOf, equalValues, fieldSchema, indexList, itemSchema, own, put, shapeOf } from './shape.ts'
+
+export function mergeValues(schema: Schema, live: JsonValue, config: JsonValue): JsonValue {
+  if (live === config) return live
+  const left = shapeOf(schema, live)
+  const right = shapeOf(schema, config)
+  if (left === 'map' && right === 'map') {
+    if (live === null || config === null) return live === null ? config : keepUnlessEmpty(live)
+    return mergeMaps(schema, live as JsonObject, config as JsonObject)
+  }
+  if (left === 'list' && right === 'list') {
+    if (live === null || config === null) return live === null ? config : keepUnlessEmpty(live)
+    return mergeLists(schema, live as JsonValue[], config as JsonValue[])
+  }
+  return equalValues(live, config) ? live : config
+}
+
+/** Null laid over content changes nothing; laid over an empty map or list it wins. */
+function keepUnlessEmpty(live: JsonValue): JsonValue {
+  return Object.keys(live as object).length === 0 ? null : live
+}
+
+function mergeMaps(schema: Schema, live: JsonObject, config: JsonObject): JsonObject {
+  let result: JsonObject | undefined
+  for (const name of Object.keys(config)) {
+    const value = config[name]
+    if (value === undefined) continue
+    const old = own(live, name)
+    const next = old === undefined ? value : mergeValues(fieldSchema(schema, name) ?? anySchema, old, value)
+    if (next === old) continue
+    result ??= { ...live }
+    put(result, name, next)
+  }
+  return result ?? live
+}
+
+/**
+ * Items of the configuration keep their order among themselves, items that only live has stay where they are relative
+ * to their live neighbours. Duplicate live items are kept if the configuration does not name them, else replaced.
+ */
+function mergeLists(schema: Schema, live: JsonValue[], config: JsonValue[]): JsonValue[] {
+  const items = itemSchema(schema)
+  const liveElements = live.map((item) => elementOf(schema, item) as PathElement)
+  const configElements = config.map((item) => elementOf(schema, item) as PathElement)
+  const liveIndex = indexList(schema, live)
+  const configured = new Set(configElements)
+  const shared = configElements.filter((element) => liveIndex.has(element))
+  const merged = new Set<PathElement>()
+  const result: JsonValue[] = []
+
+  let nextShared = 0
+  const take = (position: number): void => {
+    const element = configElements[position] as PathElement
+    const item = config[position] as JsonValue
+    const old = liveIndex.get(element)
+    merged.add(element)
+    result.push(old !== undefined && 'item' in old ? mergeValues(items, old.item, item) : item)
+  }
+
+  let l = 0
+  let c = 0
+  while (l < live.length || c < config.length) {
+    const element = liveElements[l]
+    if (element !== undefined && c < config.length) {
+      if (element === configElements[c]) {
+        take(c)
+        l++
+        c++
+        nextShared++
+        continue
+      }
+      if (configured.has(element) && nextShared < shared.length && element !== shared[nextShared]) {
+        // Its turn comes later: the configuration wants another shared item first.
+        l++
+        continue
+      }
+    }
+    if (element !== undefined) {
+      if (!configured.has(element)) {
+        result.push(live[l] as JsonValue)
+        l++
+        continue
+      }
+      if (merged.has(element)) l++
+    }
+    if (c < config.length) {
+      take(c)
+      if (configElements[c] === shared[nextShared]) nextShared++
+      c++
+    }
+  }
+  return result.length === live.length && result.every((item, i) => item === live[i]) ? live : result
+}

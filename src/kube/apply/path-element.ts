@@ -1,0 +1,122 @@
+/**
+ * One step of a field path, in the text form that FieldsV1 uses as its keys:
+ *
+ *   f:<name>   a field of a struct or map
+ *   k:<json>   the item of a list with those merge keys: compact JSON, keys sorted
+ *   v:<json>   the member of a set with that value
+ *   i:<n>      the item with that index (read, never written)
+ *
+ * The text is canonical, so equal steps are equal strings.
+ * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/serialize-pe.go
+ */
+import type { JsonObject, JsonValue } from '../types.ts'
+
+export type PathElement = string
+
+export const fieldElement = (name: string): PathElement => `f:${name}`
+
+export const valueElement = (value: JsonValue): PathElement => `v:${goJson(value)}`
+
+/** `names` ascending. Names without a value in `values` are left out. */
+export function keyElement(names: readonly string[], values: (name: string) => JsonValue | undefined): PathElement {
+  let text = ''
+  for (const name of names) {
+    const value = values(name)
+    if (value !== undefined) text += `${text && ','}${goJson(name)}:${goJson(value)}`
+  }
+  return `k:{${text}}`
+}
+
+/** JSON as Go's encoder writes it: the same, but for five characters. */
+export function goJson(value: JsonValue): string {
+  const text = JSON.stringify(value)
+  return /[<>&\u2028\u2029]/.test(text)
+    ? text.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    : text
+}
+
+/**
+ * The canonical text of an element that somebody else wrote; undefined for a kind of element we do not know, which
+ * is dropped as upstream drops it.
+ * @throws SyntaxError for anything malformed
+ */
+export function canonicalElement(text: string): PathElement | undefined {
+  if (text[1] !== ':') throw new SyntaxError(`missing colon: ${text}`)
+  const content = text.slice(2)
+  switch (text[0]) {
+    case 'f':
+      return text
+    case 'k': {
+      const keys: unknown = JSON.parse(content)
+      if (!isObject(keys)) throw new SyntaxError(`not an object: ${text}`)
+      return keyElement(Object.keys(keys).sort(), (name) => keys[name])
+    }
+    case 'v':
+      return valueElement(JSON.parse(content) as JsonValue)
+    case 'i':
+      if (!/^-?\d+$/.test(content)) throw new SyntaxError(`not an index: ${text}`)
+      return `i:${Number(content)}`
+    default:
+      return undefined
+  }
+}
+
+const ranks = '.fkvi'
+
+/**
+ * The order of siblings: `.`, then fields by name, keyed items, set members and indices, each by value. Names are
+ * compared by UTF-16 units; upstream's byte order differs from that only beyond the basic plane.
+ */
+export function compareElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0
+  const kind = a.charAt(0)
+  if (kind !== b.charAt(0)) return ranks.indexOf(kind) - ranks.indexOf(b.charAt(0))
+  if (kind === 'f') return a < b ? -1 : 1
+  const left: JsonValue = JSON.parse(a.slice(2))
+  const right: JsonValue = JSON.parse(b.slice(2))
+  return isObject(left) && isObject(right) ? compareKeys(left, right) : compareScalars(left, right)
+}
+
+function compareKeys(a: JsonObject, b: JsonObject): number {
+  const left = Object.entries(a)
+  const right = Object.entries(b)
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const [name, value] = left[i] as [string, JsonValue]
+    const [otherName, otherValue] = right[i] as [string, JsonValue]
+    if (name !== otherName) return name < otherName ? -1 : 1
+    const order = compareScalars(value, otherValue)
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+const typeOrder = ['number', 'string', 'boolean', 'object']
+
+function compareScalars(a: JsonValue, b: JsonValue): number {
+  if (typeof a !== typeof b) return typeOrder.indexOf(typeof a) - typeOrder.indexOf(typeof b)
+  if (a === b || a === null || b === null) return 0
+  return a < b ? -1 : 1
+}
+
+/** As conflicts name it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. */
+export function showElement(element: PathElement): string {
+  const content = element.slice(2)
+  switch (element.charAt(0)) {
+    case 'f':
+      return `.${content}`
+    case 'k':
+      return `[${Object.entries(JSON.parse(content) as JsonObject)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(',')}]`
+    case 'v':
+      return `[=${JSON.stringify(JSON.parse(content))}]`
+    default:
+      return `[${content}]`
+  }
+}
+
+export const showPath = (path: readonly PathElement[]): string => path.map(showElement).join('')
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

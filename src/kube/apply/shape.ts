@@ -1,0 +1,139 @@
+/**
+ * How a value takes part in field ownership, according to its schema: as a whole (`leaf`), field by field (`map`) or
+ * item by item (`list`). Also: which item of a list is which.
+ *
+ * A value whose type is not the schema's counts as a leaf: refusing it is validation's task, not ownership's.
+ * @see sigs.k8s.io/structured-merge-diff/v6 typed/helpers.go
+ */
+import type { Schema } from '../schema/schema.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { keyElement, type PathElement, valueElement } from './path-element.ts'
+
+/** Unknown content: maps are granular, lists are atomic. */
+export const anySchema: Schema = { type: 'any' }
+
+export type Shape = 'leaf' | 'map' | 'list'
+
+export function isMap(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Null is an empty map or list where the schema wants one. */
+export function shapeOf(schema: Schema, value: JsonValue): Shape {
+  switch (schema.type) {
+    case 'object':
+      return schema.mapType !== 'atomic' && (value === null || isMap(value)) ? 'map' : 'leaf'
+    case 'array':
+      return isKeyed(schema) && (value === null || (Array.isArray(value) && isIndexable(schema, value)))
+        ? 'list'
+        : 'leaf'
+    case 'any':
+      return schema.mapType !== 'atomic' && (value === null || isMap(value)) ? 'map' : 'leaf'
+    default:
+      return 'leaf'
+  }
+}
+
+const isKeyed = (schema: Schema): boolean => schema.listType === 'set' || schema.listType === 'map'
+
+/** The declared field, not one that a map or unknown content allows. */
+export const declaredField = (schema: Schema, name: string): Schema | undefined => schema.properties?.get(name)
+
+/** The schema of a field or map entry; undefined if the schema does not allow it. */
+export function fieldSchema(schema: Schema, name: string): Schema | undefined {
+  const declared = schema.properties?.get(name)
+  if (declared !== undefined) return declared
+  const { additionalProperties } = schema
+  if (additionalProperties !== undefined) return additionalProperties === true ? anySchema : additionalProperties
+  if (schema.type === 'any' || schema.preserveUnknownFields || schema.properties === undefined) return anySchema
+  if (schema.embeddedResource && (name === 'apiVersion' || name === 'kind' || name === 'metadata')) return anySchema
+  return undefined
+}
+
+export const itemSchema = (schema: Schema): Schema => schema.items ?? anySchema
+
+const sortedKeys = new WeakMap<Schema, readonly string[]>()
+
+function mergeKeys(schema: Schema): readonly string[] {
+  let keys = sortedKeys.get(schema)
+  if (keys === undefined) {
+    keys = [...(schema.listMapKeys ?? [])].sort()
+    sortedKeys.set(schema, keys)
+  }
+  return keys
+}
+
+/**
+ * Which item of its list this is. Keys that are absent take the schema's default, else they are left out.
+ * @returns why it cannot be told, in upstream's words, in place of an element
+ */
+export function elementOf(schema: Schema, item: JsonValue): PathElement | { readonly problem: string } {
+  return schema.listType === 'map' ? keyedElement(schema, item) : memberElement(item)
+}
+
+function keyedElement(schema: Schema, item: JsonValue): PathElement | { readonly problem: string } {
+  if (item === null) return { problem: 'associative list with keys may not have a null element' }
+  if (!isMap(item)) return { problem: 'associative list with keys may not have non-map elements' }
+  const element = keyElement(mergeKeys(schema), (name) => keyOf(schema, item, name))
+  if (element !== 'k:{}') return element
+  const names = (schema.listMapKeys ?? []).map((name) => JSON.stringify(name)).join(' ')
+  return {
+    problem: `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+  }
+}
+
+const keyOf = (schema: Schema, item: JsonObject, name: string): JsonValue | undefined =>
+  own(item, name) ?? schema.items?.properties?.get(name)?.default
+
+function memberElement(item: JsonValue): PathElement | { readonly problem: string } {
+  if (item === null) return { problem: "associative list without keys has an element that's an explicit null" }
+  if (Array.isArray(item)) return { problem: 'not supported: associative list with lists as elements' }
+  if (isMap(item)) return { problem: "associative list without keys has an element that's a map type" }
+  return valueElement(item)
+}
+
+function isIndexable(schema: Schema, list: readonly JsonValue[]): boolean {
+  if (schema.listType === 'set') return list.every((item) => typeof item !== 'object')
+  const names = mergeKeys(schema)
+  return list.every((item) => isMap(item) && names.some((name) => keyOf(schema, item, name) !== undefined))
+}
+
+/** One item, or all the items that share an element: those are owned together, like an atomic value. */
+export type Items = { readonly item: JsonValue } | { readonly duplicates: readonly JsonValue[] }
+
+/** Only for what `shapeOf` calls a list. Ascending by position of the first of each. */
+export function indexList(schema: Schema, list: readonly JsonValue[]): Map<PathElement, Items> {
+  const index = new Map<PathElement, Items>()
+  for (const item of list) {
+    const element = elementOf(schema, item) as PathElement
+    const earlier = index.get(element)
+    if (earlier === undefined) index.set(element, { item })
+    else index.set(element, { duplicates: [...('item' in earlier ? [earlier.item] : earlier.duplicates), item] })
+  }
+  return index
+}
+
+export function own(map: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined
+}
+
+/** Sets a field whatever its name, `__proto__` included. */
+export function put(map: JsonObject, name: string, value: JsonValue): void {
+  if (name === '__proto__')
+    Object.defineProperty(map, name, { value, enumerable: true, configurable: true, writable: true })
+  else map[name] = value
+}
+
+/** Deep equality of JSON values; an explicit null is not an absent field. */
+export function equalValues(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equalValues(item, b[i]))
+  }
+  if (!isMap(a) || !isMap(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && equalValues(a[name], b[name]))
+  )
+}
