@@ -116,11 +116,11 @@ export class ProtobufCodec {
     return new ListEncoder(this, gvk)
   }
 
-  /** A whole list, as chunks to be sent one after the other. @param gvk The kind of the items. */
-  encodeList(gvk: GroupVersionKind, metadata: ListMeta, items: Iterable<object>): readonly Uint8Array[] {
+  /** A whole list; its items are encoded as they come. @param gvk The kind of the items. */
+  encodeList(items: Iterable<object>, metadata: ListMeta, gvk: GroupVersionKind): Uint8Array {
     const list = this.listEncoder(gvk)
     for (const item of items) list.add(item)
-    return list.finish(metadata)
+    return Buffer.concat(list.finish(metadata))
   }
 
   /** One frame of a watch: a length of four bytes, then WatchEvent {1: type, 2: {1: the enveloped object}}. */
@@ -210,7 +210,7 @@ export class ListEncoder {
     this.#sizeBytes += item.length
   }
 
-  /** The enveloped list. Its metadata need not be known before: the head is made last. */
+  /** The enveloped list, as chunks to be sent one after the other. Its metadata need not be known before: the head is made last. */
   finish(metadata: ListMeta): readonly Uint8Array[] {
     return [this.#codec.encodeListHead(metadata, this.#gvk, this.#sizeBytes), ...this.#items, envelopeTail()]
   }

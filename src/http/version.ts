@@ -1,0 +1,46 @@
+/**
+ * `/version`: which Kubernetes this server is like, and which build of Borough it is.
+ */
+import { methodNotAllowed } from '../kube/status-error.ts'
+import type { ApiResponse, Handler } from './api.ts'
+
+export interface BuildInfo {
+  /** Of Borough, as in its package: `0.1.0`. */
+  readonly version: string
+  readonly gitCommit: string
+  readonly gitTreeState: string
+  /** RFC 3339 */
+  readonly buildDate: string
+}
+
+/** The release whose behaviour and types this server has. */
+export const kubernetesVersion = { major: '1', minor: '36', patch: '3' } as const
+
+export function versionDocument(build: BuildInfo): object {
+  const { major, minor, patch } = kubernetesVersion
+  return {
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
+    gitVersion: `v${major}.${minor}.${patch}+borough.${build.version}`,
+    gitCommit: build.gitCommit,
+    gitTreeState: build.gitTreeState,
+    buildDate: build.buildDate,
+    // Clients print this one and decide nothing by it.
+    goVersion: `node${process.versions.node}`,
+    compiler: 'v8',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  }
+}
+
+/** Always pretty, as upstream's. */
+export function versionHandler(build: BuildInfo): Handler {
+  const body = new TextEncoder().encode(JSON.stringify(versionDocument(build), undefined, 2))
+  return async (request): Promise<ApiResponse> => {
+    if (request.method !== 'GET') throw methodNotAllowed()
+    return { status: 200, headers: { 'content-type': 'application/json' }, body }
+  }
+}
