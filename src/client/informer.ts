@@ -154,7 +154,9 @@ export class Informer {
   }
 }
 
-function selection(o: Pick<InformerOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized'>): {
+function selection(
+  o: Pick<InformerOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'includeUninitialized'>,
+): {
   namespace?: string
   labelSelector?: string
   fieldSelector?: string

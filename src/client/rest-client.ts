@@ -2,8 +2,8 @@
  * The one implementation of `Client`: Kubernetes' REST conventions in JSON over any `Transport`.
  */
 import { Channel, type Stream } from '../base/stream.ts'
-import { type GroupVersionResource, apiVersionOf } from '../kube/gvk.ts'
-import { type StatusReason, StatusError } from '../kube/status-error.ts'
+import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
+import { StatusError, type StatusReason } from '../kube/status-error.ts'
 import type { KubeList, KubeObject, Status } from '../kube/types.ts'
 import type {
   ApplyOptions,

@@ -79,7 +79,8 @@ export function negotiate(
 ): Negotiated {
   const header = headers['accept'] ?? ''
   const pretty = wantsPretty(headers, query)
-  if (header === '' || header === '*/*' || header === jsonMediaType) return pretty ? { ...plainJson, pretty } : plainJson
+  if (header === '' || header === '*/*' || header === jsonMediaType)
+    return pretty ? { ...plainJson, pretty } : plainJson
   for (const clause of parseAccept(header)) {
     const format = formatByMediaType[clause.mediaType]
     if (format === undefined) continue

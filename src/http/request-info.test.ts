@@ -43,7 +43,11 @@ const cases: { name: string; method?: string; path: string; query?: string; want
     path: '/api/v1/watch/namespaces/x/pods',
     want: { verb: 'watch', resource: 'pods', namespace: 'x' },
   },
-  { name: 'the legacy list path lists all namespaces', path: '/api/v1/list/pods', want: { verb: 'list', resource: 'pods', namespace: '' } },
+  {
+    name: 'the legacy list path lists all namespaces',
+    path: '/api/v1/list/pods',
+    want: { verb: 'list', resource: 'pods', namespace: '' },
+  },
   {
     name: 'a field selector on the name gives the request that name',
     path: '/api/v1/namespaces',

@@ -1,0 +1,263 @@
+/**
+ * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
+ * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
+ */
+import { parse as parseYaml } from 'yaml'
+import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
+import { isJsonObject } from '../kube/json-value.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { Schema } from '../kube/schema/schema.ts'
+import { badRequest, StatusError, unsupportedMediaType } from '../kube/status-error.ts'
+import { JsonSyntaxError, parseJson } from '../kube/strict-json.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
+import type { ApiRequest, RequestContext } from './api.ts'
+import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
+import type { DeleteOptionsBody } from './verbs/delete.ts'
+import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
+import { warn } from './verbs/target.ts'
+
+/** Upstream's limit. */
+export const maxBodyBytes: number = 3 * 1024 * 1024
+
+export interface DecodeDeps {
+  /** @throws StatusError BadRequest */
+  readonly decodeProtobuf: (bytes: Uint8Array) => {
+    readonly apiVersion: string
+    readonly kind: string
+    readonly object: object
+  }
+  /**
+   * Checks types and drops unknown fields, whose paths it answers if asked to.
+   * @throws StatusError BadRequest in the words of Go's decoder, without the sentence around them
+   */
+  readonly checkStructure: (
+    object: JsonObject,
+    schema: Schema,
+    reportUnknown: boolean,
+  ) => { readonly object: JsonObject; readonly unknown: readonly string[] }
+  readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
+}
+
+interface Parsed {
+  readonly value: JsonValue
+  readonly duplicates: readonly string[]
+}
+
+const textDecoder = new TextDecoder('utf-8', { fatal: true })
+const snippetBytes = 30
+/** Aliases a YAML body may expand to. */
+const maxYamlAliases = 100
+/** Problems listed in one answer. */
+const maxProblems = 20
+
+export class BodyDecoder {
+  readonly #deps: DecodeDeps
+
+  constructor(deps: DecodeDeps) {
+    this.#deps = deps
+  }
+
+  /** The object of a POST or PUT. @throws StatusError */
+  async decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Promise<KubeObject> {
+    const bytes = await request.body(maxBodyBytes)
+    const mediaType = bodyMediaType(request.headers)
+    const validation = fieldValidationOf(context.info.query)
+    if (mediaType === protobufMediaType && !type.custom) {
+      const { apiVersion, kind, object } = this.#deps.decodeProtobuf(bytes)
+      checkKind({ apiVersion, kind }, type, bytes)
+      return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
+    }
+    const parsed = parseBody(bytes, mediaType, type, validation !== 'Ignore')
+    if (!isJsonObject(parsed.value)) {
+      throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
+    }
+    checkKind(parsed.value, type, bytes)
+    return this.settle(parsed.value, parsed.duplicates, context, type, validation)
+  }
+
+  /**
+   * Types checked, unknown fields dropped (and reported as the caller wishes), defaults filled: for bodies, and for
+   * what a patch made.
+   */
+  settle(
+    value: JsonObject,
+    duplicates: readonly string[],
+    context: RequestContext,
+    type: ResourceType,
+    validation: FieldValidation,
+  ): KubeObject {
+    const { object, unknown } = this.#check(value, type, validation !== 'Ignore')
+    if (validation !== 'Ignore' && unknown.length + duplicates.length > 0) {
+      const problems = [
+        ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+        ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
+      ].slice(0, maxProblems)
+      if (validation === 'Strict') {
+        throw badRequest(
+          `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: strict decoding error: ${problems.join(', ')}`,
+        )
+      }
+      for (const problem of problems) warn(context, problem)
+    }
+    return this.#deps.applyDefaults(type, withMetadata(object))
+  }
+
+  #check(value: JsonObject, type: ResourceType, report: boolean): ReturnType<DecodeDeps['checkStructure']> {
+    try {
+      return this.#deps.checkStructure(value, type.schema, report)
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      throw badRequest(
+        `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: ${error.message}`,
+      )
+    }
+  }
+
+  /** The body of a DELETE; undefined if there is none. @throws StatusError */
+  async decodeDeleteOptions(request: ApiRequest, type: ResourceType): Promise<DeleteOptionsBody | undefined> {
+    const bytes = await request.body(maxBodyBytes)
+    if (bytes.length === 0) return undefined
+    const mediaType = bodyMediaType(request.headers)
+    if (mediaType === protobufMediaType) {
+      return this.#deps.decodeProtobuf(bytes).object as DeleteOptionsBody
+    }
+    const { value } = parseBody(bytes, mediaType, { ...type, kind: 'DeleteOptions' }, false)
+    if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')
+    const kind = value['kind']
+    if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {
+      throw badRequest(`the body of a DELETE must be a DeleteOptions object, not a ${JSON.stringify(kind)}`)
+    }
+    return checkedDeleteOptions(value)
+  }
+
+  /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
+  parsePatch(bytes: Uint8Array, isApply: boolean, report: boolean): Parsed {
+    const text = utf8(bytes)
+    if (isApply) {
+      try {
+        return { value: fromYaml(text), duplicates: [] }
+      } catch (error) {
+        throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
+    try {
+      return parseJson(text, { duplicates: report })
+    } catch (error) {
+      if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
+      throw error
+    }
+  }
+}
+
+function parseBody(
+  bytes: Uint8Array,
+  mediaType: string,
+  type: Pick<ResourceType, 'kind' | 'custom'>,
+  duplicates: boolean,
+): Parsed {
+  const accepted = type.custom ? [jsonMediaType, yamlMediaType] : [jsonMediaType, yamlMediaType, protobufMediaType]
+  if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
+  const text = utf8(bytes)
+  try {
+    return mediaType === jsonMediaType ? parseJson(text, { duplicates }) : { value: fromYaml(text), duplicates: [] }
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    throw unrecognized(type, `json parse error: ${problem}`, bytes)
+  }
+}
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return textDecoder.decode(bytes)
+  } catch {
+    throw badRequest('the body of the request is not valid UTF-8')
+  }
+}
+
+function fromYaml(text: string): JsonValue {
+  const value: unknown = parseYaml(text, { maxAliasCount: maxYamlAliases, uniqueKeys: true, version: '1.1' })
+  // Through JSON: dates become text, shared nodes become copies, and the depth is bounded.
+  const json = JSON.stringify(value ?? null)
+  const { value: plain } = parseJson(json)
+  return plain
+}
+
+function unrecognized(type: Pick<ResourceType, 'kind'>, problem: string, bytes: Uint8Array): StatusError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; ${problem} (${snippet(bytes)})`,
+  )
+}
+
+/** The beginning of the body: as text if it looks like JSON, else as hex. */
+function snippet(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>'
+  const head = Buffer.from(bytes.subarray(0, snippetBytes))
+  const text = head[0] === 0x7b ? head.toString('utf8') : head.toString('hex')
+  return bytes.length > snippetBytes ? `${text} ...` : text
+}
+
+/** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */
+function checkKind(
+  given: { readonly apiVersion?: unknown; readonly kind?: unknown },
+  type: ResourceType,
+  body: Uint8Array,
+): void {
+  const expected = apiVersionOf(type)
+  const { apiVersion, kind } = given
+  if (!kind || !apiVersion) {
+    if (type.custom && !kind) {
+      throw badRequest(`Object 'Kind' is missing in '${Buffer.from(body).toString('utf8').slice(0, 1024)}'`)
+    }
+    if (type.custom) throw badRequest(`Object 'apiVersion' is missing in the body of the request`)
+  }
+  if (kind && kind !== type.kind) {
+    const version = JSON.stringify(parseApiVersion(String(apiVersion ?? ''))?.version ?? type.version)
+    throw badRequest(
+      `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is expected here`,
+    )
+  }
+  if (apiVersion && apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+    )
+  }
+}
+
+function withMetadata(object: JsonObject): KubeObject {
+  const metadata = object['metadata']
+  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as KubeObject
+}
+
+function goType(value: JsonValue): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** @throws StatusError BadRequest for a field of the wrong type */
+function checkedDeleteOptions(value: JsonObject): DeleteOptionsBody {
+  const want = (field: string, type: string, ok: boolean): void => {
+    if (!ok) {
+      throw badRequest(`json: cannot unmarshal into Go struct field DeleteOptions.${field} of type ${type}`)
+    }
+  }
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = value
+  const present = (v: JsonValue | undefined): boolean => v !== undefined && v !== null
+  if (present(gracePeriodSeconds)) want('gracePeriodSeconds', 'int64', Number.isSafeInteger(gracePeriodSeconds))
+  if (present(propagationPolicy)) want('propagationPolicy', 'string', typeof propagationPolicy === 'string')
+  if (present(orphanDependents)) want('orphanDependents', 'bool', typeof orphanDependents === 'boolean')
+  if (present(preconditions)) want('preconditions', 'v1.Preconditions', isJsonObject(preconditions))
+  if (present(dryRun)) {
+    want('dryRun', '[]string', Array.isArray(dryRun) && dryRun.every((d) => typeof d === 'string'))
+  }
+  const options: Record<string, unknown> = {}
+  for (const [key, v] of Object.entries({
+    gracePeriodSeconds,
+    propagationPolicy,
+    orphanDependents,
+    preconditions,
+    dryRun,
+  })) {
+    if (present(v)) options[key] = v
+  }
+  return options as DeleteOptionsBody
+}

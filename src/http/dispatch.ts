@@ -1,0 +1,117 @@
+/**
+ * The innermost stage: from what the URL says to the verb that does it. The URL grammar is data, not routes; what is
+ * served follows `ResourceTypes`, so a CRD is there the moment it is added.
+ */
+import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import { methodNotAllowed, resourceNotFound, StatusError } from '../kube/status-error.ts'
+import type { ApiResponse, Handler, RequestContext } from './api.ts'
+import type { Target } from './verbs/target.ts'
+import type { VerbHandler } from './verbs/verb.ts'
+
+export type HandlerVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+export interface DispatchDeps {
+  readonly types: ResourceTypes
+  readonly verbs: Readonly<Record<HandlerVerb, VerbHandler>>
+  /** Sub-resources that are not a part of the stored object: `serviceaccounts/token`. Key: `resource.group/sub`. */
+  readonly special: ReadonlyMap<string, Partial<Record<HandlerVerb, VerbHandler>>>
+  /** Kinds that answer and are not kept: reviews. Key: `resource.group`. */
+  readonly answered: ReadonlyMap<string, VerbHandler>
+  /** Everything outside /api/v1/… and /apis/g/v/…; undefined = not known. */
+  readonly documents: (path: string) => Handler | undefined
+  /** For the answer to an unknown path. */
+  readonly knownPaths: () => readonly string[]
+}
+
+export function dispatcher(deps: DispatchDeps): Handler {
+  return async (request, context) => {
+    const { info } = context
+    if (!info.isResource) {
+      const document = deps.documents(info.path)
+      return document ? document(request, context) : unknownPath(deps)
+    }
+    const { group, version, resource } = info
+    const type = deps.types.find({ group, version, resource })
+    if (type === undefined) {
+      if (!deps.types.hasGroup(group)) return pageNotFound()
+      throw resourceNotFound()
+    }
+    const target = targetOf(type, context)
+    return handlerOf(deps, request.method, context, target)(request, context, target)
+  }
+}
+
+/** @throws StatusError */
+function targetOf(type: ResourceType, { info }: RequestContext): Target {
+  const { parts } = info
+  // A namespace is addressed like content of itself; everything else by what its scope says.
+  const isNamespaces = type.group === '' && type.resource === 'namespaces'
+  if (!type.namespaced && !isNamespaces && info.namespace !== '') throw resourceNotFound()
+  if (type.namespaced && info.namespace === '' && parts.length > 1) throw resourceNotFound()
+  if (parts.length > 3) throw resourceNotFound()
+  return {
+    type,
+    namespace: isNamespaces ? '' : info.namespace,
+    name: parts[1] ?? '',
+    subresource: parts[2] ?? '',
+  }
+}
+
+const groupKey = (type: ResourceType): string => (type.group === '' ? type.resource : `${type.resource}.${type.group}`)
+
+function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext, target: Target): VerbHandler {
+  const { type, subresource, name, namespace } = target
+  const verb = info.verb as HandlerVerb
+  if (subresource !== '') {
+    const special = deps.special.get(`${groupKey(type)}/${subresource}`)
+    if (special !== undefined) return special[verb] ?? refuse()
+    const declared = type.subresources.get(subresource)
+    if (declared === undefined) throw resourceNotFound()
+    // The seeds name POST for finalize; upstream knows PUT alone. Both do the same.
+    if (subresource === 'finalize' && (method === 'POST' || method === 'PUT')) return deps.verbs.update
+    if (!(declared.verbs as readonly string[]).includes(verb)) throw methodNotAllowed()
+    return deps.verbs[verb]
+  }
+  const answered = deps.answered.get(groupKey(type))
+  if (answered !== undefined) {
+    if (verb !== 'create' || name !== '') throw methodNotAllowed()
+    return answered
+  }
+  const named = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete'
+  if (named !== (name !== '') && !(verb === 'watch' && name !== '')) throw methodNotAllowed()
+  if (!(type.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
+  if (verb === 'create' && type.namespaced && namespace === '') throw methodNotAllowed()
+  if (verb === 'deletecollection' && type.namespaced && namespace === '') throw methodNotAllowed()
+  return deps.verbs[verb]
+}
+
+function refuse(): never {
+  throw methodNotAllowed()
+}
+
+function unsupported(verb: string, type: ResourceType): StatusError {
+  if (!type.custom) return methodNotAllowed()
+  return new StatusError(`${verb} is not supported on resources of kind "${groupKey(type)}"`, {
+    reason: 'MethodNotAllowed',
+    details: { group: type.group, kind: type.resource },
+  })
+}
+
+const textEncoder = new TextEncoder()
+
+/** What Go's mux says of a group nobody serves. */
+export function pageNotFound(): ApiResponse {
+  return {
+    status: 404,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+    body: textEncoder.encode('404 page not found\n'),
+  }
+}
+
+function unknownPath(deps: DispatchDeps): ApiResponse {
+  return {
+    status: 404,
+    headers: { 'content-type': 'application/json' },
+    body: textEncoder.encode(JSON.stringify({ paths: deps.knownPaths() })),
+  }
+}

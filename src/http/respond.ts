@@ -1,0 +1,237 @@
+/**
+ * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
+ * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
+ */
+import { stringify as toYaml } from 'yaml'
+import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { listItemHead, singleObject, storedRestOffset } from '../kube/stored-form.ts'
+import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
+import type { ListPage, StoredObject } from '../registry/registry.ts'
+import type { ApiResponse } from './api.ts'
+import { contentTypeOf, type Negotiated } from './negotiate.ts'
+
+/** Kubernetes protobuf, whole messages with their envelope. */
+export interface ProtobufEncoder {
+  supports(gvk: GroupVersionKind): boolean
+  encode(object: object, gvk: GroupVersionKind): Uint8Array
+  /** `items` one by one, so that a long list is never held twice. */
+  encodeList(items: Iterable<KubeObject>, metadata: ListMeta, gvk: GroupVersionKind): Uint8Array
+}
+
+export interface ColumnDefinition {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly description: string
+  readonly priority: number
+}
+
+export interface TableColumns {
+  readonly definitions: readonly ColumnDefinition[]
+  cells(object: KubeObject, nowMs: number): unknown[]
+}
+
+const textEncoder = new TextEncoder()
+const closing = textEncoder.encode(']}\n')
+const comma = textEncoder.encode(',')
+const newline = 10
+
+export const metaGroup = 'meta.k8s.io'
+
+export class Renderer {
+  readonly #protobuf: ProtobufEncoder
+  readonly #columnsOf: (type: ResourceType) => TableColumns
+  readonly #now: () => number
+
+  constructor(deps: {
+    readonly protobuf: ProtobufEncoder
+    readonly columnsOf: (type: ResourceType) => TableColumns
+    readonly now: () => number
+  }) {
+    this.#protobuf = deps.protobuf
+    this.#columnsOf = deps.columnsOf
+    this.#now = deps.now
+  }
+
+  /** One object in the view asked for. */
+  object(stored: StoredObject, n: Negotiated, query: URLSearchParams, status = 200): ApiResponse {
+    switch (n.view) {
+      case 'object': {
+        if (n.format === 'json' && !n.pretty) {
+          return answer(status, n, withNewline(singleObject(stored.type, stored.revision, stored.bytes)))
+        }
+        return this.value(stored.object, stored.type, n, status)
+      }
+      case 'table':
+        return json(status, this.table(stored.type, [stored.object], {}, n, query), n)
+      case 'partial':
+      case 'partialList':
+        return this.value(partialObject(stored.object, n), { ...metaKind(n), kind: 'PartialObjectMetadata' }, n, status)
+    }
+  }
+
+  /** A value that is not stored: a review, a token, an option object. */
+  value(object: object, gvk: GroupVersionKind, n: Negotiated, status = 200): ApiResponse {
+    switch (n.format) {
+      case 'json':
+        return json(status, object, n)
+      case 'yaml':
+        return answer(status, n, textEncoder.encode(toYaml(object, yamlOptions)))
+      case 'protobuf':
+        return answer(status, n, this.#protobuf.encode(object, gvk))
+    }
+  }
+
+  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams): ApiResponse {
+    const metadata = listMeta(page)
+    switch (n.view) {
+      case 'table':
+        return json(200, this.table(type, objectsOf(page), metadata, n, query), n)
+      case 'partial':
+      case 'partialList': {
+        const items = page.items.map((i) => partialObject(i.object, n))
+        const list = { kind: 'PartialObjectMetadataList', apiVersion: apiVersionOf(metaKind(n)), metadata, items }
+        return this.value(list, { ...metaKind(n), kind: 'PartialObjectMetadataList' }, n)
+      }
+      case 'object': {
+        if (n.format === 'json' && !n.pretty) return answer(200, n, jsonList(type, page))
+        if (n.format === 'protobuf') {
+          return answer(200, n, this.#protobuf.encodeList(objectsOf(page), metadata, type))
+        }
+        const items = page.items.map((i) => (type.custom ? i.object : withoutTypeMeta(i.object)))
+        return this.value({ kind: type.listKind, apiVersion: apiVersionOf(type), metadata, items }, type, n)
+      }
+    }
+  }
+
+  table(
+    type: ResourceType,
+    objects: Iterable<KubeObject>,
+    metadata: ListMeta,
+    n: Negotiated,
+    query: URLSearchParams,
+    withDefinitions = true,
+  ): object {
+    const columns = this.#columnsOf(type)
+    const include = includeObject(query)
+    const now = this.#now()
+    const rows = []
+    for (const object of objects) rows.push(tableRow(columns.cells(object, now), object, include))
+    return {
+      kind: 'Table',
+      apiVersion: apiVersionOf(metaKind(n)),
+      metadata,
+      columnDefinitions: withDefinitions ? columns.definitions : null,
+      rows,
+    }
+  }
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+/** Checked by the verbs before anything is read; here an odd value means the default. */
+export function includeObject(query: URLSearchParams): IncludeObject {
+  const given = query.get('includeObject')
+  return given === 'None' || given === 'Object' ? given : 'Metadata'
+}
+
+function tableRow(cells: unknown[], object: KubeObject, include: IncludeObject): object {
+  switch (include) {
+    case 'None':
+      return { cells, object: null }
+    case 'Object':
+      return { cells, object }
+    case 'Metadata':
+      return {
+        cells,
+        object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata },
+      }
+  }
+}
+
+export function partialObject(object: KubeObject, n: Negotiated): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(metaKind(n)), metadata: object.metadata }
+}
+
+export function metaKind(n: Negotiated): { group: string; version: string } {
+  return { group: metaGroup, version: n.viewVersion }
+}
+
+function* objectsOf(page: ListPage): Iterable<KubeObject> {
+  for (const item of page.items) yield item.object
+}
+
+function listMeta(page: ListPage): ListMeta {
+  return {
+    resourceVersion: String(page.revision),
+    ...(page.continue === undefined ? {} : { continue: page.continue }),
+    ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
+  }
+}
+
+function withoutTypeMeta({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): object {
+  return rest
+}
+
+/** Copies each stored byte once, into one buffer of the right size. */
+function jsonList(type: ResourceType, page: ListPage): Uint8Array {
+  const head = textEncoder.encode(
+    `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},"metadata":${JSON.stringify(listMeta(page))},"items":[`,
+  )
+  const heads = page.items.map((item) => listItemHead(type, item.revision))
+  let size = head.length + closing.length + Math.max(0, page.items.length - 1)
+  for (const [i, item] of page.items.entries())
+    size += (heads[i] as string).length + item.bytes.length - storedRestOffset
+  const whole = Buffer.allocUnsafe(size)
+  whole.set(head, 0)
+  let at = head.length
+  for (const [i, item] of page.items.entries()) {
+    if (i > 0) whole.set(comma, at++)
+    at += whole.write(heads[i] as string, at, 'latin1')
+    const rest = item.bytes.subarray(storedRestOffset)
+    whole.set(rest, at)
+    at += rest.length
+  }
+  whole.set(closing, at)
+  return whole
+}
+
+function withNewline(bytes: Uint8Array): Uint8Array {
+  const whole = Buffer.allocUnsafe(bytes.length + 1)
+  whole.set(bytes)
+  whole[bytes.length] = newline
+  return whole
+}
+
+/** Aliases would make a reader's document depend on how ours was built. */
+const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 } as const
+
+function json(status: number, value: object, n: Negotiated): ApiResponse {
+  const text = n.pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)
+  return answer(status, n.format === 'json' ? n : { ...n, format: 'json' }, textEncoder.encode(`${text}\n`))
+}
+
+function answer(status: number, n: Negotiated, body: Uint8Array): ApiResponse {
+  return { status, headers: { 'content-type': contentTypeOf(n) }, body }
+}
+
+/** A Status in JSON or YAML. Clients choose the decoder by the content type, so protobuf callers read JSON. */
+export function respondStatus(status: Status, n: Negotiated): ApiResponse {
+  const code = status.code ?? 200
+  const retry = status.details?.retryAfterSeconds
+  const format = n.format === 'yaml' ? 'yaml' : 'json'
+  const body =
+    format === 'yaml'
+      ? toYaml(status, yamlOptions)
+      : `${n.pretty ? JSON.stringify(status, null, 2) : JSON.stringify(status)}\n`
+  return {
+    status: code,
+    headers: {
+      'content-type': contentTypeOf({ ...n, format }),
+      ...(retry === undefined || retry <= 0 ? {} : { 'retry-after': String(retry) }),
+      ...(code === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
+    },
+    body: textEncoder.encode(body),
+  }
+}

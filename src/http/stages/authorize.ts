@@ -1,0 +1,37 @@
+import type { AuthzAttributes, AuthzDecision } from '../../authz/authz.ts'
+import type { RequestContext, Stage } from '../api.ts'
+
+export interface AuthorizeOptions {
+  readonly decide: (attributes: AuthzAttributes) => AuthzDecision
+  /**
+   * Called before a refusal that names a namespace: catches up with the store, so that nobody is refused by a view
+   * older than their request. False = nothing new, the refusal stands.
+   */
+  readonly refresh: () => Promise<boolean>
+  /** The words of a refusal, as an error to throw. */
+  readonly refuse: (attributes: AuthzAttributes, decision: AuthzDecision) => Error
+}
+
+export function authorize({ decide, refresh, refuse }: AuthorizeOptions): Stage {
+  return (next) => async (request, context) => {
+    const attributes = attributesOf(context)
+    let decision = decide(attributes)
+    if (!decision.allowed && attributes.path === undefined && (await refresh())) decision = decide(attributes)
+    if (!decision.allowed) throw refuse(attributes, decision)
+    return next(request, context)
+  }
+}
+
+export function attributesOf({ info, user }: RequestContext): AuthzAttributes {
+  if (!info.isResource) return { user, verb: info.verb, path: info.path }
+  return {
+    user,
+    verb: info.verb,
+    group: info.group,
+    version: info.version,
+    resource: info.resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+  }
+}

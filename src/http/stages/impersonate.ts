@@ -1,0 +1,21 @@
+import type { UserInfo } from '../../kube/user.ts'
+import type { ApiRequest, Stage } from '../api.ts'
+
+/** Whom the headers ask for, or undefined if they ask for nobody. @throws StatusError Forbidden */
+export type Impersonation = (
+  request: Pick<ApiRequest, 'headers' | 'headerValues'>,
+  user: UserInfo,
+) => UserInfo | undefined
+
+export function impersonate(decide: Impersonation): Stage {
+  return (next) => (request, context) => {
+    if (request.localUser === undefined) {
+      const other = decide(request, context.user)
+      if (other !== undefined) {
+        context.impersonator = context.user
+        context.user = other
+      }
+    }
+    return next(request, context)
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Bounds how many requests are worked on at once, reads and writes apart, so that a flood of one can't starve the other.
+ * Watches, held creates and our own controllers do not count: they hold no CPU while they wait.
+ */
+import { tooManyRequests } from '../../kube/status-error.ts'
+import type { Stage } from '../api.ts'
+
+export interface InFlightLimits {
+  readonly reads: number
+  readonly writes: number
+}
+
+/** kube-apiserver's defaults. */
+export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200 }
+
+export function limitInFlight(limits: InFlightLimits): Stage {
+  let reads = 0
+  let writes = 0
+  return (next) => async (request, context) => {
+    if (request.localUser !== undefined || context.info.verb === 'watch') return next(request, context)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isRead ? reads >= limits.reads : writes >= limits.writes) {
+      throw tooManyRequests('The server is busy: too many requests are being worked on, please try again later.', 1)
+    }
+    if (isRead) reads++
+    else writes++
+    let counted = true
+    const release = (): void => {
+      if (!counted) return
+      counted = false
+      if (isRead) reads--
+      else writes--
+    }
+    context.release = release
+    try {
+      return await next(request, context)
+    } finally {
+      release()
+    }
+  }
+}

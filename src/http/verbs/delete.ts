@@ -1,0 +1,121 @@
+/** DELETE of one object and of a collection. */
+import { type FieldError, fieldInvalid, fieldNotSupported } from '../../kube/field-error.ts'
+import { invalidOptions } from '../../kube/status-error.ts'
+import type { KubeObject, Status } from '../../kube/types.ts'
+import type { DeleteOptions } from '../../registry/registry.ts'
+import type { ApiRequest, RequestContext } from '../api.ts'
+import type { BodyDecoder } from '../decode-body.ts'
+import { negotiate } from '../negotiate.ts'
+import { offerOf } from './read.ts'
+import { integer, listQuery, type Target, writeScope } from './target.ts'
+import type { VerbDeps, VerbHandler } from './verb.ts'
+
+export interface DeleteDeps extends VerbDeps {
+  /** Types that answer a DELETE with the object, not with a Status. */
+  readonly returnsDeleted: (target: Target) => boolean
+}
+
+export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: DeleteDeps): VerbHandler {
+  return async (request, context, target) => {
+    const { query } = context.info
+    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partial']))
+    const options = await deleteOptions(request, context, decoder, target)
+    const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
+    const { stored, removed } = await registry.delete(scope, options.parsed)
+    if (removed && !returnsDeleted(target)) {
+      return renderer.value(successStatus(target, stored.object), { group: '', version: 'v1', kind: 'Status' }, n)
+    }
+    const accepted = !removed && options.parsed.orphanDependents === false
+    return renderer.object(stored, n, query, accepted ? 202 : 200)
+  }
+}
+
+export function deleteCollectionVerb({ registry, decoder, renderer, visibility }: DeleteDeps): VerbHandler {
+  return async (request, context, target) => {
+    const { query } = context.info
+    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partialList']))
+    const options = await deleteOptions(request, context, decoder, target)
+    const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
+    const selection = listQuery(query, target.namespace, visibility(target, context.user, query))
+    return renderer.list(target.type, await registry.deleteCollection(scope, selection, options.parsed), n, query)
+  }
+}
+
+function successStatus({ type }: Target, object: KubeObject): Status {
+  const { name, uid } = object.metadata
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      ...(name === undefined ? {} : { name }),
+      ...(type.group === '' ? {} : { group: type.group }),
+      kind: type.resource,
+      ...(uid === undefined ? {} : { uid }),
+    },
+  }
+}
+
+interface ParsedDelete {
+  readonly raw: Readonly<Record<string, unknown>>
+  readonly parsed: DeleteOptions
+}
+
+/** From the body, or from the query where there is none. @throws StatusError */
+async function deleteOptions(
+  request: ApiRequest,
+  context: RequestContext,
+  decoder: BodyDecoder,
+  target: Target,
+): Promise<ParsedDelete> {
+  const body = (await decoder.decodeDeleteOptions(request, target.type)) ?? fromQuery(context.info.query)
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = body
+  const errors: FieldError[] = []
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    errors.push(
+      fieldInvalid(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    )
+  }
+  if (propagationPolicy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(propagationPolicy)) {
+    errors.push(
+      fieldNotSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    )
+  }
+  if (dryRun?.some((d) => d !== 'All')) errors.push(fieldNotSupported('dryRun', dryRun, ['All']))
+  if (errors.length > 0) throw invalidOptions('DeleteOptions', errors)
+  return {
+    raw: body as Readonly<Record<string, unknown>>,
+    parsed: {
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+      ...(orphanDependents === undefined ? {} : { orphanDependents }),
+      ...(preconditions === undefined ? {} : { preconditions }),
+    },
+  }
+}
+
+/** metav1.DeleteOptions as sent. */
+export interface DeleteOptionsBody {
+  gracePeriodSeconds?: number
+  propagationPolicy?: string
+  orphanDependents?: boolean
+  preconditions?: { uid?: string; resourceVersion?: string }
+  dryRun?: string[]
+}
+
+function fromQuery(query: URLSearchParams): DeleteOptionsBody {
+  const grace = integer(query, 'gracePeriodSeconds')
+  const policy = query.get('propagationPolicy')
+  const orphan = query.get('orphanDependents')
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphan === null ? {} : { orphanDependents: orphan === 'true' || orphan === '1' }),
+    ...(query.has('dryRun') ? { dryRun: query.getAll('dryRun') } : {}),
+  }
+}

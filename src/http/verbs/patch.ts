@@ -1,0 +1,178 @@
+/** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
+import { apiVersionOf } from '../../kube/gvk.ts'
+import { isJsonObject } from '../../kube/json-value.ts'
+import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
+import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
+import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { Transform, WriteScope } from '../../registry/registry.ts'
+import type { RequestContext } from '../api.ts'
+import { maxBodyBytes } from '../decode-body.ts'
+import { bodyMediaType, negotiate } from '../negotiate.ts'
+import { isTrue } from '../request-info.ts'
+import { checkWriteOptions, fieldValidationOf } from './options.ts'
+import { offerOf } from './read.ts'
+import { type Target, writeScope } from './target.ts'
+import { checkAddress } from './update.ts'
+import type { VerbDeps, VerbHandler } from './verb.ts'
+
+const jsonPatch = 'application/json-patch+json'
+const mergePatch = 'application/merge-patch+json'
+const strategicMergePatch = 'application/strategic-merge-patch+json'
+const applyPatch = 'application/apply-patch+yaml'
+
+/** Server-side apply, pure. `live` undefined = there is none yet. @throws StatusError */
+export type Apply = (input: {
+  readonly live: KubeObject | undefined
+  readonly config: KubeObject
+  readonly type: ResourceType
+  readonly subresource: string
+  readonly manager: string
+  readonly force: boolean
+}) => KubeObject
+
+export interface PatchDeps extends VerbDeps {
+  readonly apply: Apply
+}
+
+export function patchVerb(deps: PatchDeps): VerbHandler {
+  const { registry, renderer } = deps
+  return async (request, context, target) => {
+    const { type } = target
+    const { query } = context.info
+    const n = negotiate(request.headers, query, offerOf(type, ['table', 'partial']))
+    const mediaType = bodyMediaType(request.headers)
+    const accepted = type.custom
+      ? [jsonPatch, mergePatch, applyPatch]
+      : [jsonPatch, mergePatch, strategicMergePatch, applyPatch]
+    if (!accepted.includes(mediaType)) throw unsupportedMediaType(accepted)
+    const isApply = mediaType === applyPatch
+    checkWriteOptions('PatchOptions', query, isApply)
+    const bytes = await request.body(maxBodyBytes)
+    const scope = writeScope(request, context, target, 'PatchOptions')
+    const { stored, created } = isApply
+      ? await registry.update(scope, applyTransform(deps, bytes, context, target, scope), {
+          createIfMissing: target.subresource === '',
+          ownsManagedFields: true,
+        })
+      : await registry.update(scope, patchTransform(deps, bytes, mediaType, context, target))
+    return renderer.object(stored, n, query, created ? 201 : 200)
+  }
+}
+
+function patchTransform(
+  { decoder }: PatchDeps,
+  bytes: Uint8Array,
+  mediaType: string,
+  context: RequestContext,
+  target: Target,
+): Transform {
+  const { type } = target
+  const validation = fieldValidationOf(context.info.query)
+  const { value, duplicates } = decoder.parsePatch(bytes, false, validation !== 'Ignore')
+  const change = changeOf(mediaType, value, type)
+  return (current) => {
+    if (current === undefined) throw notFound(type, target.name)
+    const patched = change(current as unknown as JsonObject)
+    if (!isJsonObject(patched)) throw undecodable(type, patched, 'json: cannot unmarshal into a Go struct')
+    const object = settlePatched(patched, () => decoder.settle(patched, duplicates, context, type, validation))
+    checkIdentity(object, type)
+    checkAddress(object, target)
+    return object
+  }
+}
+
+function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (current: JsonObject) => JsonValue {
+  switch (mediaType) {
+    case jsonPatch: {
+      const patch = parseJsonPatch(value)
+      return (current) => applyJsonPatch(current, patch)
+    }
+    case mergePatch: {
+      const patch = parseMergePatch(value)
+      return (current) => applyMergePatch(current, patch)
+    }
+    default: {
+      const patch = parseStrategicMergePatch(value)
+      return (current) => applyStrategicMergePatch(current, patch, type.schema)
+    }
+  }
+}
+
+/** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
+function settlePatched(patched: JsonObject, settle: () => KubeObject): KubeObject {
+  try {
+    return settle()
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
+    throw undecodable(undefined, patched, error.message.replace(/^.* cannot be handled as a [^:]*: /, ''))
+  }
+}
+
+function undecodable(_type: ResourceType | undefined, patched: JsonValue, problem: string): StatusError {
+  return invalid({ group: '', kind: '' }, '', [
+    {
+      type: 'FieldValueInvalid',
+      field: 'patch',
+      body: `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${problem}`,
+    },
+  ])
+}
+
+function checkIdentity(object: KubeObject, type: ResourceType): void {
+  if (object.kind !== type.kind || object.apiVersion !== apiVersionOf(type)) {
+    throw undecodable(
+      type,
+      object as unknown as JsonObject,
+      `kind and apiVersion must stay ${type.kind} and ${apiVersionOf(type)}`,
+    )
+  }
+}
+
+function applyTransform(
+  { decoder, apply }: PatchDeps,
+  bytes: Uint8Array,
+  context: RequestContext,
+  target: Target,
+  scope: WriteScope,
+): Transform {
+  const { type, name, namespace, subresource } = target
+  const { query } = context.info
+  const validation = fieldValidationOf(query)
+  const { value } = decoder.parsePatch(bytes, true, false)
+  if (!isJsonObject(value)) throw badRequest('error decoding YAML: an apply patch must be an object')
+  const config = value as unknown as KubeObject
+  checkConfiguration(config, target)
+  const force = isTrue(query.get('force'))
+  return (live) => {
+    if (live === undefined && subresource !== '') throw notFound(type, name)
+    const full = {
+      ...config,
+      metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
+    }
+    const applied = apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
+    return decoder.settle(applied as unknown as JsonObject, [], context, type, validation)
+  }
+}
+
+/** @throws StatusError BadRequest */
+function checkConfiguration(config: KubeObject, { type, name, namespace }: Target): void {
+  const { apiVersion, kind, metadata } = config
+  const expected = apiVersionOf(type)
+  if (!kind || !apiVersion) throw badRequest("Object 'Kind' or 'apiVersion' is missing in the apply patch")
+  if (kind !== type.kind) throw badRequest(`invalid object type: /${apiVersion}, Kind=${kind}`)
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`,
+    )
+  }
+  if (metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
+  if (metadata?.name && metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  }
+  if (metadata?.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+}

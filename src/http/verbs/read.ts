@@ -1,0 +1,39 @@
+/** get, list */
+
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { StatusError } from '../../kube/status-error.ts'
+import { negotiate, type Offer } from '../negotiate.ts'
+import { listQuery } from './target.ts'
+import type { VerbDeps, VerbHandler } from './verb.ts'
+
+export function offerOf(type: ResourceType, views: Offer['views']): Offer {
+  return { protobuf: !type.custom, views }
+}
+
+export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
+  return async (request, { info }, { type, namespace, name }) => {
+    const n = negotiate(request.headers, info.query, offerOf(type, ['table', 'partial']))
+    checkIncludeObject(info.query)
+    const resourceVersion = info.query.get('resourceVersion')
+    const stored = await registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : {})
+    return renderer.object(stored, n, info.query)
+  }
+}
+
+export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHandler {
+  return async (request, { info, user }, target) => {
+    const n = negotiate(request.headers, info.query, offerOf(target.type, ['table', 'partialList']))
+    checkIncludeObject(info.query)
+    const query = listQuery(info.query, target.namespace, visibility(target, user, info.query))
+    return renderer.list(target.type, await registry.list(target.type, query), n, info.query)
+  }
+}
+
+export function checkIncludeObject(query: URLSearchParams): void {
+  const given = query.get('includeObject')
+  if (!given || given === 'None' || given === 'Metadata' || given === 'Object') return
+  throw new StatusError(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+    { reason: 'BadRequest' },
+  )
+}

@@ -1,0 +1,98 @@
+/** What a verb works on, and the options a request carries in its query. */
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { badRequest } from '../../kube/status-error.ts'
+import type { ListQuery, WriteScope } from '../../registry/registry.ts'
+import type { ApiRequest, RequestContext } from '../api.ts'
+
+export interface Target {
+  readonly type: ResourceType
+  /** '' for cluster-scoped types and for all namespaces. */
+  readonly namespace: string
+  readonly name: string
+  /** '' for the main resource. */
+  readonly subresource: string
+}
+
+const maxFieldManagerLength = 128
+
+/** The `fieldManager` parameter, else the first word of the User-Agent, printable and bounded. */
+export function fieldManagerOf(request: ApiRequest, query: URLSearchParams): string {
+  const given = query.get('fieldManager')
+  if (given) return given
+  const agent = request.headers['user-agent'] ?? ''
+  const slash = agent.indexOf('/')
+  const word = slash < 0 ? agent : agent.slice(0, slash)
+  const printable = word.replace(/[^\x20-\x7e]/g, '').slice(0, maxFieldManagerLength)
+  return printable || 'unknown'
+}
+
+export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions'
+
+/** `options` are those of a DELETE's body; other verbs carry theirs in the query. */
+export function writeScope(
+  request: ApiRequest,
+  context: RequestContext,
+  target: Target,
+  kind: OptionsKind,
+  options: Readonly<Record<string, unknown>> = {},
+): WriteScope {
+  const { query } = context.info
+  const dryRun = options['dryRun'] ?? query.getAll('dryRun')
+  return {
+    type: target.type,
+    namespace: target.namespace,
+    name: target.name,
+    subresource: target.subresource,
+    user: context.user,
+    dryRun: Array.isArray(dryRun) && dryRun.length > 0,
+    fieldManager: fieldManagerOf(request, query),
+    options: { kind, apiVersion: 'meta.k8s.io/v1', ...queryOptions(query), ...options },
+    warn: (text) => warn(context, text),
+    signal: request.signal,
+  }
+}
+
+export function warn(context: RequestContext, text: string): void {
+  if (!context.warnings.includes(text)) context.warnings.push(text)
+}
+
+function queryOptions(query: URLSearchParams): Record<string, unknown> {
+  const options: Record<string, unknown> = {}
+  if (query.has('dryRun')) options['dryRun'] = query.getAll('dryRun')
+  for (const name of ['fieldManager', 'fieldValidation'] as const) {
+    const value = query.get(name)
+    if (value !== null) options[name] = value
+  }
+  return options
+}
+
+/** Selection of a list or a deletecollection. @throws StatusError BadRequest */
+export function listQuery(query: URLSearchParams, namespace: string, visible: ListQuery['visible']): ListQuery {
+  const limit = integer(query, 'limit')
+  return {
+    namespace,
+    ...given('labelSelector', query),
+    ...given('fieldSelector', query),
+    ...given('resourceVersion', query),
+    ...given('resourceVersionMatch', query),
+    ...given('continue', query),
+    ...(limit === undefined ? {} : { limit }),
+    ...(visible === undefined ? {} : { visible }),
+  }
+}
+
+/** `{key: value}` if the query has a non-empty one, else nothing. */
+export function given<K extends string>(key: K, query: URLSearchParams): { [P in K]?: string } {
+  const value = query.get(key)
+  return (value ? { [key]: value } : {}) as { [P in K]?: string }
+}
+
+/** @throws StatusError BadRequest in the words of Go's strconv. */
+export function integer(query: URLSearchParams, key: string): number | undefined {
+  const text = query.get(key)
+  if (text === null || text === '') return undefined
+  const value = Number(text)
+  if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(value)) return value
+  const problem = /^[+-]?\d+$/.test(text) ? 'value out of range' : 'invalid syntax'
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${problem}`)
+}

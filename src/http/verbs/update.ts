@@ -1,0 +1,47 @@
+/** PUT, on the object or on a sub-resource of it. */
+import { badRequest } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { negotiate } from '../negotiate.ts'
+import { checkWriteOptions } from './options.ts'
+import { offerOf } from './read.ts'
+import { type Target, writeScope } from './target.ts'
+import type { VerbDeps, VerbHandler } from './verb.ts'
+
+export function updateVerb({ registry, decoder, renderer }: VerbDeps): VerbHandler {
+  return async (request, context, target) => {
+    const { query } = context.info
+    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partial']))
+    checkWriteOptions('UpdateOptions', query)
+    const object = await decoder.decodeObject(request, context, target.type)
+    checkAddress(object, target)
+    const { uid, resourceVersion } = object.metadata
+    const { stored, created } = await registry.update(
+      writeScope(request, context, target, 'UpdateOptions'),
+      () => object,
+      {
+        createIfMissing: true,
+        preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
+      },
+    )
+    return renderer.object(stored, n, query, created ? 201 : 200)
+  }
+}
+
+/** @throws StatusError BadRequest if the body is about another object than the URL. */
+export function checkAddress(object: KubeObject, { type, namespace, name }: Target): void {
+  const { metadata } = object
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  }
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  }
+  if (!type.namespaced) {
+    delete metadata.namespace
+    return
+  }
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  metadata.namespace = namespace
+}

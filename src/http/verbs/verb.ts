@@ -1,0 +1,34 @@
+import type { ResourceTypes } from '../../kube/resource-type.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import type { Registry, StoredObject } from '../../registry/registry.ts'
+import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
+import type { BodyDecoder } from '../decode-body.ts'
+import type { Renderer } from '../respond.ts'
+import type { Target } from './target.ts'
+
+export type VerbHandler = (request: ApiRequest, context: RequestContext, target: Target) => Promise<ApiResponse>
+
+/** What of a type a caller may see in lists and watches; undefined = all. */
+export type Visibility = (
+  target: Target,
+  user: UserInfo,
+  query: URLSearchParams,
+) => ((o: KubeObject) => boolean) | undefined
+
+/** Lets an answer to a create wait for what others still do to the object. */
+export type AwaitCreated = (
+  stored: StoredObject,
+  request: ApiRequest,
+  context: RequestContext,
+  target: Target,
+) => Promise<StoredObject>
+
+export interface VerbDeps {
+  readonly registry: Registry
+  readonly types: ResourceTypes
+  readonly decoder: BodyDecoder
+  readonly renderer: Renderer
+  readonly visibility: Visibility
+  readonly awaitCreated: AwaitCreated
+}

@@ -1,0 +1,175 @@
+/**
+ * watch: one line per event, frames shared by all watchers that want the same form. Nobody waits for a watcher: the
+ * registry's stream is bounded and ends with an error for one that is too slow.
+ */
+import type { Stream } from '../../base/stream.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { badRequest, findStatusError, internalError } from '../../kube/status-error.ts'
+import { watchLine } from '../../kube/stored-form.ts'
+import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
+import { contentTypeOf, type Negotiated, negotiate } from '../negotiate.ts'
+import { isTrue } from '../request-info.ts'
+import { metaKind, partialObject } from '../respond.ts'
+import { checkIncludeObject, offerOf } from './read.ts'
+import { given, integer, type Target } from './target.ts'
+import type { VerbDeps, VerbHandler } from './verb.ts'
+
+/** Length-prefixed protobuf frames. */
+export interface WatchEventEncoder {
+  encodeWatchEvent(type: string, object: object): Uint8Array
+}
+
+export interface WatchDeps extends VerbDeps {
+  readonly protobufEvents: WatchEventEncoder
+  /** 0 ≤ x < 1 */
+  readonly random: () => number
+}
+
+/** Without `timeoutSeconds` a watch lasts between this and twice as long, so that watches do not end all at once. */
+const minWatchMs = 30 * 60_000
+
+export function watchVerb(deps: WatchDeps): VerbHandler {
+  const { registry, visibility, random } = deps
+  return async (request, context, target) => {
+    const { query } = context.info
+    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partial']))
+    checkIncludeObject(query)
+    const seconds = integer(query, 'timeoutSeconds')
+    const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000
+    const events = await registry.watch(target.type, {
+      namespace: target.namespace,
+      ...given('labelSelector', query),
+      ...fieldSelector(query, target),
+      ...given('resourceVersion', query),
+      ...given('resourceVersionMatch', query),
+      ...(query.has('sendInitialEvents') ? { sendInitialEvents: isTrue(query.get('sendInitialEvents')) } : {}),
+      allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
+      ...visible(visibility(target, context.user, query)),
+      timeoutMs,
+      signal: request.signal,
+    })
+    const frames = framesOf(deps, target.type, n, query)
+    const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
+    return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames) }
+  }
+}
+
+function visible(filter: WatchQuery['visible']): Pick<WatchQuery, 'visible'> {
+  return filter === undefined ? {} : { visible: filter }
+}
+
+/** A path that names one object watches that one. @throws StatusError BadRequest */
+function fieldSelector(query: URLSearchParams, { name }: Target): Pick<WatchQuery, 'fieldSelector'> {
+  const asked = given('fieldSelector', query)
+  if (name === '') return asked
+  if (asked.fieldSelector === undefined) return { fieldSelector: `metadata.name=${name}` }
+  const pinned = /metadata\.name==?([^,]+)/.exec(asked.fieldSelector)?.[1]
+  if (pinned !== undefined && pinned !== name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  }
+  return asked
+}
+
+interface Frames {
+  event(event: RegistryEvent): Uint8Array
+  error(status: object): Uint8Array
+}
+
+const textEncoder = new TextEncoder()
+const line = (value: object): Uint8Array => textEncoder.encode(`${JSON.stringify(value)}\n`)
+
+function framesOf(deps: WatchDeps, type: ResourceType, n: Negotiated, query: URLSearchParams): Frames {
+  const { renderer, protobufEvents } = deps
+  const encode = (event: string, object: object): Uint8Array =>
+    n.format === 'protobuf' ? protobufEvents.encodeWatchEvent(event, object) : line({ type: event, object })
+
+  let first = true
+  const view = (event: Exclude<RegistryEvent, { type: 'BOOKMARK' }>): object => {
+    const { object } = event.stored
+    switch (n.view) {
+      case 'object':
+        return object
+      case 'partial':
+      case 'partialList':
+        return partialObject(object, n)
+      case 'table': {
+        const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' }
+        const table = renderer.table(type, [object], metadata, n, query, first)
+        first = false
+        return table
+      }
+    }
+  }
+
+  const memoKey = `${n.format} ${n.view} ${apiVersionOf(type)}`
+  return {
+    event(event) {
+      if (event.type === 'BOOKMARK') return encode('BOOKMARK', bookmark(type, n, event))
+      const { stored } = event
+      // A table's first frame differs from the rest, and its cells age: not shared.
+      if (n.view === 'table') return encode(event.type, view(event))
+      return event.memo(memoKey, () =>
+        n.view === 'object' && n.format === 'json'
+          ? watchLine(event.type, stored.type, stored.revision, stored.bytes)
+          : encode(event.type, view(event)),
+      )
+    },
+    error: (status) => encode('ERROR', status),
+  }
+}
+
+function bookmark(
+  type: ResourceType,
+  n: Negotiated,
+  event: { readonly revision: number; readonly initialEventsEnd: boolean },
+): object {
+  const metadata = {
+    resourceVersion: String(event.revision),
+    ...(event.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+  }
+  switch (n.view) {
+    case 'object':
+      return { kind: type.kind, apiVersion: apiVersionOf(type), metadata }
+    case 'partial':
+    case 'partialList':
+      return { kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(metaKind(n)), metadata }
+    case 'table':
+      return {
+        kind: 'Table',
+        apiVersion: apiVersionOf(metaKind(n)),
+        metadata: { resourceVersion: metadata.resourceVersion },
+        columnDefinitions: null,
+        rows: event.initialEventsEnd
+          ? [{ cells: [], object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata } }]
+          : [],
+      }
+  }
+}
+
+/** Event batches as bytes: one chunk per batch. What breaks the watch becomes its last frame. */
+class FrameStream implements Stream<Uint8Array> {
+  readonly #events: Stream<readonly RegistryEvent[]>
+  readonly #frames: Frames
+
+  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames) {
+    this.#events = events
+    this.#frames = frames
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const batch of this.#events) {
+        if (batch.length === 1) yield this.#frames.event(batch[0] as RegistryEvent)
+        else if (batch.length > 1) yield Buffer.concat(batch.map((event) => this.#frames.event(event)))
+      }
+    } catch (error) {
+      const status = findStatusError(error) ?? internalError('the watch broke', error)
+      yield this.#frames.error(status.toStatus())
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#events[Symbol.asyncDispose]() as Promise<void>
+  }
+}
