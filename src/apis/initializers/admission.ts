@@ -1,0 +1,122 @@
+/**
+ * Who waits for whom, and who may act meanwhile.
+ *
+ * - A new namespace gets its list of initializers here; clients can't set it unless they hold `initialize`.
+ * - Only the first of the list can be removed, by a holder of `initialize`.
+ * - While any is pending, writing content of the namespace needs `initialize` on it; others who have the right to write
+ *   are told to come back (429), since the namespace will be theirs in a moment.
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import type { Authorizer } from '../../authz/authz.ts'
+import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
+import { forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import type { NamespaceLookup } from '../namespaces/lookup.ts'
+import { type Initializers, isInitializing, type Namespace } from '../namespaces/types.ts'
+
+export interface InitializersDeps {
+  readonly lookup: NamespaceLookup
+  readonly authorizer: Authorizer
+  /** Names that a new namespace must wait for, in order. */
+  pendingFor(namespace: Namespace, user: UserInfo): readonly string[]
+}
+
+export function mayInitialize(authorizer: Authorizer, user: UserInfo, namespace: string): boolean {
+  return authorizer.authorize({
+    user,
+    verb: 'initialize',
+    group: '',
+    version: 'v1',
+    resource: 'namespaces',
+    subresource: '',
+    namespace,
+    name: namespace,
+  }).allowed
+}
+
+const isNamespaceItself = (a: Attributes): boolean =>
+  a.type.group === '' && a.type.resource === 'namespaces' && a.subresource === ''
+
+export function namespaceInitializers({ lookup, authorizer, pendingFor }: InitializersDeps): AdmissionPlugin {
+  const onCreate = (a: Attributes): KubeObject | undefined => {
+    const namespace = a.object as Namespace
+    const given = namespace.spec?.initializers
+    if (given !== undefined && given !== null) {
+      if (!mayInitialize(authorizer, a.user, a.namespace)) {
+        throw forbidden(
+          a.type,
+          a.name,
+          'create with initializers denied: it needs the verb "initialize" on the namespace',
+        )
+      }
+      return undefined
+    }
+    const pending = pendingFor(namespace, a.user).map((name) => ({ name }))
+    return pending.length === 0 ? undefined : { ...namespace, spec: { ...namespace.spec, initializers: { pending } } }
+  }
+
+  const onUpdate = (a: Attributes): void => {
+    const next = (a.object as Namespace).spec?.initializers
+    const old = (a.oldObject as Namespace).spec?.initializers
+    // Absent keeps what is stored (the strategy sees to it): a client that does not know the field changes nothing.
+    if (next === undefined || JSON.stringify(next) === JSON.stringify(old)) return
+    const errors = transitionErrors(old, next)
+    if (errors.length > 0) throw invalid(a.type, a.name, errors)
+    if (!mayInitialize(authorizer, a.user, a.name)) {
+      throw forbidden(a.type, a.name, 'update of initializers denied: it needs the verb "initialize" on the namespace')
+    }
+  }
+
+  const onContent = (a: Attributes): void => {
+    const found = lookup.find(a.namespace)
+    if (!found || !isInitializing(found) || mayInitialize(authorizer, a.user, a.namespace)) return
+    const awaited = found.spec?.initializers?.pending?.[0]?.name ?? ''
+    throw tooManyRequests(
+      `namespace ${JSON.stringify(a.namespace)} is being initialized: waiting for ${JSON.stringify(awaited)}; try again in a moment`,
+      1,
+    )
+  }
+
+  return {
+    name: 'NamespaceInitializers',
+    handles: (_operation, type) =>
+      (type.namespaced && type.stored) || (type.group === '' && type.resource === 'namespaces'),
+    async mutate(a) {
+      if (isNamespaceItself(a)) {
+        if (a.operation === 'CREATE') return onCreate(a)
+        if (a.operation === 'UPDATE') onUpdate(a)
+      } else if (a.namespace !== '' && a.type.namespaced) {
+        onContent(a)
+      }
+      return undefined
+    },
+  }
+}
+
+/** What a change of the list may be: the first one gone, a failure reported, or all done. */
+export function transitionErrors(old: Initializers | undefined, next: Initializers | null): FieldError[] {
+  const field = 'spec.initializers'
+  if (old === undefined) {
+    return [fieldInvalid(field, next, 'field is immutable once initialization has completed')]
+  }
+  const before = (old.pending ?? []).map((p) => p.name)
+  const after = (next?.pending ?? []).map((p) => p.name)
+  const errors: FieldError[] = []
+  const unchanged = before.join() === after.join()
+  const firstRemoved = before.slice(1).join() === after.join()
+  if (!unchanged && !firstRemoved) {
+    errors.push(
+      fieldForbidden(
+        `${field}.pending`,
+        `initializers act in order: only the first, ${JSON.stringify(before[0])}, can be removed`,
+      ),
+    )
+  }
+  if (old.result !== undefined && JSON.stringify(old.result) !== JSON.stringify(next?.result)) {
+    errors.push(fieldInvalid(`${field}.result`, next?.result, 'field is immutable'))
+  } else if (next?.result !== undefined && next.result.status !== 'Failure') {
+    errors.push(fieldInvalid(`${field}.result.status`, next.result.status, "must be 'Failure'"))
+  }
+  return errors
+}

@@ -1,0 +1,98 @@
+/**
+ * A create of a namespace is answered when the namespace is ready. Waiting costs one closure: nothing polls.
+ */
+import type { Clock } from '../../base/clock.ts'
+import { internalError, StatusError, type StatusReason } from '../../kube/status-error.ts'
+import { isInitializing, type Namespace } from '../namespaces/types.ts'
+
+export interface HoldOutcome {
+  readonly namespace: Namespace
+  /** False: time ran out, the namespace is still initializing. */
+  readonly ready: boolean
+}
+
+interface Waiter {
+  readonly settle: (next: Namespace | undefined) => void
+  readonly giveUp: () => void
+}
+
+export class NamespaceHold {
+  readonly #clock: Clock
+  readonly #waiters = new Map<string, Set<Waiter>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Creates that wait right now. */
+  get waiting(): number {
+    let n = 0
+    for (const waiters of this.#waiters.values()) n += waiters.size
+    return n
+  }
+
+  /** Fed with every change of a namespace; `next` undefined = removed. */
+  changed(name: string, next: Namespace | undefined): void {
+    const waiters = this.#waiters.get(name)
+    if (waiters) for (const waiter of [...waiters]) waiter.settle(next)
+  }
+
+  /** Answers every held create as it stands: the server is going away. */
+  release(): void {
+    for (const waiters of this.#waiters.values()) for (const waiter of [...waiters]) waiter.giveUp()
+  }
+
+  /**
+   * Waits until `current()` is initialized, has failed (throws what the initializer reported), is gone, `timeoutMs` has
+   * passed or `signal` aborts. `current` is asked first, so a change before the call is not missed.
+   */
+  wait(
+    created: Namespace,
+    current: () => Namespace | undefined,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<HoldOutcome> {
+    const { name = '', uid = '' } = created.metadata
+    let latest = created
+    return new Promise((resolve, reject) => {
+      const finish = (outcome: HoldOutcome | Error): void => {
+        timer.cancel()
+        signal.removeEventListener('abort', giveUp)
+        const waiters = this.#waiters.get(name)
+        waiters?.delete(waiter)
+        if (waiters?.size === 0) this.#waiters.delete(name)
+        if (outcome instanceof Error) reject(outcome)
+        else resolve(outcome)
+      }
+      const giveUp = (): void => finish({ namespace: latest, ready: false })
+      const settle = (next: Namespace | undefined): void => {
+        const verdict = judge(next, uid)
+        if (verdict instanceof Error) finish(verdict)
+        else if (verdict === 'ready') finish({ namespace: next as Namespace, ready: true })
+        else latest = next as Namespace
+      }
+      const waiter: Waiter = { settle, giveUp }
+      const timer = this.#clock.after(timeoutMs, giveUp)
+      signal.addEventListener('abort', giveUp, { once: true })
+      const waiters = this.#waiters.get(name) ?? new Set()
+      waiters.add(waiter)
+      this.#waiters.set(name, waiters)
+      settle(current())
+    })
+  }
+}
+
+function judge(next: Namespace | undefined, uid: string): 'ready' | 'waiting' | StatusError {
+  if (next === undefined || next.metadata.uid !== uid) {
+    return internalError('the namespace was deleted while it was being initialized')
+  }
+  const result = next.spec?.initializers?.result
+  if (result !== undefined) {
+    return new StatusError(result.message ?? 'initialization of the namespace failed', {
+      ...(result.reason === undefined ? {} : { reason: result.reason as StatusReason }),
+      code: result.code ?? 500,
+      ...(result.details === undefined ? {} : { details: result.details }),
+    })
+  }
+  return isInitializing(next) ? 'waiting' : 'ready'
+}

@@ -1,0 +1,144 @@
+/**
+ * Namespace lifecycle: content needs a namespace that exists and is not going away, and some namespaces must stay.
+ *
+ * Upstream closes the race between a create and the deletion of its namespace by waiting and by remembering deletions.
+ * Here the create's own transaction is guarded by the revision of the namespace that was found Active: an object can't
+ * appear in a Terminating namespace, on any number of replicas.
+ *
+ * @see k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go v0.36
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { forbidden, notFound, StatusError } from '../../kube/status-error.ts'
+import type { NamespaceContent } from './content.ts'
+import type { NamespaceLookup } from './lookup.ts'
+import {
+  deletionProtectionAnnotation,
+  immortalNamespaces,
+  kubernetesFinalizer,
+  type Namespace,
+  namespaceResource,
+  phaseOf,
+} from './types.ts'
+
+const isNamespace = (a: Attributes): boolean => a.type.group === '' && a.type.resource === 'namespaces'
+
+export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
+  return {
+    name: 'NamespaceLifecycle',
+    handles: (_operation, type) => type.namespaced || type.resource === 'namespaces',
+    /** Here and not in `validate`: a missing namespace is said before an invalid object is. */
+    async mutate(a) {
+      if (a.operation === 'DELETE' || a.namespace === '' || isNamespace(a) || isAccessReview(a)) return undefined
+      let namespace = lookup.find(a.namespace)
+      if (namespace === undefined) {
+        // A miss is settled by catching up with the store, never by waiting a little.
+        await lookup.refresh()
+        namespace = lookup.find(a.namespace)
+      }
+      admit(a, namespace)
+      return undefined
+    },
+    async validate(a) {
+      if (a.operation !== 'DELETE' || !isNamespace(a)) return
+      if (immortalNamespaces.has(a.name)) throw forbidden(a.type, a.name, 'this namespace may not be deleted')
+      if (a.oldObject?.metadata.annotations?.[deletionProtectionAnnotation] === 'true') {
+        throw forbidden(
+          a.type,
+          a.name,
+          `it is protected; to lift the protection: kubectl annotate namespace ${a.name} ${deletionProtectionAnnotation}-`,
+        )
+      }
+    },
+    decide(a, view) {
+      if (a.operation !== 'CREATE' || a.namespace === '' || isNamespace(a) || !a.type.stored) return {}
+      const seen = view.see(lookup.type, '', a.namespace)
+      admit(a, seen.object as Namespace | undefined)
+      return { guards: [{ key: seen.key, expect: seen.expect }] }
+    },
+  }
+}
+
+/** @throws StatusError */
+function admit(a: Attributes, namespace: Namespace | undefined): void {
+  if (namespace === undefined) throw notFound(namespaceResource, a.namespace)
+  if (a.operation === 'CREATE' && phaseOf(namespace) === 'Terminating') throw terminating(a)
+}
+
+/** Must not tell whether a namespace exists. */
+const isAccessReview = (a: Attributes): boolean =>
+  a.type.group === 'authorization.k8s.io' && a.type.resource === 'localsubjectaccessreviews'
+
+function terminating(a: Attributes): StatusError {
+  const name = a.name || a.object?.metadata.name || a.object?.metadata.generateName || 'Unknown'
+  const text = `namespace ${a.namespace} is being terminated`
+  return forbidden(
+    a.type,
+    name,
+    `unable to create new content in namespace ${a.namespace} because it is being terminated`,
+    [{ reason: 'NamespaceTerminating', message: text, field: 'metadata.namespace' }],
+  )
+}
+
+/** Objects listed in a refusal to let go of the namespace. */
+const listedObjects = 10
+
+/**
+ * The `kubernetes` finalizer stays while content is left. Upstream lets it go and strands the objects, invisible in the
+ * store, to reappear when a namespace of that name is made again.
+ */
+export function namespaceFinalization(content: NamespaceContent): AdmissionPlugin {
+  return {
+    name: 'NamespaceFinalization',
+    handles: (operation, type, subresource) =>
+      operation === 'UPDATE' && subresource === 'finalize' && type.group === '' && type.resource === 'namespaces',
+    async mutate(a) {
+      if (letsGo(a)) await content.refresh()
+      return undefined
+    },
+    decide(a) {
+      if (!letsGo(a)) return {}
+      const left = content.of(a.name)
+      if (left.length > 0) throw contentLeft(a.name, left, content)
+      return {}
+    },
+  }
+}
+
+function letsGo(a: Attributes): boolean {
+  const before = (a.oldObject as Namespace | undefined)?.spec?.finalizers ?? []
+  const after = (a.object as Namespace | undefined)?.spec?.finalizers ?? []
+  return before.includes(kubernetesFinalizer) && !after.includes(kubernetesFinalizer)
+}
+
+function contentLeft(name: string, left: ReturnType<NamespaceContent['of']>, content: NamespaceContent): StatusError {
+  const { named } = content.remaining(name, listedObjects)
+  const total = left.reduce((sum, c) => sum + c.count, 0)
+  return new StatusError(
+    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: ${total} objects are left in it, so the finalizer "${kubernetesFinalizer}" can't be removed`,
+    {
+      reason: 'Conflict',
+      details: {
+        name,
+        kind: 'namespaces',
+        causes: named.map((r) => ({
+          reason: 'NamespaceContentRemaining',
+          message: `${r.resource}/${r.name}`,
+          field: 'spec.finalizers',
+        })),
+      },
+    },
+  )
+}
+
+/** Off by default, as upstream: a namespace must exist for CREATE, UPDATE and DELETE alike. */
+export function namespaceExists(lookup: NamespaceLookup): AdmissionPlugin {
+  return {
+    name: 'NamespaceExists',
+    handles: (_operation, type) => type.namespaced,
+    async validate(a) {
+      if (a.namespace === '' || lookup.find(a.namespace)) return
+      await lookup.refresh()
+      if (!lookup.find(a.namespace)) throw notFound(namespaceResource, a.namespace)
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { GroupVersionResource } from '../../kube/gvk.ts'
+import type { Remaining } from './conditions.ts'
+
+/** What is in a namespace, from an index: the cost is that of the types present, not of the types served. */
+export interface NamespaceContent {
+  /** Types that have objects in the namespace. */
+  of(namespace: string): readonly { readonly resource: GroupVersionResource; readonly count: number }[]
+  /** Up to `limit` of the objects in it, and the number of objects per finalizer over all of them. */
+  remaining(
+    namespace: string,
+    limit: number,
+  ): {
+    readonly named: readonly Remaining[]
+    readonly finalizers: ReadonlyMap<string, number>
+  }
+  /** Calls back whenever an object in a terminating namespace has changed or gone. */
+  onChange(listener: (namespace: string) => void): () => void
+  /** Sees everything acknowledged anywhere before the call. */
+  refresh(): Promise<void>
+}

@@ -1,0 +1,163 @@
+/**
+ * What is special about the Namespace kind: two lists of finalizers, a phase that follows from the rest of the object,
+ * and a deletion in two steps.
+ */
+import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
+import { isQualifiedName, nameIsLabel, notFullyQualified, standardFinalizers } from '../../kube/names.ts'
+
+import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
+import { mergeConditions } from './conditions.ts'
+import { isInitializing, kubernetesFinalizer, type Namespace, type NamespaceCondition, phaseOf } from './types.ts'
+
+export interface NamespaceStrategyOptions {
+  /** Feature gate NamespaceInitializers; off drops the field. */
+  readonly initializers: boolean
+}
+
+export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
+  return {
+    validateName: nameIsLabel,
+    returnsDeleted: true,
+    hasStatus: true,
+    tracksGeneration: false,
+    selectableFields: { 'status.phase': (o) => phaseOf(o as Namespace) },
+
+    prepare(next: Namespace, old: Namespace | undefined, context) {
+      if (old === undefined) return prepareCreate(next, options, context)
+      switch (context.subresource) {
+        case 'finalize':
+          return { ...next, ...specOf(next.spec?.finalizers ?? [], old.spec?.initializers), ...statusOf(old) }
+        case 'status':
+          return { ...next, ...specOf(old.spec?.finalizers ?? [], old.spec?.initializers), ...defaultPhase(next, old) }
+        default:
+          return prepareUpdate(next, old, options, context)
+      }
+    },
+
+    validate(next: Namespace, old: Namespace | undefined, context) {
+      return [...finalizerErrors(next, context), ...(old ? phaseErrors(next) : [])]
+    },
+
+    beginDeletion(object: Namespace) {
+      // Always by way of the controller, even when somebody had emptied the list: only it knows that nothing is left.
+      const finalizers = object.spec?.finalizers ?? []
+      const kept = finalizers.length > 0 ? finalizers : [kubernetesFinalizer]
+      return {
+        ...object,
+        ...specOf(kept, object.spec?.initializers),
+        status: { ...object.status, phase: 'Terminating' as const },
+      }
+    },
+
+    heldBy: (object: Namespace) => object.spec?.finalizers ?? [],
+  }
+}
+
+function specOf(
+  finalizers: readonly string[],
+  initializers: NonNullable<Namespace['spec']>['initializers'],
+): Pick<Namespace, 'spec'> {
+  return {
+    spec: {
+      ...(finalizers.length > 0 ? { finalizers: [...finalizers] } : {}),
+      ...(initializers === undefined ? {} : { initializers }),
+    },
+  }
+}
+
+const statusOf = (o: Namespace): Pick<Namespace, 'status'> => (o.status === undefined ? {} : { status: o.status })
+
+function defaultPhase(next: Namespace, old: Namespace): Pick<Namespace, 'status'> {
+  return { status: { ...next.status, phase: next.status?.phase || phaseOf(old) } }
+}
+
+function prepareCreate(next: Namespace, options: NamespaceStrategyOptions, context: StrategyContext): Namespace {
+  const given = next.spec?.finalizers ?? []
+  const finalizers = given.includes(kubernetesFinalizer) ? given : [...given, kubernetesFinalizer]
+  const initializers = options.initializers ? normalized(next) : undefined
+  const object: Namespace = { ...next, ...specOf(finalizers, initializers) }
+  if (initializers === undefined) return { ...object, status: { phase: 'Active' } }
+  return {
+    ...object,
+    status: { phase: 'Initializing', conditions: withConditions([], initializingConditions(object, context), context) },
+  }
+}
+
+/** The main resource: finalizers and status are not its business, and initializers change only when given. */
+function prepareUpdate(
+  next: Namespace,
+  old: Namespace,
+  options: NamespaceStrategyOptions,
+  context: StrategyContext,
+): Namespace {
+  const finalizers = old.spec?.finalizers ?? []
+  if (!options.initializers) return { ...next, ...specOf(finalizers, undefined), ...statusOf(old) }
+  const given = next.spec?.initializers !== undefined || next.spec?.['initializers' as never] === null
+  const initializers = given ? normalized(next) : old.spec?.initializers
+  const object: Namespace = { ...next, ...specOf(finalizers, initializers), ...statusOf(old) }
+  if (!isInitializing(old) || JSON.stringify(initializers) === JSON.stringify(old.spec?.initializers)) return object
+  const terminating = old.metadata.deletionTimestamp !== undefined
+  const phase = terminating ? 'Terminating' : initializers === undefined ? 'Active' : 'Initializing'
+  const conditions = withConditions(old.status?.conditions ?? [], initializingConditions(object, context), context)
+  return { ...object, status: { ...old.status, phase, conditions } }
+}
+
+/** Nothing pending and no result means done, and done is absent. */
+function normalized(o: Namespace): NonNullable<Namespace['spec']>['initializers'] {
+  const given = o.spec?.initializers
+  if (given === undefined || given === null) return undefined
+  const pending = given.pending ?? []
+  return pending.length === 0 && given.result === undefined ? undefined : given
+}
+
+function initializingConditions(o: Namespace, context: StrategyContext): NamespaceCondition[] {
+  const initializers = o.spec?.initializers
+  if (initializers === undefined) {
+    return [
+      { type: 'Initializing', status: 'False', reason: 'Initialized', message: 'All initializers have finished' },
+      { type: 'Ready', status: 'True', reason: 'Initialized', message: 'All initializers have finished' },
+    ]
+  }
+  const failure = initializers.result
+  const awaited = initializers.pending?.[0]?.name ?? ''
+  const reason = failure ? 'InitializationFailed' : 'InitializersPending'
+  const message = failure
+    ? `Initialization failed: ${failure.message ?? failure.reason ?? 'no reason given'}`
+    : `Waiting for initializer ${awaited} since ${context.now}`
+  return [
+    { type: 'Initializing', status: failure ? 'False' : 'True', reason, message },
+    { type: 'Ready', status: 'False', reason, message },
+  ]
+}
+
+function withConditions(
+  old: readonly NamespaceCondition[],
+  fresh: readonly NamespaceCondition[],
+  context: StrategyContext,
+): NamespaceCondition[] {
+  return mergeConditions(old, fresh, context.now) ?? [...old]
+}
+
+function finalizerErrors(next: Namespace, context: StrategyContext): FieldError[] {
+  const errors: FieldError[] = []
+  for (const [i, name] of (next.spec?.finalizers ?? []).entries()) {
+    const field = context.subresource === 'finalize' ? `spec.finalizers[${i}]` : 'spec.finalizers'
+    const syntax = isQualifiedName(name)
+    for (const problem of syntax) errors.push(fieldInvalid(field, name, problem))
+    if (syntax.length === 0 && !name.includes('/') && !standardFinalizers.has(name)) {
+      errors.push(fieldInvalid(field, name, notFullyQualified))
+    }
+  }
+  return errors
+}
+
+function phaseErrors(next: Namespace): FieldError[] {
+  const phase = next.status?.phase
+  if (next.metadata.deletionTimestamp !== undefined) {
+    if (phase === 'Terminating') return []
+    return [fieldInvalid('status.Phase', phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+  }
+  if (phase === 'Active') return []
+  if (phase === 'Initializing' && isInitializing(next)) return []
+  return [fieldInvalid('status.Phase', phase, "may only be 'Active' if `deletionTimestamp` is empty")]
+}

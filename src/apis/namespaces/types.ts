@@ -1,0 +1,44 @@
+import type { KubeObject, Status } from '../../kube/types.ts'
+
+export type NamespacePhase = 'Active' | 'Initializing' | 'Terminating'
+
+export interface NamespaceCondition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  lastTransitionTime?: string | null
+  reason?: string
+  message?: string
+}
+
+export interface Initializers {
+  pending?: { name: string }[]
+  result?: Status
+}
+
+export interface Namespace extends KubeObject {
+  spec?: { finalizers?: string[]; initializers?: Initializers }
+  status?: { phase?: NamespacePhase; conditions?: NamespaceCondition[] }
+}
+
+export const namespaceResource = { group: '', version: 'v1', resource: 'namespaces' } as const
+
+/** Removed by the namespace controller, and by nobody else, when the namespace is empty. */
+export const kubernetesFinalizer = 'kubernetes'
+
+/** These can't be deleted. */
+export const immortalNamespaces: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
+
+/** Made at the first start. */
+export const initialNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'] as const
+
+/** Ours: DELETE answers 403 while it is "true". */
+export const deletionProtectionAnnotation = 'borough.dev/deletion-protection'
+
+export function phaseOf(namespace: Namespace): NamespacePhase {
+  return namespace.status?.phase ?? 'Active'
+}
+
+/** Initializers are still to act. */
+export function isInitializing(namespace: Namespace): boolean {
+  return namespace.spec?.initializers !== undefined
+}

@@ -1,0 +1,216 @@
+/**
+ * What admission does for templates:
+ *
+ * - on a namespace: records its creator, so that nobody else can; asks for `use` of the templates that match it, at
+ *   creation and again when a change makes new ones match; asks for `optout` of who opts out.
+ * - on a template: its selectors and objects must make sense, and its author can't grant through it what they lack.
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import type { Authorizer } from '../../authz/authz.ts'
+import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
+import { validateLabelSelector } from '../../kube/label-selector.ts'
+import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
+import { forbidden, invalid } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { type Matcher, matching } from './match.ts'
+import {
+  creatorKey,
+  type NamespaceTemplate,
+  optOutAnnotation,
+  requirePermissionAnnotation,
+  templateFinalizer,
+  templateGroups,
+  templateResourceName,
+  templateVersion,
+} from './types.ts'
+
+export interface TemplateAdmissionDeps {
+  readonly authorizer: Authorizer
+  /** All templates, with their selectors parsed. */
+  matchers(): Iterable<Matcher>
+  /** Users whose namespaces opt out by themselves. */
+  optsOutAutomatically(user: UserInfo): boolean
+  /**
+   * What the author of a template lacks to create its objects everywhere themselves; empty = nothing.
+   * `field` is where in the template it stands.
+   */
+  lacking(user: UserInfo, template: NamespaceTemplate): readonly { readonly field: string; readonly message: string }[]
+}
+
+export function isTemplateType(type: { readonly group: string; readonly resource: string }): boolean {
+  return type.resource === templateResourceName && (templateGroups as readonly string[]).includes(type.group)
+}
+
+const isNamespaceWrite = (a: Attributes): boolean =>
+  a.type.group === '' && a.type.resource === 'namespaces' && a.subresource !== 'finalize'
+
+export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin {
+  return {
+    name: 'NamespaceTemplates',
+    handles: (operation, type, subresource) =>
+      operation !== 'DELETE' &&
+      ((type.group === '' && type.resource === 'namespaces') || (isTemplateType(type) && subresource === '')),
+    async mutate(a) {
+      if (isTemplateType(a.type)) return withPruneFinalizer(a)
+      if (!isNamespaceWrite(a)) return undefined
+      return a.operation === 'CREATE' ? namespaceCreated(a, deps) : namespaceUpdated(a, deps)
+    },
+    async validate(a) {
+      if (!isTemplateType(a.type)) return
+      const template = a.object as NamespaceTemplate
+      const errors = templateErrors(template)
+      if (errors.length > 0) throw invalid(a.type, a.name, errors)
+      const old = a.oldObject as NamespaceTemplate | undefined
+      if (old !== undefined && JSON.stringify(old.spec) === JSON.stringify(template.spec)) return
+      const lacks = deps.lacking(a.user, template)
+      if (lacks.length > 0) {
+        const what = lacks.map((l) => `${l.field}: ${l.message}`).join('; ')
+        throw forbidden(
+          a.type,
+          a.name,
+          `user ${JSON.stringify(a.user.username)} can't give through a template what they may not do themselves: ${what}`,
+        )
+      }
+    },
+  }
+}
+
+function namespaceCreated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
+  let namespace = withCreator(a.object as Namespace, a.user.username)
+  if (deps.optsOutAutomatically(a.user)) {
+    namespace = annotated(namespace, optOutAnnotation, 'true')
+  } else if (namespace.metadata.annotations?.[optOutAnnotation] !== undefined) {
+    checkOptOut(a, deps)
+  }
+  checkUse(a, deps, matching(deps.matchers(), namespace))
+  return namespace
+}
+
+function namespaceUpdated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
+  const old = a.oldObject as Namespace
+  const namespace = keepCreator(a.object as Namespace, old)
+  const optOut = namespace.metadata.annotations?.[optOutAnnotation]
+  if (optOut !== undefined && optOut !== old.metadata.annotations?.[optOutAnnotation]) checkOptOut(a, deps)
+  if (a.subresource === '') {
+    const before = new Set(matching(deps.matchers(), old).map((t) => t.metadata.name))
+    checkUse(
+      a,
+      deps,
+      matching(deps.matchers(), namespace).filter((t) => !before.has(t.metadata.name)),
+    )
+  }
+  return namespace
+}
+
+/** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
+function withCreator(namespace: Namespace, username: string): Namespace {
+  const { [creatorKey]: _label, ...labels } = namespace.metadata.labels ?? {}
+  const isLegalLabel = isLabelValue(username).length === 0
+  return {
+    ...namespace,
+    metadata: {
+      ...namespace.metadata,
+      labels: isLegalLabel ? { ...labels, [creatorKey]: username } : labels,
+      annotations: { ...namespace.metadata.annotations, [creatorKey]: username },
+    },
+  }
+}
+
+function keepCreator(next: Namespace, old: Namespace): Namespace {
+  return {
+    ...next,
+    metadata: {
+      ...next.metadata,
+      ...kept('labels', next, old),
+      ...kept('annotations', next, old),
+    },
+  }
+}
+
+function kept(part: 'labels' | 'annotations', next: Namespace, old: Namespace): Partial<KubeObject['metadata']> {
+  const was = old.metadata[part]?.[creatorKey]
+  const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
+  if (is === was) return {}
+  return { [part]: was === undefined ? rest : { ...rest, [creatorKey]: was } }
+}
+
+function annotated(namespace: Namespace, key: string, value: string): Namespace {
+  const annotations = { ...namespace.metadata.annotations, [key]: value }
+  return { ...namespace, metadata: { ...namespace.metadata, annotations } }
+}
+
+/** Either group's rules count: the kind is one. */
+function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
+  return templateGroups.some(
+    (group) =>
+      authorizer.authorize({
+        user,
+        verb,
+        group,
+        version: templateVersion,
+        resource: templateResourceName,
+        subresource: '',
+        namespace: '',
+        name,
+      }).allowed,
+  )
+}
+
+function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void {
+  if (mayDo(authorizer, a.user, 'optout', '')) return
+  throw forbidden(
+    a.type,
+    a.name,
+    `user ${JSON.stringify(a.user.username)} cannot opt a namespace out of its templates: annotation ${optOutAnnotation} needs the verb "optout" on namespacetemplates`,
+  )
+}
+
+function checkUse(a: Attributes, { authorizer }: TemplateAdmissionDeps, templates: readonly NamespaceTemplate[]): void {
+  for (const { metadata } of templates) {
+    if (metadata.annotations?.[requirePermissionAnnotation] !== 'true') continue
+    const name = metadata.name ?? ''
+    if (mayDo(authorizer, a.user, 'use', name)) continue
+    throw forbidden(
+      a.type,
+      a.name,
+      `user ${JSON.stringify(a.user.username)} cannot use namespacetemplates ${JSON.stringify(name)}, which selects this namespace`,
+    )
+  }
+}
+
+/** A template that is deleted stays until what it populated is pruned. */
+function withPruneFinalizer(a: Attributes): KubeObject | undefined {
+  const template = a.object as NamespaceTemplate
+  if (a.operation !== 'CREATE' || template.metadata.finalizers?.includes(templateFinalizer)) return undefined
+  const finalizers = [...(template.metadata.finalizers ?? []), templateFinalizer]
+  return { ...template, metadata: { ...template.metadata, finalizers } }
+}
+
+export function templateErrors(template: NamespaceTemplate): FieldError[] {
+  const errors: FieldError[] = []
+  const { name } = template.metadata
+  if (name !== undefined && name.length > labelValueMaxLength) {
+    errors.push(fieldTooLong('metadata.name', labelValueMaxLength))
+  }
+  const { spec } = template
+  errors.push(...validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
+  const seen = new Set<string>()
+  for (const [i, object] of (spec?.templates ?? []).entries()) {
+    const field = `spec.templates[${i}]`
+    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
+    if (!apiVersion) errors.push(fieldRequired(`${field}.apiVersion`))
+    if (!kind) errors.push(fieldRequired(`${field}.kind`))
+    if (!metadata?.name) errors.push(fieldRequired(`${field}.metadata.name`))
+    if (metadata?.namespace) {
+      errors.push(
+        fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
+      )
+    }
+    const key = `${apiVersion} ${kind} ${metadata?.name}`
+    if (seen.has(key)) errors.push(fieldDuplicate(field, `${kind}/${metadata?.name}`))
+    seen.add(key)
+  }
+  return errors
+}

@@ -1,0 +1,94 @@
+/** Which templates are for which namespaces. Pure. */
+import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { applyAnnotation, creatorKey, type NamespaceTemplate, optedOutNamespace, optOutAnnotation } from './types.ts'
+
+export function isOptedOut(namespace: Namespace): boolean {
+  return namespace.metadata.name === optedOutNamespace || namespace.metadata.annotations?.[optOutAnnotation] === 'true'
+}
+
+export function isDisabled(template: NamespaceTemplate): boolean {
+  return template.metadata.annotations?.[applyAnnotation] === 'disable'
+}
+
+export function creatorOf(namespace: Namespace): string | undefined {
+  return namespace.metadata.annotations?.[creatorKey]
+}
+
+/** A template with its selectors parsed. */
+export interface Matcher {
+  readonly template: NamespaceTemplate
+  /** Does it select the namespace; opting out and disabling not considered. */
+  selects(namespace: Namespace): boolean
+}
+
+export function compileMatcher(template: NamespaceTemplate): Matcher {
+  const wanted = template.spec?.namespaces ?? {}
+  const labels = labelSelectorOf(wanted.labelSelector ?? {})
+  const include = (wanted.nameSelector?.include ?? []).map(glob)
+  const exclude = (wanted.nameSelector?.exclude ?? []).map(glob)
+  const users = (wanted.creatorSelector?.users ?? []).map(glob)
+  const accounts = (wanted.creatorSelector?.serviceAccounts ?? []).map(glob)
+  return {
+    template,
+    selects(namespace) {
+      const name = namespace.metadata.name ?? ''
+      if (!matchesLabels(labels, namespace.metadata.labels)) return false
+      if (include.length > 0 && !include.some((matches) => matches(name))) return false
+      if (exclude.some((matches) => matches(name))) return false
+      if (wanted.creatorSelector === undefined) return true
+      return selectsCreator(creatorOf(namespace), users, accounts)
+    },
+  }
+}
+
+type Glob = (text: string) => boolean
+
+const serviceAccountPrefix = 'system:serviceaccount:'
+
+function selectsCreator(creator: string | undefined, users: readonly Glob[], accounts: readonly Glob[]): boolean {
+  if (creator === undefined) return false
+  if (users.some((matches) => matches(creator))) return true
+  if (!creator.startsWith(serviceAccountPrefix)) return false
+  const account = creator.slice(serviceAccountPrefix.length).replace(':', '/')
+  return accounts.some((matches) => matches(account))
+}
+
+/**
+ * `*` any run of characters, `?` any one. Matched by hand in linear steps per star: a pattern of a user must not be
+ * able to make a regular expression backtrack for ever.
+ */
+export function glob(pattern: string): Glob {
+  return (text) => {
+    let p = 0
+    let t = 0
+    let star = -1
+    let resume = 0
+    while (t < text.length) {
+      if (p < pattern.length && (pattern[p] === '?' || pattern[p] === text[t]) && pattern[p] !== '*') {
+        p++
+        t++
+      } else if (pattern[p] === '*') {
+        star = p++
+        resume = t
+      } else if (star >= 0) {
+        p = star + 1
+        t = ++resume
+      } else {
+        return false
+      }
+    }
+    while (pattern[p] === '*') p++
+    return p === pattern.length
+  }
+}
+
+/** Templates that populate the namespace, in the order in which they do. */
+export function matching(matchers: Iterable<Matcher>, namespace: Namespace): NamespaceTemplate[] {
+  if (isOptedOut(namespace)) return []
+  return [...matchers]
+    .filter((m) => !isDisabled(m.template) && m.template.metadata.deletionTimestamp === undefined)
+    .filter((m) => m.selects(namespace))
+    .map((m) => m.template)
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+}

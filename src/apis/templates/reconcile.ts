@@ -1,0 +1,338 @@
+/**
+ * The population controller: two loops over one picture of the world.
+ *
+ *   namespaces   key = a namespace: apply and prune there, then open its gate
+ *   templates    key = a template: sum up what the first loop found into its status; let a deleted one go
+ *
+ * A change of a template enqueues the namespaces it selects or has populated; a change of a namespace, or of an object
+ * populated in it, enqueues that namespace.
+ */
+import { type Clock, rfc3339 } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { Informer } from '../../client/informer.ts'
+import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
+import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { EventRecorder } from '../events/recorder.ts'
+import { namespaceTemplateInitializer } from '../initializers/types.ts'
+import { mergeConditions } from '../namespaces/conditions.ts'
+import { type Namespace, type NamespaceCondition, namespaceResource } from '../namespaces/types.ts'
+import { TemplateLedger } from './ledger.ts'
+import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
+import { type ObjectResult, populate } from './populate.ts'
+import { PopulatedIndex } from './populated-index.ts'
+import { type NamespaceTemplate, templateControllerName, templateFinalizer, templateResource } from './types.ts'
+
+export interface PopulationDeps {
+  readonly client: Client
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly onError: (error: unknown) => void
+}
+
+const namespaceWorkers = 16
+/** How long changes of a template's figures are gathered before they are written. */
+const statusDelayMs = 200
+
+const populatedCondition = 'Populated'
+
+export function populationControllers({ client, clock, events, onError }: PopulationDeps): ControllerSpec[] {
+  const ledger = new TemplateLedger()
+  let matchers = new Map<string, Matcher>()
+  let enqueueNamespace: (name: string) => void = () => {}
+  let enqueueTemplate: (name: string) => void = () => {}
+
+  const namespaces = new Informer({
+    client,
+    clock,
+    resource: namespaceResource,
+    includeUninitialized: true,
+    onError,
+    onChange(next, old) {
+      const name = next?.metadata.name ?? old?.metadata.name ?? ''
+      if (next === undefined) for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+      else if (matters(next, old)) enqueueNamespace(name)
+    },
+  })
+  const templates = new Informer({
+    client,
+    clock,
+    resource: templateResource,
+    onError,
+    onChange(next, old) {
+      const name = next?.metadata.name ?? old?.metadata.name ?? ''
+      const changed = new Map(matchers)
+      if (next) changed.set(name, compileMatcher(next as NamespaceTemplate))
+      else changed.delete(name)
+      matchers = changed
+      if (next && old && sameIntent(next, old)) return
+      const before = old && compileMatcher(old as NamespaceTemplate)
+      const after = next && changed.get(name)
+      for (const namespace of namespaces.values()) {
+        if (before?.selects(namespace) || after?.selects(namespace)) enqueueNamespace(namespace.metadata.name ?? '')
+      }
+      for (const namespace of index.namespacesOf(name)) enqueueNamespace(namespace)
+      enqueueTemplate(name)
+    },
+  })
+  const index = new PopulatedIndex({
+    client,
+    clock,
+    onDrift: (namespace) => enqueueNamespace(namespace),
+    onError,
+  })
+  const findTemplate = (name: string): NamespaceTemplate | undefined =>
+    templates.find('', name) as NamespaceTemplate | undefined
+
+  const watchKinds = async (wanted: readonly NamespaceTemplate[], signal: AbortSignal): Promise<void> => {
+    const kinds = new Set<string>()
+    for (const template of wanted) {
+      for (const kind of template.status?.kinds ?? []) kinds.add(kind)
+      for (const kind of kindsOf(template)) kinds.add(kind)
+    }
+    await Promise.all(
+      [...kinds].map(async (text) => {
+        const slash = text.lastIndexOf('/')
+        const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
+        if (kind?.namespaced) await index.watchKind(kind, signal)
+      }),
+    )
+  }
+
+  const reconcileNamespace = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
+    const namespace = namespaces.find('', name) as Namespace | undefined
+    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) {
+      for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+      return undefined
+    }
+    if (isOptedOut(namespace)) {
+      for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+      await openGate(client, namespace, signal)
+      return undefined
+    }
+    const wanted = matching(matchers.values(), namespace)
+    await watchKinds(allOf(templates), signal)
+    const results = await populate(
+      { client, index },
+      {
+        namespace,
+        templates: wanted,
+        policyOf: (template) => policyOf(findTemplate(template)),
+        signal,
+      },
+    )
+    for (const template of ledger.record(name, wanted, results)) enqueueTemplate(template)
+    const failures = results.filter((r) => r.failure !== undefined)
+    await Promise.all(failures.map((f) => tell(events, namespace, findTemplate(f.template), f)))
+    await reportCondition(client, clock, namespace, failures, signal)
+    const blocking = failures.filter((f) => f.failure?.retriable)
+    if (blocking.length > 0) throw new Error(blocking.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
+    await openGate(client, namespace, signal)
+    return undefined
+  }
+
+  const reconcileTemplate = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
+    const template = findTemplate(name)
+    if (template === undefined) {
+      ledger.forgetTemplate(name)
+      return undefined
+    }
+    if (template.metadata.deletionTimestamp !== undefined) {
+      if (![...index.namespacesOf(name)].length) await letGo(client, template, signal)
+      return undefined
+    }
+    const status = ledger.statusOf(template, kindsOf(template), clock.now())
+    if (JSON.stringify(status) === JSON.stringify(template.status)) return undefined
+    try {
+      await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
+    } catch (error) {
+      // A newer version is on its way to the informer and brings the key back.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+    return undefined
+  }
+
+  const informers: Source = {
+    async run(enqueue, signal) {
+      const ready: string[] = []
+      let started = false
+      enqueueNamespace = (name) => {
+        if (started) enqueue({ namespace: '', name })
+        else ready.push(name)
+      }
+      const running = [namespaces.run(signal), templates.run(signal)]
+      await Promise.race([Promise.all([namespaces.whenSynced(), templates.whenSynced()]), aborted(signal)])
+      if (!signal.aborted) await watchKinds(allOf(templates), signal)
+      started = true
+      for (const name of ready) enqueue({ namespace: '', name })
+      await Promise.all(running)
+    },
+  }
+  const figures: Source = {
+    async run(enqueue, signal) {
+      const due = new Set<string>()
+      enqueueTemplate = (name) => {
+        if (due.has(name)) return
+        due.add(name)
+        clock.after(statusDelayMs, () => {
+          due.delete(name)
+          if (!signal.aborted) enqueue({ namespace: '', name })
+        })
+      }
+      await aborted(signal)
+    },
+  }
+  return [
+    {
+      name: templateControllerName,
+      workers: namespaceWorkers,
+      sources: [informers],
+      reconciler: { reconcile: reconcileNamespace },
+    },
+    {
+      name: `${templateControllerName}-status`,
+      workers: 2,
+      sources: [figures],
+      reconciler: { reconcile: reconcileTemplate },
+    },
+  ]
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function allOf(templates: Informer): NamespaceTemplate[] {
+  return [...templates.values()] as NamespaceTemplate[]
+}
+
+/** Our own status writes must not set us going again. */
+function sameIntent(next: KubeObject, old: KubeObject): boolean {
+  return (
+    next.metadata.generation === old.metadata.generation &&
+    next.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    JSON.stringify(next['spec']) === JSON.stringify(old['spec']) &&
+    JSON.stringify(next.metadata.annotations) === JSON.stringify(old.metadata.annotations)
+  )
+}
+
+function matters(next: Namespace, old: Namespace | undefined): boolean {
+  if (old === undefined) return true
+  return (
+    JSON.stringify(next.metadata.labels) !== JSON.stringify(old.metadata.labels) ||
+    JSON.stringify(next.metadata.annotations) !== JSON.stringify(old.metadata.annotations) ||
+    next.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    JSON.stringify(next.spec?.initializers) !== JSON.stringify(old.spec?.initializers)
+  )
+}
+
+function policyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
+  // Gone without our finalizer having held it: nobody can say any more what was wanted, so nothing is destroyed.
+  if (template === undefined) return 'Keep'
+  if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
+  return template.spec?.deletionPolicy ?? 'Delete'
+}
+
+/** `networking.k8s.io/v1/NetworkPolicy` */
+function kindsOf(template: NamespaceTemplate): string[] {
+  const kinds = (template.spec?.templates ?? []).map((o) => `${String(o['apiVersion'])}/${String(o['kind'])}`)
+  return [...new Set(kinds)].sort()
+}
+
+async function tell(
+  events: EventRecorder,
+  namespace: Namespace,
+  template: NamespaceTemplate | undefined,
+  { object, failure }: ObjectResult,
+): Promise<void> {
+  if (failure === undefined) return
+  const where = namespace.metadata.name ?? ''
+  const message = `${object} of template ${template?.metadata.name}: ${failure.message}`
+  const about = { apiVersion: 'v1', kind: 'Namespace', metadata: namespace.metadata }
+  const records = [
+    events.record({ object: about, namespace: where, type: 'Warning', reason: `Population${failure.reason}`, message }),
+  ]
+  if (template !== undefined) {
+    records.push(
+      events.record({
+        object: template,
+        namespace: 'default',
+        type: 'Warning',
+        reason: `Population${failure.reason}`,
+        message: `${object} in namespace ${where}: ${failure.message}`,
+      }),
+    )
+  }
+  await Promise.all(records)
+}
+
+/** Success is silent unless a failure had been reported before: a healthy namespace carries no condition of ours. */
+async function reportCondition(
+  client: Client,
+  clock: Clock,
+  namespace: Namespace,
+  failures: readonly ObjectResult[],
+  signal: AbortSignal,
+): Promise<void> {
+  const old = namespace.status?.conditions ?? []
+  const first = failures[0]
+  if (first === undefined && !old.some((c) => c.type === populatedCondition)) return
+  const condition: NamespaceCondition =
+    first === undefined
+      ? {
+          type: populatedCondition,
+          status: 'True',
+          reason: 'Populated',
+          message: 'Everything its templates hold is there',
+        }
+      : {
+          type: populatedCondition,
+          status: 'False',
+          reason: first.failure?.reason ?? 'Error',
+          message: failures
+            .map((f) => `${f.object}: ${f.failure?.message}`)
+            .slice(0, 5)
+            .join('; '),
+        }
+  const conditions = mergeConditions(old, [condition], rfc3339(clock.now()))
+  if (conditions === undefined) return
+  try {
+    const next = { ...namespace, status: { ...namespace.status, conditions } }
+    await client.update(namespaceResource, next, { subresource: 'status', signal })
+  } catch (error) {
+    if (!isConflict(error) && !isNotFound(error)) throw error
+  }
+}
+
+/** Removes us from the namespace's initializers, if it is our turn. */
+async function openGate(client: Client, seen: Namespace, signal: AbortSignal): Promise<void> {
+  let namespace = seen
+  for (;;) {
+    const pending = namespace.spec?.initializers?.pending ?? []
+    if (pending[0]?.name !== namespaceTemplateInitializer) return
+    const { name = '', resourceVersion, uid } = namespace.metadata
+    try {
+      const patch = { metadata: { resourceVersion }, spec: { initializers: { pending: pending.slice(1) } } }
+      await client.patch(namespaceResource, { name }, patch, { signal })
+      return
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (!isConflict(error)) throw error
+      namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
+      if (namespace.metadata.uid !== uid) return
+    }
+  }
+}
+
+async function letGo(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  const finalizers = (template.metadata.finalizers ?? []).filter((f) => f !== templateFinalizer)
+  const { name = '', resourceVersion } = template.metadata
+  try {
+    await client.patch(templateResource, { name }, { metadata: { resourceVersion, finalizers } }, { signal })
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}

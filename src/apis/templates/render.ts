@@ -1,0 +1,112 @@
+/**
+ * From templates to objects for one namespace. Tokens are replaced inside string values only, never in keys, and what
+ * they stand for is put in as text: a user's name can't change the structure of an object.
+ */
+import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { creatorOf } from './match.ts'
+import { type NamespaceTemplate, templateNameLabel } from './types.ts'
+
+const creatorToken = '$(CREATOR)'
+const namespaceToken = '$(NAMESPACE)'
+
+export interface Rendered {
+  readonly template: NamespaceTemplate
+  readonly object: KubeObject
+}
+
+export interface Skipped {
+  readonly template: NamespaceTemplate
+  /** `RoleBinding/admin` */
+  readonly object: string
+  readonly reason: 'CreatorUnknown' | 'Conflict' | 'Malformed'
+  readonly message: string
+}
+
+export interface Rendering {
+  readonly objects: readonly Rendered[]
+  readonly skipped: readonly Skipped[]
+}
+
+/** `RoleBinding/admin` */
+export function titleOf(object: { readonly kind?: unknown; readonly metadata?: unknown }): string {
+  const { name } = (object.metadata ?? {}) as { name?: unknown }
+  return `${typeof object.kind === 'string' ? object.kind : '?'}/${typeof name === 'string' ? name : '?'}`
+}
+
+/** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
+export function render(templates: readonly NamespaceTemplate[], namespace: Namespace): Rendering {
+  const objects: Rendered[] = []
+  const skipped: Skipped[] = []
+  const owner = new Map<string, string>()
+  const creator = creatorOf(namespace)
+  for (const template of templates) {
+    const templateName = template.metadata.name ?? ''
+    for (const source of template.spec?.templates ?? []) {
+      const title = titleOf(source)
+      if (creator === undefined && mentions(source, creatorToken)) {
+        const message = 'it names $(CREATOR), and nobody recorded who created this namespace'
+        skipped.push({ template, object: title, reason: 'CreatorUnknown', message })
+        continue
+      }
+      const object = substitute(source, {
+        [creatorToken]: creator ?? '',
+        [namespaceToken]: namespace.metadata.name ?? '',
+      }) as KubeObject
+      const problem = malformed(object)
+      if (problem !== undefined) {
+        skipped.push({ template, object: title, reason: 'Malformed', message: problem })
+        continue
+      }
+      const key = `${object.apiVersion?.split('/').slice(0, -1).join('/')}/${object.kind}/${object.metadata.name}`
+      const first = owner.get(key)
+      if (first !== undefined) {
+        const message = `template ${JSON.stringify(first)} holds the same object and comes first`
+        skipped.push({ template, object: title, reason: 'Conflict', message })
+        continue
+      }
+      owner.set(key, templateName)
+      objects.push({ template, object: labelled(object, namespace, templateName) })
+    }
+  }
+  return { objects, skipped }
+}
+
+function malformed(object: KubeObject): string | undefined {
+  if (typeof object.apiVersion !== 'string' || object.apiVersion === '') return 'apiVersion is missing'
+  if (typeof object.kind !== 'string' || object.kind === '') return 'kind is missing'
+  if (typeof object.metadata?.name !== 'string' || object.metadata.name === '') return 'metadata.name is missing'
+  return undefined
+}
+
+function labelled(object: KubeObject, namespace: Namespace, template: string): KubeObject {
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      namespace: namespace.metadata.name ?? '',
+      labels: { ...object.metadata.labels, [templateNameLabel]: template },
+    },
+  }
+}
+
+function mentions(value: JsonValue, token: string): boolean {
+  if (typeof value === 'string') return value.includes(token)
+  if (Array.isArray(value)) return value.some((v) => mentions(v, token))
+  if (typeof value === 'object' && value !== null) return Object.values(value).some((v) => mentions(v, token))
+  return false
+}
+
+/** Each token once, in one pass: what a token stands for is not looked at again. */
+function substitute(value: JsonValue, tokens: Readonly<Record<string, string>>): JsonValue {
+  if (typeof value === 'string') {
+    return value.includes('$(')
+      ? value.replace(/\$\((?:CREATOR|NAMESPACE)\)/g, (token) => tokens[token] ?? token)
+      : value
+  }
+  if (Array.isArray(value)) return value.map((v) => substitute(v, tokens))
+  if (typeof value !== 'object' || value === null) return value
+  const next: JsonObject = {}
+  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, tokens)
+  return next
+}

@@ -1,0 +1,158 @@
+import type { GroupVersionResource } from '../../kube/gvk.ts'
+import type { Schema } from '../../kube/schema/schema.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+
+export interface LabelSelector {
+  matchLabels?: Record<string, string>
+  matchExpressions?: { key: string; operator: string; values?: string[] }[]
+}
+
+/** Which namespaces a template is for. All given parts must match. */
+export interface NamespaceMatch {
+  /** Empty selects every namespace. */
+  labelSelector?: LabelSelector
+  /** Globs over the name (ours). */
+  nameSelector?: { include?: string[]; exclude?: string[] }
+  /** Globs over the creator (ours): user names, and `namespace/name` of service accounts. */
+  creatorSelector?: { users?: string[]; serviceAccounts?: string[] }
+}
+
+export type DeletionPolicy = 'Delete' | 'Orphan'
+export type DriftPolicy = 'Correct' | 'Report'
+
+export interface NamespaceTemplate extends KubeObject {
+  spec?: {
+    namespaces?: NamespaceMatch
+    /** Objects without a namespace. */
+    templates?: JsonObject[]
+    deletionPolicy?: DeletionPolicy
+    driftPolicy?: DriftPolicy
+    adopt?: boolean
+  }
+  status?: TemplateStatus
+}
+
+export interface TemplateFailure {
+  namespace: string
+  /** `RoleBinding/admin` */
+  object?: string
+  reason: string
+  message: string
+}
+
+export interface TemplateStatus {
+  observedGeneration?: number
+  matched?: number
+  synced?: number
+  failed?: number
+  failures?: TemplateFailure[]
+  /** Kinds ever populated from this template and not yet pruned everywhere: `networking.k8s.io/v1/NetworkPolicy`. */
+  kinds?: string[]
+  conditions?: { type: string; status: string; reason: string; message: string; lastTransitionTime: string }[]
+}
+
+/** The group on Borough, as the seed has it, and the one every cluster accepts. One storage. */
+export const templateGroups = ['policy', 'policy.borough.dev'] as const
+export const templateVersion = 'v1alpha1'
+export const templateResourceName = 'namespacetemplates'
+
+export const templateResource: GroupVersionResource = {
+  group: 'policy.borough.dev',
+  version: templateVersion,
+  resource: templateResourceName,
+}
+
+/** On every populated object: the name of its template. */
+export const templateNameLabel = 'policy/namespace-template-name'
+/** On a template: "disable" stops it. */
+export const applyAnnotation = 'policy/namespace-template-apply'
+/** On a template: "true" asks for the verb `use`. The seed's spelling with a second slash is no legal key. */
+export const requirePermissionAnnotation = 'policy/namespace-template-require-permission'
+/** On a namespace: "true" keeps templates off; needs the verb `optout`. */
+export const optOutAnnotation = 'policy/namespace-template-opt-out'
+/** On a namespace, set by the server: who created it. Also a label where the name is a legal label value. */
+export const creatorKey = 'authorization.k8s.io/creator'
+
+export const templateFieldManager = 'namespace-template'
+export const templateControllerName = 'namespace-template-controller'
+/** Holds a deleted template until what it populated is pruned. */
+export const templateFinalizer = 'policy.borough.dev/prune'
+
+/** Never populated. */
+export const optedOutNamespace = 'kube-system'
+
+const string: Schema = { type: 'string' }
+const strings: Schema = { type: 'array', listType: 'atomic', items: string }
+const object = (properties: Record<string, Schema>, description?: string): Schema => ({
+  type: 'object',
+  properties: new Map(Object.entries(properties)),
+  ...(description === undefined ? {} : { description }),
+})
+const described = (schema: Schema, description: string): Schema => ({ ...schema, description })
+
+const labelSelector = object({
+  matchLabels: { type: 'object', additionalProperties: string },
+  matchExpressions: {
+    type: 'array',
+    listType: 'atomic',
+    items: { ...object({ key: string, operator: string, values: strings }), required: ['key', 'operator'] },
+  },
+})
+
+/** Everything but metadata, which every kind shares. */
+export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, Schema>([
+  [
+    'spec',
+    object({
+      namespaces: object(
+        {
+          labelSelector: described(labelSelector, 'Namespaces by label; empty selects all but kube-system.'),
+          nameSelector: object({ include: strings, exclude: strings }, 'Namespaces by name, as globs.'),
+          creatorSelector: object({ users: strings, serviceAccounts: strings }, 'Namespaces by creator, as globs.'),
+        },
+        'Which namespaces are populated. All parts that are given must match.',
+      ),
+      templates: {
+        type: 'array',
+        listType: 'atomic',
+        description: 'Objects that every matching namespace gets. $(CREATOR) and $(NAMESPACE) are replaced in values.',
+        items: { type: 'object', embeddedResource: true, preserveUnknownFields: true },
+      },
+      deletionPolicy: {
+        ...string,
+        enum: ['Delete', 'Orphan'],
+        description: 'What becomes of objects the template no longer holds: Delete (default) or Orphan.',
+      },
+      driftPolicy: {
+        ...string,
+        enum: ['Correct', 'Report'],
+        description: 'What becomes of changes to populated objects: Correct (default) or Report.',
+      },
+      adopt: { type: 'boolean', description: 'Take over objects that exist already instead of leaving them alone.' },
+    }),
+  ],
+  [
+    'status',
+    object({
+      observedGeneration: { type: 'integer', format: 'int64' },
+      matched: { type: 'integer', format: 'int64' },
+      synced: { type: 'integer', format: 'int64' },
+      failed: { type: 'integer', format: 'int64' },
+      failures: {
+        type: 'array',
+        listType: 'atomic',
+        items: object({ namespace: string, object: string, reason: string, message: string }),
+      },
+      kinds: strings,
+      conditions: {
+        type: 'array',
+        listType: 'map',
+        listMapKeys: ['type'],
+        items: {
+          ...object({ type: string, status: string, reason: string, message: string, lastTransitionTime: string }),
+          required: ['type'],
+        },
+      },
+    }),
+  ],
+])
