@@ -8,7 +8,9 @@
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { builtInTypes } from './built-in-types.ts'
+import { Defaulter } from './defaults/apply-defaults.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
 import { readDescriptions, readGeneratedCatalog } from './generated-catalog.ts'
 import { type MutableResourceTypes, ResourceTypeTable } from './resource-type-table.ts'
@@ -44,6 +46,11 @@ export interface Catalog {
   typeNames(): Iterable<string>
   /** The fields that OpenAPI documents list as 'required'. */
   alwaysPrinted(typeName: string): readonly string[]
+  /**
+   * What decoding means upstream, defaults included; call it on every object a client sent, patched or applied. Changes
+   * the object in place. Custom resources stay as they are: their defaults are in their CRD.
+   */
+  applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject): KubeObject
   /** Makes a type; serve it with `types.change({ add: [type] })`. */
   declare(declaration: TypeDeclaration): ResourceType
   /**
@@ -57,12 +64,17 @@ export function loadCatalog(): Catalog {
   const generated = readGeneratedCatalog()
   const schemas = new Schemas(generated)
   const types = new ResourceTypeTable(builtInTypes(generated, schemas))
+  const defaulter = new Defaulter((typeName) => schemas.alwaysPrinted(typeName))
   let texts: ReturnType<typeof readDescriptions> | undefined
   return {
     types,
     schemaOf: (typeName) => schemas.get(typeName),
     typeNames: () => schemas.names(),
     alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
+    applyDefaults: (type, object) => {
+      if (!type.custom) defaulter.apply(type.schema, object)
+      return object
+    },
     declare: (declaration) => declareType(declaration, schemas.get(objectMetaName)),
     describe: (typeName, field = '') => {
       texts ??= readDescriptions()

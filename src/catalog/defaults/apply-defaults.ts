@@ -1,0 +1,127 @@
+/**
+ * Makes of a decoded JSON object what Go's decoder and upstream's defaulting make of it: nulls are absent, structs held
+ * by value and always-printed numbers are there, times and base64 are in their one printed form, defaults are set.
+ *
+ * One walk over what is there; what a type needs is worked out once and kept with its schema.
+ */
+import type { Schema } from '../../kube/schema/schema.ts'
+import type { JsonValue } from '../../kube/types.ts'
+import { appsDefaults } from './apps.ts'
+import { autoscalingDefaults } from './autoscaling.ts'
+import { batchDefaults } from './batch.ts'
+import { coreDefaults } from './core.ts'
+import type { DefaultRule, Fields } from './default-rules.ts'
+import { platformGroupDefaults } from './platform-groups.ts'
+import { podDefaults } from './pod.ts'
+import { policyGroupDefaults } from './policy-groups.ts'
+import { printedTime } from './printed-time.ts'
+
+interface Plan {
+  readonly rules: readonly DefaultRule[]
+  readonly structs: readonly string[]
+  readonly zeros: readonly (readonly [field: string, value: 0 | false])[]
+  readonly defaults: readonly (readonly [field: string, value: JsonValue])[]
+}
+
+export class Defaulter {
+  readonly #rules = new Map<string, readonly DefaultRule[]>(
+    [
+      podDefaults,
+      coreDefaults,
+      appsDefaults,
+      batchDefaults,
+      autoscalingDefaults,
+      policyGroupDefaults,
+      platformGroupDefaults,
+    ].flatMap((rules) => Object.entries(rules)),
+  )
+  readonly #plans = new WeakMap<Schema, Plan>()
+  readonly #alwaysPrinted: (typeName: string) => readonly string[]
+
+  constructor(alwaysPrinted: (typeName: string) => readonly string[]) {
+    this.#alwaysPrinted = alwaysPrinted
+  }
+
+  /** Names of all types with rules, for the test that they exist. */
+  get typeNames(): Iterable<string> {
+    return this.#rules.keys()
+  }
+
+  /** Changes `value` in place. What does not fit the schema stays as it is: telling so is the decoder's business. */
+  apply(schema: Schema, value: object): void {
+    this.#object(schema, value as Fields)
+  }
+
+  #object(schema: Schema, value: Fields): void {
+    const { properties, additionalProperties } = schema
+    if (properties) {
+      const plan = this.#planOf(schema, properties)
+      for (const field in value) if (value[field] === null && properties.get(field)?.type !== 'any') delete value[field]
+      for (const rule of plan.rules) rule(value)
+      for (const field of plan.structs) value[field] ??= {}
+      for (const [field, zero] of plan.zeros) value[field] ??= zero
+      for (const [field, fallback] of plan.defaults) {
+        const sent = value[field]
+        if (sent === undefined || sent === '') value[field] = fallback
+      }
+      for (const field in value) {
+        const child = properties.get(field)
+        if (child) value[field] = this.#value(child, value[field])
+      }
+    } else if (typeof additionalProperties === 'object') {
+      for (const key in value) {
+        const sent = value[key]
+        value[key] =
+          sent === null && additionalProperties.type === 'string' ? '' : this.#value(additionalProperties, sent)
+      }
+    }
+  }
+
+  /** Lists and objects are completed in place; scalars come back in their printed form. */
+  #value(schema: Schema, value: unknown): unknown {
+    if (typeof value === 'string') return schema.format === undefined ? value : printedForm(schema.format, value)
+    if (typeof value !== 'object' || value === null) return value
+    if (!Array.isArray(value)) {
+      if (schema.type === 'object') this.#object(schema, value as Fields)
+      return value
+    }
+    const { items } = schema
+    if (items) {
+      for (let i = 0; i < value.length; i++) {
+        value[i] = this.#value(items, value[i] === null && items.type === 'object' ? {} : value[i])
+      }
+    }
+    return value
+  }
+
+  #planOf(schema: Schema, properties: ReadonlyMap<string, Schema>): Plan {
+    const known = this.#plans.get(schema)
+    if (known) return known
+    const structs: string[] = []
+    const zeros: [string, 0 | false][] = []
+    const defaults: [string, JsonValue][] = []
+    const printed = new Set(schema.typeName === undefined ? [] : this.#alwaysPrinted(schema.typeName))
+    for (const [field, child] of properties) {
+      if (child.byValue) structs.push(field)
+      else if (child.default !== undefined) defaults.push([field, child.default])
+      else if (printed.has(field) && (child.type === 'integer' || child.type === 'number')) zeros.push([field, 0])
+      else if (printed.has(field) && child.type === 'boolean') zeros.push([field, false])
+    }
+    const plan: Plan = { rules: this.#rules.get(schema.typeName ?? '') ?? [], structs, zeros, defaults }
+    this.#plans.set(schema, plan)
+    return plan
+  }
+}
+
+function printedForm(format: string, value: string): string {
+  switch (format) {
+    case 'date-time':
+      return printedTime(value, 0)
+    case 'micro-time':
+      return printedTime(value, 6)
+    case 'byte':
+      return value.includes('\n') || value.includes('\r') ? value.replace(/[\r\n]/g, '') : value
+    default:
+      return value
+  }
+}
