@@ -69,7 +69,10 @@ export interface Transaction {
 }
 
 export type Commit =
-  /** `revision` of the first write; write i has `revision + i`. */
+  /**
+   * `revision` of the first write; write i has `revision + i`. Transactions that wait together and do not touch each
+   * other's writes may share a commit: the first write's position is then not 0.
+   */
   | { readonly ok: true; readonly revision: Revision }
   /** Keys whose expectation failed, as they are now (undefined = absent). Never empty. */
   | { readonly ok: false; readonly current: ReadonlyMap<string, Entry | undefined> }

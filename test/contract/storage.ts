@@ -494,7 +494,8 @@ export function describeStorageContract(
         )
         const revisions = (await Promise.all(pending.map((p) => p.done))).map((r) => (r.ok ? r.revision : Number.NaN))
         expect(revisions).toEqual(revisions.toSorted((a, b) => a - b))
-        expect(new Set(revisions.map(endOfCommit)).size).toBe(50)
+        // Not the commits: an engine may let transactions that do not touch each other share one.
+        expect(new Set(revisions).size).toBe(50)
       })
 
       it('the revision of an empty store is not 0', async () => {

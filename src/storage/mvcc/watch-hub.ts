@@ -29,8 +29,11 @@ const maxWaitingBytes = 64 * 1024 * 1024
 /** What the hub asks of the store that it serves. */
 export interface WatchSource {
   readonly head: Revision
-  /** Changes after `after`, about `limit`, whole commits. @throws StorageError code=compacted */
-  changesAfter(after: Revision, limit: number): readonly Change[] | Promise<readonly Change[]>
+  /**
+   * Changes after `after`, about `limit`, whole commits. The signal aborts when nobody waits for them any more.
+   * @throws StorageError code=compacted
+   */
+  changesAfter(after: Revision, limit: number, signal: AbortSignal): readonly Change[] | Promise<readonly Change[]>
 }
 
 export class WatchHub {
@@ -127,6 +130,7 @@ class WatchStream implements Stream<ChangeBatch>, AsyncIterator<ChangeBatch> {
   #queuedBytes = 0
   #waiting: (() => void) | undefined
   #ended = false
+  readonly #abandoned = new AbortController()
   #error: StorageError | undefined
   #iterated = false
 
@@ -164,6 +168,7 @@ class WatchStream implements Stream<ChangeBatch>, AsyncIterator<ChangeBatch> {
     this.#ended = true
     this.#error = error
     this.#queue = []
+    this.#abandoned.abort()
     this.#onEnd()
     this.wake()
   }
@@ -220,7 +225,7 @@ class WatchStream implements Stream<ChangeBatch>, AsyncIterator<ChangeBatch> {
 
   async #catchUp(): Promise<ChangeBatch | undefined> {
     try {
-      const found = this.#source.changesAfter(this.#position, catchUpStep)
+      const found = this.#source.changesAfter(this.#position, catchUpStep, this.#abandoned.signal)
       const changes = found instanceof Promise ? await found : found
       if (this.#ended) return undefined
       const last = changes[changes.length - 1]

@@ -1,0 +1,235 @@
+/**
+ * Connections to the members of an etcd cluster: which member to ask, deadlines, TLS, moving on when one fails.
+ *
+ * It knows methods and members, not keys. One channel per endpoint; the one that answered last is asked first.
+ * A request that changes something is sent once: when its connection breaks, nobody knows whether it was applied, and
+ * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up.
+ */
+import type { ChannelOptions } from '@grpc/grpc-js'
+import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
+import type { Clock } from '../../base/clock.ts'
+import { StorageError } from '../storage.ts'
+import { isTransient, toStorageError } from './errors.ts'
+import type { Method, WatchCreateRequest, WatchResponse } from './messages.ts'
+import { statusMethod, watchMethod } from './messages.ts'
+
+export interface EtcdTls {
+  /** PEM. Absent: the certificate authorities that Node trusts. */
+  readonly ca?: Uint8Array
+  /** PEM, both or none. */
+  readonly cert?: Uint8Array
+  readonly key?: Uint8Array
+  /** The name to expect in the members' certificates, if it is not the host of the endpoint. */
+  readonly serverName?: string
+}
+
+export interface EtcdConnectionOptions {
+  /** `http://host:port` or `https://host:port`, all of one cluster. */
+  readonly endpoints: readonly string[]
+  readonly tls?: EtcdTls
+  readonly clock: Clock
+  /** For a request, with all its attempts. */
+  readonly requestTimeoutMs: number
+  /** For one connection. */
+  readonly connectTimeoutMs: number
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** True for what changes nothing. */
+  readonly repeatable: boolean
+}
+
+interface Member {
+  readonly endpoint: string
+  readonly client: Client
+}
+
+export class EtcdConnection {
+  readonly #members: readonly Member[]
+  readonly #clock: Clock
+  readonly #requestTimeoutMs: number
+  readonly #connectTimeoutMs: number
+  /** Index of the member to ask first. */
+  #preferred = 0
+  #closed = false
+
+  /** @throws StorageError code=invalid for an endpoint that is not a URL as described. */
+  constructor(options: EtcdConnectionOptions) {
+    if (options.endpoints.length === 0) throw new StorageError('invalid', 'etcd needs at least one endpoint')
+    this.#members = options.endpoints.map((endpoint) => ({ endpoint, client: newClient(endpoint, options.tls ?? {}) }))
+    this.#clock = options.clock
+    this.#requestTimeoutMs = options.requestTimeoutMs
+    this.#connectTimeoutMs = options.connectTimeoutMs
+  }
+
+  /**
+   * @throws StorageError as `toStorageError` maps it; the signal's reason when aborted.
+   */
+  async call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: CallOptions,
+  ): Promise<Response> {
+    const deadlineMs = this.#clock.now() + this.#requestTimeoutMs
+    for (let attempt = 1; ; attempt++) {
+      options.signal?.throwIfAborted()
+      const member = await this.#choose(deadlineMs, options.signal)
+      try {
+        return await unary(member.client, method, request, deadlineMs, options.signal)
+      } catch (error) {
+        options.signal?.throwIfAborted()
+        if (isTransient(error)) this.#leave(member)
+        const mayRepeat = options.repeatable && isTransient(error) && attempt <= this.#members.length
+        if (!mayRepeat || this.#closed || this.#clock.now() >= deadlineMs) {
+          throw toStorageError(error, `etcd at ${member.endpoint}`)
+        }
+      }
+    }
+  }
+
+  /**
+   * The raw answers to one watch, until it breaks: this generator never connects a second time. It ends without an
+   * error only when the signal aborts.
+   */
+  async *watch(request: WatchCreateRequest, signal: AbortSignal): AsyncGenerator<WatchResponse> {
+    const member = await this.#choose(this.#clock.now() + this.#requestTimeoutMs, signal)
+    const metadata = new Metadata()
+    // A member cut off from its cluster ends the stream instead of staying silent for ever.
+    metadata.set('hasleader', 'true')
+    const call = member.client.makeBidiStreamRequest(
+      watchMethod.path,
+      watchMethod.serialize,
+      watchMethod.deserialize,
+      metadata,
+    )
+    const cancel = (): void => call.cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    // The stream may fail between two reads of the loop; the loop hears of it at the next one.
+    call.on('error', () => undefined)
+    try {
+      if (signal.aborted) return
+      call.write(request)
+      for await (const response of call as AsyncIterable<WatchResponse>) yield response
+      throw new StorageError('unavailable', `etcd at ${member.endpoint} ended the watch`)
+    } catch (error) {
+      if (signal.aborted) return
+      if (isTransient(error)) this.#leave(member)
+      throw toStorageError(error, `etcd at ${member.endpoint}`)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      call.cancel()
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const member of this.#members) member.client.close()
+  }
+
+  #leave(member: Member): void {
+    if (this.#members[this.#preferred] === member) this.#preferred = (this.#preferred + 1) % this.#members.length
+  }
+
+  /** The first member, from the preferred one on, that can be connected to. */
+  async #choose(deadlineMs: number, signal: AbortSignal | undefined): Promise<Member> {
+    const reasons: string[] = []
+    let cause: unknown
+    for (let i = 0; i < this.#members.length; i++) {
+      if (this.#closed) throw new StorageError('closed', 'the storage is closed')
+      const index = (this.#preferred + i) % this.#members.length
+      const member = this.#members[index]
+      if (!member) break
+      try {
+        await this.#connect(member, Math.min(deadlineMs, this.#clock.now() + this.#connectTimeoutMs), signal)
+        this.#preferred = index
+        return member
+      } catch (error) {
+        signal?.throwIfAborted()
+        cause = error
+        reasons.push(`${member.endpoint}: ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
+    throw new StorageError('unavailable', `no etcd endpoint can be reached (${reasons.join('; ')})`, { cause })
+  }
+
+  async #connect(member: Member, deadlineMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const channel = member.client.getChannel()
+    for (;;) {
+      signal?.throwIfAborted()
+      const state = channel.getConnectivityState(true)
+      if (state === connectivityState.READY) return
+      if (state === connectivityState.TRANSIENT_FAILURE) {
+        // The channel does not tell why; a request that can't be sent does.
+        await unary(member.client, statusMethod, undefined, deadlineMs, signal)
+        return
+      }
+      await new Promise<void>((resolve, reject) => {
+        channel.watchConnectivityState(state, deadlineMs, (error) => {
+          if (error) reject(new Error('no connection in time', { cause: error }))
+          else resolve()
+        })
+      })
+    }
+  }
+}
+
+function newClient(endpoint: string, tls: EtcdTls): Client {
+  const url = URL.parse(endpoint)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '' || url.pathname !== '/') {
+    throw new StorageError('invalid', `an etcd endpoint is http://host:port or https://host:port, not ${endpoint}`)
+  }
+  const options: ChannelOptions = {
+    // Lists and watch batches are as long as they are; etcd bounds what one request writes.
+    'grpc.max_receive_message_length': -1,
+    'grpc.max_send_message_length': -1,
+    // A silent connection is found dead within 15 s; etcd refuses pings more often than every 5 s.
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 1_000,
+    // What is sent twice is decided here, not by the channel.
+    'grpc.enable_retries': 0,
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.enable_http_proxy': 0,
+  }
+  if (tls.serverName !== undefined) options['grpc.ssl_target_name_override'] = tls.serverName
+  const secure = url.protocol === 'https:'
+  return new Client(
+    `${url.hostname}:${url.port || '2379'}`,
+    secure
+      ? credentials.createSsl(asBuffer(tls.ca), asBuffer(tls.key), asBuffer(tls.cert))
+      : credentials.createInsecure(),
+    options,
+  )
+}
+
+function asBuffer(bytes: Uint8Array | undefined): Buffer | null {
+  return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : null
+}
+
+function unary<Request, Response>(
+  client: Client,
+  method: Method<Request, Response>,
+  request: Request,
+  deadlineMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const call = client.makeUnaryRequest(
+      method.path,
+      method.serialize,
+      method.deserialize,
+      request,
+      new Metadata(),
+      { deadline: deadlineMs },
+      (error, response) => {
+        signal?.removeEventListener('abort', cancel)
+        if (error) reject(error)
+        else resolve(response as Response)
+      },
+    )
+    const cancel = (): void => call.cancel()
+    signal?.addEventListener('abort', cancel, { once: true })
+  })
+}

@@ -1,0 +1,55 @@
+/** What etcd's gRPC errors mean to users of a `Storage`. The only place that reads etcd's error texts. */
+import { status } from '@grpc/grpc-js'
+import type { StorageErrorCode } from '../storage.ts'
+import { StorageError } from '../storage.ts'
+
+interface GrpcError extends Error {
+  readonly code: number
+  readonly details: string
+}
+
+function isGrpcError(error: unknown): error is GrpcError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number' && 'details' in error
+}
+
+/** etcd gives several errors one gRPC code, so its text decides first. */
+const byText: readonly (readonly [text: string, code: StorageErrorCode])[] = [
+  ['required revision has been compacted', 'compacted'],
+  ['required revision is a future revision', 'future'],
+  ['database space exceeded', 'full'],
+  ['request is too large', 'tooLarge'],
+  ['too many operations in txn request', 'tooLarge'],
+  ['duplicate key given in txn request', 'invalid'],
+  ['key is not provided', 'invalid'],
+  ['corrupt cluster', 'corrupt'],
+]
+
+/** Everything unnamed is `unavailable`: no quorum, no connection, no right to log in, an etcd that makes no sense. */
+export function toStorageError(error: unknown, what: string): StorageError {
+  if (error instanceof StorageError) return error
+  if (!isGrpcError(error)) return new StorageError('unavailable', `${what}: etcd cannot be used`, { cause: error })
+  const code = byText.find(([text]) => error.details.includes(text))?.[1] ?? byGrpcCode(error.code)
+  return new StorageError(code, `${what}: ${error.details}`, { cause: error })
+}
+
+function byGrpcCode(code: number): StorageErrorCode {
+  switch (code) {
+    case status.DATA_LOSS:
+      return 'corrupt'
+    case status.INVALID_ARGUMENT:
+      return 'invalid'
+    default:
+      return 'unavailable'
+  }
+}
+
+/** True if asking another member, or the same one once more, may help. */
+export function isTransient(error: unknown): boolean {
+  return (
+    isGrpcError(error) &&
+    toStorageError(error, '').code === 'unavailable' &&
+    error.code !== status.UNAUTHENTICATED &&
+    error.code !== status.PERMISSION_DENIED &&
+    error.code !== status.CANCELLED
+  )
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { EtcdStorageOptions } from '../../src/storage/etcd/etcd-storage.ts'
+import { openEtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
+import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
+import { describeStorageContract } from './storage.ts'
+
+describe.skipIf(etcdVersion === undefined)(`etcd ${etcdVersion ?? `(skipped: ${etcdMissing})`}`, () => {
+  let server: EtcdServer
+  let spaces = 0
+  beforeAll(async () => {
+    server = await EtcdServer.start()
+  })
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]()
+  })
+
+  describeStorageContract(
+    'etcd',
+    async (options) => {
+      // One server for all tests: each has a prefix, and so a key space, of its own.
+      const settings: EtcdStorageOptions = {
+        ...options,
+        endpoints: [server.endpoint],
+        prefix: `/borough-test/${++spaces}`,
+      }
+      const storage = await openEtcdStorage(settings)
+      return {
+        storage,
+        reopen: async () => {
+          await storage[Symbol.asyncDispose]()
+          return await openEtcdStorage(settings)
+        },
+      }
+    },
+    { propertyRuns: 8 },
+  )
+})

@@ -1,0 +1,96 @@
+/**
+ * Real etcd servers for tests: each on free loopback ports, with its data in a temporary folder, gone with the test.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** undefined when there is no `etcd` on the PATH: tests that need one are skipped, and say so. */
+export const etcdVersion: string | undefined = /etcd Version: (\S+)/.exec(
+  spawnSync('etcd', ['--version'], { encoding: 'utf8' }).stdout ?? '',
+)?.[1]
+
+export const etcdMissing = 'there is no etcd on the PATH'
+
+export interface EtcdServerOptions {
+  /** Further flags, such as `--quota-backend-bytes=…`. */
+  readonly flags?: readonly string[]
+  readonly scheme?: 'http' | 'https'
+}
+
+export class EtcdServer implements AsyncDisposable {
+  readonly endpoint: string
+  readonly #folder: string
+  readonly #flags: readonly string[]
+  #process: ChildProcess | undefined
+
+  private constructor(endpoint: string, folder: string, flags: readonly string[]) {
+    this.endpoint = endpoint
+    this.#folder = folder
+    this.#flags = flags
+  }
+
+  static async start(options: EtcdServerOptions = {}): Promise<EtcdServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'borough-etcd-'))
+    const client = `${options.scheme ?? 'http'}://127.0.0.1:${await freePort()}`
+    const peer = `http://127.0.0.1:${await freePort()}`
+    const server = new EtcdServer(client, folder, [
+      '--name=test',
+      `--data-dir=${folder}/data`,
+      `--listen-client-urls=${client}`,
+      `--advertise-client-urls=${client}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=test=${peer}`,
+      '--logger=zap',
+      '--log-outputs=stderr',
+      ...(options.flags ?? []),
+    ])
+    await server.start()
+    return server
+  }
+
+  /** Starts it (again), on the same ports and data; resolves when it serves clients. */
+  async start(): Promise<void> {
+    const child = spawn('etcd', this.#flags, { stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#process = child
+    let log = ''
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', () => reject(new Error(`etcd did not start:\n${log}`)))
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        log = (log + text).slice(-8000)
+        if (/serving (?:insecure )?client (?:requests|traffic)/.test(text)) resolve()
+      })
+    })
+  }
+
+  /** Ends the process and keeps the data. */
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#process
+    this.#process = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    await new Promise<void>((resolve) => {
+      child.once('exit', () => resolve())
+      child.kill(signal)
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Free at this moment; nothing else in the tests asks for fixed ports. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}
