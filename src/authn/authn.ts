@@ -4,9 +4,14 @@
 import type { UserInfo } from '../kube/user.ts'
 
 export interface Credentials {
+  /** DER of the leaf; the adapter has checked its chain and dates. */
   readonly clientCertificate?: Uint8Array
+  /** A certificate was presented, and the adapter refused its chain or dates: so not an anonymous request. */
+  readonly clientCertificateRejected?: boolean
   /** Without the `Bearer ` prefix. */
   readonly bearerToken?: string
+  /** Whom the token must be meant for; absent = this server. */
+  readonly audiences?: readonly string[]
 }
 
 export interface Authenticator {

@@ -1,0 +1,46 @@
+/**
+ * The authenticators in order. The first that recognises a credential as good decides. A credential that nobody takes
+ * for good is 401, also where anonymous requests are allowed: whoever shows a wrong key must hear that it is wrong.
+ * @see k8s.io/apiserver/pkg/authentication/{request/union,group,request/anonymous} v0.36
+ */
+import { StatusError, unauthorized } from '../kube/status-error.ts'
+import { anonymousUser, type UserInfo } from '../kube/user.ts'
+import type { Authenticator, Credentials } from './authn.ts'
+
+export interface AuthenticatorChainOptions {
+  /** Requests without any credential are `system:anonymous`; otherwise they are refused. */
+  readonly anonymous: boolean
+}
+
+const authenticatedGroup = 'system:authenticated'
+
+/** Its `authenticate` never answers undefined. */
+export function authenticatorChain(
+  members: readonly Authenticator[],
+  options: AuthenticatorChainOptions,
+): Authenticator & { authenticate(credentials: Credentials): Promise<UserInfo> } {
+  return {
+    name: 'chain',
+    async authenticate(credentials) {
+      let refusal: StatusError | undefined
+      for (const member of members) {
+        try {
+          const user = await member.authenticate(credentials)
+          if (user) return withAuthenticatedGroup(user)
+        } catch (error) {
+          if (!(error instanceof StatusError) || error.reason !== 'Unauthorized') throw error
+          refusal ??= error
+        }
+      }
+      if (refusal) throw refusal
+      const presented = credentials.bearerToken !== undefined || credentials.clientCertificateRejected === true
+      if (presented || !options.anonymous) throw unauthorized()
+      return anonymousUser
+    },
+  }
+}
+
+function withAuthenticatedGroup(user: UserInfo): UserInfo {
+  if (user.username === anonymousUser.username || user.groups.includes(authenticatedGroup)) return user
+  return { ...user, groups: [...user.groups, authenticatedGroup] }
+}

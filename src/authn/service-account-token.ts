@@ -1,0 +1,232 @@
+/**
+ * Service-account tokens: JWTs that this server signs (TokenRequest) and verifies. A token is good as long as its
+ * signature, time and audience are, and its ServiceAccount, and the object it is bound to, exist with the same uid.
+ *
+ * Signatures are verified once per token and remembered; existence is looked up at every request, so a deleted account
+ * is out at once.
+ *
+ * @see k8s.io/kubernetes/pkg/serviceaccount/{jwt,claims}.go v1.36
+ */
+import { hash } from 'node:crypto'
+import type { JWTPayload } from 'jose'
+import { BoundedCache } from '../base/bounded-cache.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Ids } from '../base/ids.ts'
+import { StatusError, unauthorized } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
+import type { Authenticator, Credentials } from './authn.ts'
+import type { ServiceAccountKey } from './service-account-key.ts'
+
+export type BoundResource = 'pods' | 'secrets' | 'nodes'
+
+/** Synchronous, from the cache. */
+export type TokenObjectLookup = (
+  resource: 'serviceaccounts' | BoundResource,
+  namespace: string,
+  name: string,
+) => KubeObject | undefined
+
+export interface ServiceAccountTokensOptions {
+  /** `https://kubernetes.default.svc.cluster.local` */
+  readonly issuer: string
+  /** This server's own; the first stands for it. */
+  readonly audiences: readonly string[]
+  /** The one that signs comes first. */
+  readonly keys: readonly ServiceAccountKey[]
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly find: TokenObjectLookup
+  /** Tokens whose signatures are remembered. */
+  readonly cacheSize?: number
+}
+
+export interface ObjectIdentity {
+  readonly name: string
+  readonly uid: string
+}
+
+export interface TokenGrant {
+  readonly namespace: string
+  readonly serviceAccount: ObjectIdentity
+  readonly bound?: ObjectIdentity & { readonly resource: BoundResource }
+  /** Empty = this server's. */
+  readonly audiences: readonly string[]
+  readonly expirationSeconds: number
+}
+
+export interface IssuedToken {
+  readonly token: string
+  readonly audiences: readonly string[]
+  /** RFC 3339, seconds. */
+  readonly expirationTimestamp: string
+}
+
+interface KubernetesClaims {
+  readonly namespace: string
+  readonly serviceaccount: ObjectIdentity
+  readonly pod?: ObjectIdentity
+  readonly secret?: ObjectIdentity
+  readonly node?: ObjectIdentity
+}
+
+interface Verified {
+  readonly notAfterMs: number
+  readonly audiences: readonly string[]
+  readonly claims: KubernetesClaims
+  readonly id: string | undefined
+}
+
+/** Clocks of replicas differ; also how long an object that is being deleted still counts. */
+const leewaySeconds = 60
+const claimsKey = 'kubernetes.io'
+const extraPrefix = 'authentication.kubernetes.io/'
+const claimOf = { pods: 'pod', secrets: 'secret', nodes: 'node' } as const
+
+export class ServiceAccountTokens implements Authenticator {
+  readonly name = 'service-account-token'
+  readonly #options: ServiceAccountTokensOptions
+  readonly #keys: ReadonlyMap<string, ServiceAccountKey>
+  readonly #verified: BoundedCache<string, Verified>
+
+  constructor(options: ServiceAccountTokensOptions) {
+    this.#options = options
+    this.#keys = new Map(options.keys.map((key) => [key.kid, key]))
+    this.#verified = new BoundedCache(options.cacheSize ?? 8192)
+  }
+
+  /** The caller has checked that account and bound object exist. */
+  async issue(grant: TokenGrant): Promise<IssuedToken> {
+    const { issuer, clock, ids, keys } = this.#options
+    const key = keys.find((k) => k.privateKey)
+    if (!key?.privateKey) throw new Error('no service-account key can sign')
+    const audiences = grant.audiences.length > 0 ? grant.audiences : this.#options.audiences
+    const issuedAt = Math.floor(clock.now() / 1000)
+    const expires = issuedAt + grant.expirationSeconds
+    const { bound } = grant
+    const claims: KubernetesClaims = {
+      namespace: grant.namespace,
+      ...(bound ? { [claimOf[bound.resource]]: { name: bound.name, uid: bound.uid } } : {}),
+      serviceaccount: grant.serviceAccount,
+    }
+    const { SignJWT } = await import('jose')
+    const token = await new SignJWT({ [claimsKey]: claims })
+      .setProtectedHeader({ alg: 'ES256', kid: key.kid })
+      .setAudience([...audiences])
+      .setExpirationTime(expires)
+      .setIssuedAt(issuedAt)
+      .setNotBefore(issuedAt)
+      .setIssuer(issuer)
+      .setSubject(serviceAccountUser(grant.namespace, grant.serviceAccount.name).username)
+      .setJti(ids.uid())
+      .sign(key.privateKey)
+    return { token, audiences, expirationTimestamp: `${new Date(expires * 1000).toISOString().slice(0, 19)}Z` }
+  }
+
+  async authenticate(credentials: Credentials): Promise<UserInfo | undefined> {
+    const token = credentials.bearerToken
+    if (token === undefined) return undefined
+    const digest = hash('sha256', token, 'base64')
+    let verified = this.#verified.get(digest)
+    if (!verified) {
+      if (issuerOf(token) !== this.#options.issuer) return undefined
+      verified = await this.#verify(token)
+      this.#verified.set(digest, verified)
+    }
+    const wanted = credentials.audiences ?? this.#options.audiences
+    const inTime = this.#options.clock.now() < verified.notAfterMs
+    if (!inTime || !verified.audiences.some((audience) => wanted.includes(audience))) throw unauthorized()
+    return this.#userOf(verified)
+  }
+
+  /** Whom a token was issued to be shown to; it must have been authenticated. */
+  audiencesOf(token: string): readonly string[] | undefined {
+    return this.#verified.get(hash('sha256', token, 'base64'))?.audiences
+  }
+
+  async #verify(token: string): Promise<Verified> {
+    const { errors, jwtVerify } = await import('jose')
+    let payload: JWTPayload
+    try {
+      const result = await jwtVerify(
+        token,
+        ({ kid }) => {
+          const key = this.#keys.get(kid ?? '')
+          if (!key) throw unauthorized()
+          return key.publicKey
+        },
+        {
+          algorithms: ['ES256'],
+          issuer: this.#options.issuer,
+          requiredClaims: ['exp', 'sub', 'aud'],
+          clockTolerance: leewaySeconds,
+          currentDate: new Date(this.#options.clock.now()),
+        },
+      )
+      payload = result.payload
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error
+      throw new StatusError('Unauthorized', { reason: 'Unauthorized', cause: error })
+    }
+    const claims = payload[claimsKey]
+    const { exp, sub, aud } = payload
+    if (!isKubernetesClaims(claims) || exp === undefined || aud === undefined) throw unauthorized()
+    if (sub !== serviceAccountUser(claims.namespace, claims.serviceaccount.name).username) throw unauthorized()
+    return {
+      notAfterMs: (exp + leewaySeconds) * 1000,
+      audiences: typeof aud === 'string' ? [aud] : aud,
+      claims,
+      id: payload.jti,
+    }
+  }
+
+  #userOf({ claims, id }: Verified): UserInfo {
+    const { namespace, serviceaccount, pod, secret, node } = claims
+    this.#mustExist('serviceaccounts', namespace, serviceaccount)
+    if (pod) this.#mustExist('pods', namespace, pod)
+    if (secret) this.#mustExist('secrets', namespace, secret)
+    // A pod's token names its node for information: the pod decides.
+    if (node && !pod) this.#mustExist('nodes', '', node)
+    const extra: Record<string, readonly string[]> = {}
+    if (id !== undefined) extra[`${extraPrefix}credential-id`] = [`JTI=${id}`]
+    if (pod) Object.assign(extra, { [`${extraPrefix}pod-name`]: [pod.name], [`${extraPrefix}pod-uid`]: [pod.uid] })
+    if (node) Object.assign(extra, { [`${extraPrefix}node-name`]: [node.name], [`${extraPrefix}node-uid`]: [node.uid] })
+    return { ...serviceAccountUser(namespace, serviceaccount.name, serviceaccount.uid), extra }
+  }
+
+  #mustExist(resource: 'serviceaccounts' | BoundResource, namespace: string, { name, uid }: ObjectIdentity): void {
+    const metadata = this.#options.find(resource, namespace, name)?.metadata
+    if (metadata?.uid !== uid) throw unauthorized()
+    if (metadata.deletionTimestamp === undefined) return
+    if (Date.parse(metadata.deletionTimestamp) < this.#options.clock.now() - leewaySeconds * 1000) throw unauthorized()
+  }
+}
+
+/** What the token claims, unverified: only to tell whose kind it is. */
+function issuerOf(token: string): unknown {
+  const parts = token.split('.')
+  if (parts.length !== 3) return undefined
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8'))
+    return typeof payload === 'object' && payload !== null && 'iss' in payload ? payload.iss : undefined
+  } catch {
+    // Not JSON, so not a JWT: another authenticator's kind, or nobody's.
+    return undefined
+  }
+}
+
+function isKubernetesClaims(value: unknown): value is KubernetesClaims {
+  if (typeof value !== 'object' || value === null) return false
+  const claims = value as Record<string, unknown>
+  return (
+    typeof claims['namespace'] === 'string' &&
+    isIdentity(claims['serviceaccount']) &&
+    [claims['pod'], claims['secret'], claims['node']].every((c) => c === undefined || isIdentity(c))
+  )
+}
+
+function isIdentity(value: unknown): value is ObjectIdentity {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, uid } = value as Record<string, unknown>
+  return typeof name === 'string' && typeof uid === 'string' && uid !== ''
+}

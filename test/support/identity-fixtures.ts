@@ -1,0 +1,30 @@
+import { X509Certificate } from 'node:crypto'
+import { memoryPkiStore, openPki, type Pki } from '../../src/app/pki.ts'
+import { generateKeyPair, issueCertificate, type Subject } from '../../src/app/x509-certificate.ts'
+import type { Clock } from '../../src/base/clock.ts'
+import type { Ids } from '../../src/base/ids.ts'
+
+export const testPki = (clock: Clock): Promise<Pki> => openPki(memoryPkiStore(), { clock, names: ['localhost'] })
+
+export const derOf = (pem: string): Uint8Array => new X509Certificate(pem).raw
+
+/** `uid-1`, `uid-2`, ... */
+export function countingIds(): Ids {
+  let count = 0
+  return { uid: () => `uid-${++count}`, nameSuffix: () => `s${++count}`.padStart(5, 'x') }
+}
+
+/** PEM, valid for a day. */
+export function selfSignedClientCertificate(clock: Clock, subject: Subject): string {
+  const key = generateKeyPair()
+  const notBeforeMs = clock.now()
+  const notAfterMs = notBeforeMs + 86_400_000
+  return issueCertificate({
+    subject,
+    publicKey: key.publicKey,
+    issuer: { subject, key },
+    notBeforeMs,
+    notAfterMs,
+    usage: 'client',
+  })
+}
