@@ -1,0 +1,78 @@
+/**
+ * The extra writes of this process that are queued but not yet durable, so that the next decision can stand on them.
+ *
+ * Sixty-four creators of one namespace each charge its quota. Deciding against the durable quota, one of them would win
+ * per flush and the rest would try again. Instead each decides against the head of the queue (what the last queued
+ * transaction will leave) and expects exactly that: `asLeftBy` its ticket. The engine applies in order; if one fails,
+ * those that stand on it fail with it and decide again, from what is left of the queue.
+ *
+ *   cache: used=5    queued: T1 used=6    T2 used=7 (asLeftBy T1)    head: used=7, asLeftBy T2
+ *
+ * Invariant: a queued write stands on the one before it in the queue of its key, so whoever fails takes all after it along.
+ */
+import type { DecidedWrite } from '../admission/admission.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Ticket } from '../storage/storage.ts'
+
+export interface QueuedWrite {
+  readonly ticket: Ticket
+  readonly key: string
+  readonly value: Uint8Array | undefined
+  /** Parsed form of `value` where the decision had it at hand. */
+  readonly object: KubeObject | undefined
+}
+
+export class CommitLane {
+  readonly #byKey = new Map<string, QueuedWrite[]>()
+  readonly #byTicket = new Map<number, readonly QueuedWrite[]>()
+
+  /** What the last queued transaction that writes `key` will leave there. */
+  head(key: string): QueuedWrite | undefined {
+    const queue = this.#byKey.get(key)
+    return queue?.[queue.length - 1]
+  }
+
+  /** Called in the same synchronous section as the decision and `commit`. */
+  queued(ticket: Ticket, writes: readonly DecidedWrite[]): void {
+    if (writes.length === 0) return
+    const queued = writes.map(({ key, value, object }) => ({ ticket, key, value, object }))
+    this.#byTicket.set(ticket.id, queued)
+    for (const write of queued) {
+      const queue = this.#byKey.get(write.key)
+      if (queue) queue.push(write)
+      else this.#byKey.set(write.key, [write])
+    }
+  }
+
+  /** It is durable, and the cache shows it. */
+  done(ticket: Ticket): void {
+    for (const write of this.#take(ticket)) {
+      const queue = this.#byKey.get(write.key)
+      if (!queue) continue
+      const at = queue.indexOf(write)
+      if (at >= 0) queue.splice(at, 1)
+      if (queue.length === 0) this.#byKey.delete(write.key)
+    }
+  }
+
+  /** It did not happen: neither will what stands on it. */
+  failed(ticket: Ticket): void {
+    const failed = [ticket]
+    for (let next = failed.pop(); next; next = failed.pop()) {
+      for (const write of this.#take(next)) {
+        const queue = this.#byKey.get(write.key)
+        const at = queue?.indexOf(write) ?? -1
+        if (!queue || at < 0) continue
+        for (const follower of queue.splice(at).slice(1)) failed.push(follower.ticket)
+        if (queue.length === 0) this.#byKey.delete(write.key)
+      }
+    }
+  }
+
+  #take(ticket: Ticket): readonly QueuedWrite[] {
+    const writes = this.#byTicket.get(ticket.id)
+    if (!writes) return []
+    this.#byTicket.delete(ticket.id)
+    return writes
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * From a finished object to a durable one: decide, commit, and again if somebody came in between.
+ *
+ *   decide ──▶ commit ──▶ wait until durable ──▶ wait until the cache shows it ──▶ done
+ *     ▲          │
+ *     │          ├─ a guard or an extra write lost: catch up, decide again (webhooks are not called again)
+ *     │          └─ the object itself lost: the caller's turn (exists already, or from the transform again)
+ *     └─ a refusal is believed only from a cache that has caught up with the store since the request came
+ *
+ * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
+ */
+import type { Attributes, ContentChange, DecidedWrite, DecisionView, Seen } from '../admission/admission.ts'
+import type { Clock } from '../base/clock.ts'
+import { objectKey, parseObjectKey } from '../kube/object-key.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { parseStored } from '../kube/stored-form.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Commit, Entry, Expect, PendingCommit, Revision, Storage } from '../storage/storage.ts'
+import type { WatchCache } from '../watch/watch-cache.ts'
+import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
+import { CommitLane } from './commit-lane.ts'
+import { gaveUp } from './errors.ts'
+
+export interface ObjectWrite {
+  /** For the plugins' `decide`; absent where no admission is asked (a collection's items are asked one by one). */
+  readonly attributes: Attributes
+  readonly change: ContentChange
+  readonly key: string
+  /** undefined = remove. */
+  readonly value: Uint8Array | undefined
+  readonly expect: Revision | 'absent'
+  /** On the monotonic clock: when to stop trying. */
+  readonly deadlineMs: number
+}
+
+export type Outcome =
+  | { readonly done: true; readonly revision: Revision }
+  /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
+  | { readonly done: false; readonly current: Entry | undefined }
+
+export class Commits {
+  readonly #storage: Storage
+  readonly #cache: WatchCache
+  readonly #clock: Clock
+  readonly #chain: AdmissionChain
+  readonly #lane = new CommitLane()
+  readonly #view: DecisionView = { see: (type, namespace, name) => this.#see(type, namespace, name) }
+
+  constructor(parts: { storage: Storage; cache: WatchCache; clock: Clock; chain: AdmissionChain }) {
+    this.#storage = parts.storage
+    this.#cache = parts.cache
+    this.#clock = parts.clock
+    this.#chain = parts.chain
+  }
+
+  /** @throws StatusError of a plugin, or ServerTimeout after the deadline. */
+  async write(write: ObjectWrite): Promise<Outcome> {
+    let caughtUp = false
+    for (;;) {
+      let decision: MergedDecision
+      try {
+        decision = this.#chain.decide(write.attributes, write.change, this.#view)
+      } catch (e) {
+        if (caughtUp) throw e
+        await this.#cache.refresh()
+        caughtUp = true
+        continue
+      }
+      if (decision.wait) {
+        await decision.wait
+        this.#checkDeadline(write)
+        continue
+      }
+      const pending = this.#commit(write, decision)
+      const outcome = await this.#settle(write, decision.writes, pending)
+      if (outcome) return outcome
+      this.#checkDeadline(write)
+    }
+  }
+
+  /** What `write` would answer, without writing. */
+  async rehearse(write: ObjectWrite): Promise<Outcome> {
+    await this.#cache.refresh()
+    this.#chain.decide(write.attributes, write.change, this.#view)
+    const place = parseObjectKey(write.key)
+    const there = place && this.#cache.type(place.storageName).findKey(place.relative)
+    if ((there?.revision ?? 'absent') === write.expect) return { done: true, revision: there?.revision ?? 0 }
+    return { done: false, current: there && { key: write.key, value: there.bytes, revision: there.revision } }
+  }
+
+  #commit(write: ObjectWrite, decision: MergedDecision): PendingCommit {
+    const { key, value, expect } = write
+    const pending = this.#storage.commit({
+      guards: decision.guards,
+      writes: [
+        { key, value, expect },
+        ...decision.writes.map((w) => ({ key: w.key, value: w.value, expect: w.expect })),
+      ],
+    })
+    this.#lane.queued(pending.ticket, decision.writes)
+    return pending
+  }
+
+  /** undefined = decide again. */
+  async #settle(
+    write: ObjectWrite,
+    extra: readonly DecidedWrite[],
+    pending: PendingCommit,
+  ): Promise<Outcome | undefined> {
+    let commit: Commit
+    try {
+      commit = await pending.done
+    } catch (e) {
+      this.#lane.failed(pending.ticket)
+      throw e
+    }
+    if (commit.ok) {
+      const last = commit.revision + extra.length
+      if (!this.#cache.reached(last)) await this.#cache.applied(last)
+      this.#lane.done(pending.ticket)
+      return { done: true, revision: commit.revision }
+    }
+    this.#lane.failed(pending.ticket)
+    await this.#catchUp(commit.current)
+    return commit.current.has(write.key) ? { done: false, current: commit.current.get(write.key) } : undefined
+  }
+
+  /** The cache must not be older than what refused us, or the next decision would be the same. */
+  async #catchUp(current: ReadonlyMap<string, Entry | undefined>): Promise<void> {
+    let newest = 0
+    for (const entry of current.values()) {
+      // Where a key is gone, nothing says since when.
+      if (!entry) {
+        await this.#cache.refresh()
+        return
+      }
+      newest = Math.max(newest, entry.revision)
+    }
+    if (!this.#cache.reached(newest)) await this.#cache.applied(newest)
+  }
+
+  #checkDeadline(write: ObjectWrite): void {
+    if (this.#clock.monotonic() < write.deadlineMs) return
+    throw gaveUp(write.attributes.operation, write.attributes.type.resource)
+  }
+
+  #see(type: ResourceType, namespace: string, name: string): Seen {
+    const key = objectKey(type.storageName, namespace, name)
+    const queued = this.#lane.head(key)
+    if (queued) {
+      const { value, object } = queued
+      return new SeenValue(key, { asLeftBy: queued.ticket }, () =>
+        value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
+      )
+    }
+    const version = this.#cache.type(type.storageName).find(namespace, name)
+    return new SeenValue(key, version?.revision ?? 'absent', () => version?.as(type).object)
+  }
+}
+
+class SeenValue implements Seen {
+  readonly key: string
+  readonly expect: Expect
+  readonly #parse: () => KubeObject | undefined
+
+  constructor(key: string, expect: Expect, parse: () => KubeObject | undefined) {
+    this.key = key
+    this.expect = expect
+    this.#parse = parse
+  }
+
+  get object(): KubeObject | undefined {
+    return this.#parse()
+  }
+}

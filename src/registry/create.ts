@@ -1,0 +1,160 @@
+/**
+ * Create. The order is upstream's (SEMANTICS of a create, v1.36):
+ *
+ *   clean metadata → track fields → mutating admission → uid, time, name → prepare → validate → validating admission
+ *   → decide and commit
+ *
+ * So a refusal by mutating admission is answered before one by validation, and both before AlreadyExists.
+ * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
+ */
+import { dedupOwnerReferences, finalizerWarnings } from '../kube/metadata.ts'
+import { alreadyExists, badRequest, invalid, requestTooLarge, StatusError } from '../kube/status-error.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { type Entry, maxValueBytes, type Revision } from '../storage/storage.ts'
+import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
+import { hasStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
+import type { RegistryParts } from './parts.ts'
+import type { StoredObject, WriteScope } from './registry.ts'
+import { attributesOf, keyOf } from './scope-attributes.ts'
+import { nowStamp } from './timestamp.ts'
+
+/** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
+const generatedNameTries = 8
+const generatedBaseLength = 58
+
+/** Takes `object` over. @throws StatusError */
+export async function createObject(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<StoredObject> {
+  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
+  const now = nowStamp(parts.clock)
+  let next = ownMetadata(scope, object)
+  next = await admitted(parts, scope, next, now)
+
+  const { metadata } = next
+  metadata.uid = parts.ids.uid()
+  metadata.creationTimestamp = now
+  keepDistinctOwners(scope, next)
+  const generateName = metadata.name ? '' : (metadata.generateName ?? '')
+  for (let tries = 1; ; tries++) {
+    if (generateName !== '') {
+      metadata.name = generateName.slice(0, generatedBaseLength) + parts.ids.nameSuffix()
+    }
+    const outcome = await createNamed(parts, scope, next, now, deadlineMs)
+    if ('stored' in outcome) return outcome.stored
+    if (generateName === '') throw existsAlready(scope, metadata.name ?? '', outcome.current)
+    if (tries >= generatedNameTries) throw noUniqueName(scope, metadata.name ?? '')
+  }
+}
+
+/** What a client may not set is wiped; the namespace is the one of the request. */
+function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
+  const metadata = { ...object.metadata }
+  if (metadata.resourceVersion) throw new StatusError('resourceVersion should not be set on objects to be created')
+  delete metadata.resourceVersion
+  delete metadata.uid
+  delete metadata.creationTimestamp
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  if (!scope.type.namespaced) delete metadata.namespace
+  else if (!metadata.namespace) metadata.namespace = scope.namespace
+  else if (metadata.namespace !== scope.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return { ...object, metadata }
+}
+
+/** Field tracking, then mutating admission; what admission changed belongs to the same manager. */
+async function admitted(parts: RegistryParts, scope: WriteScope, object: KubeObject, now: string): Promise<KubeObject> {
+  const { type, subresource, fieldManager: manager } = scope
+  const track = (next: KubeObject): KubeObject =>
+    parts.trackUpdate({ type, live: undefined, next, manager, subresource, now })
+  const tracked = track(object)
+  const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
+  const mutated = await parts.chain.mutate(attributes)
+  if (mutated === undefined || mutated === tracked) return ownCopy(tracked)
+  const given = object.metadata.managedFields
+  const untracked = { ...mutated, metadata: { ...mutated.metadata } }
+  if (given === undefined) delete untracked.metadata.managedFields
+  else untracked.metadata.managedFields = given
+  return ownCopy(track(parts.applyDefaults(type, untracked)))
+}
+
+/** Whoever made the object last may still hold its metadata. */
+const ownCopy = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata } })
+
+function keepDistinctOwners(scope: WriteScope, object: KubeObject): void {
+  const { owners, warning } = dedupOwnerReferences(object.metadata.ownerReferences ?? [])
+  if (warning === undefined) return
+  object.metadata.ownerReferences = [...owners]
+  scope.warn(warning)
+}
+
+async function createNamed(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  now: string,
+  deadlineMs: number,
+): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
+  const { type } = scope
+  const strategy = parts.strategyOf(type)
+  let next = object
+  if (tracksGeneration(type, strategy)) next.metadata.generation = 1
+  if (hasStatus(type, strategy) && next['status'] !== undefined) {
+    const { status: _, ...rest } = next
+    next = rest
+  }
+  next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
+
+  const name = next.metadata.name ?? ''
+  const errors = [
+    ...metadataErrors(type, strategy, next),
+    ...parts.validateSchema(type, next, undefined),
+    ...(strategy.validate?.(next, undefined, { subresource: scope.subresource, now }) ?? []),
+  ]
+  if (errors.length > 0) throw invalid(type, name, errors)
+  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+  if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
+
+  const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
+  await parts.chain.validate(attributes)
+
+  const bytes = encodeStored(next)
+  if (bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
+  const write = {
+    attributes,
+    change: { type, namespace: scope.namespace, name, before: undefined, after: next },
+    key: keyOf(scope, name),
+    value: bytes,
+    expect: 'absent' as const,
+    deadlineMs,
+  }
+  const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
+  if (!outcome.done) return { current: outcome.current }
+  return { stored: storedAs(scope, name, scope.dryRun ? 0 : outcome.revision, bytes) }
+}
+
+/** A version that is not (or not known to be) the cache's. */
+export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
+  const { type, namespace } = scope
+  const key = namespace === '' ? name : `${namespace}/${name}`
+  return new TypedVersion(type, new ObjectVersion(key, namespace, revision, bytes))
+}
+
+function existsAlready(scope: WriteScope, name: string, current: Entry | undefined): StatusError {
+  const error = alreadyExists(scope.type, name)
+  if (!current || !parseStored(current.value, scope.type, current.revision).metadata.deletionTimestamp) return error
+  return new StatusError(`object is being deleted: ${error.message}`, {
+    reason: 'AlreadyExists',
+    ...(error.details ? { details: error.details } : {}),
+  })
+}
+
+function noUniqueName(scope: WriteScope, name: string): StatusError {
+  const { message, details } = alreadyExists(scope.type, name)
+  return new StatusError(`${message}, the server was not able to generate a unique name for the object`, {
+    reason: 'AlreadyExists',
+    details: { ...details, retryAfterSeconds: 1 },
+  })
+}

@@ -1,0 +1,27 @@
+/** Answers of a strategy with their defaults filled in, and what the registry does for every kind. */
+import type { FieldError } from '../kube/field-error.ts'
+import { validateMetadata, validateMetadataUpdate } from '../kube/metadata.ts'
+import { nameIsSubdomain } from '../kube/names.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Strategy } from './strategy.ts'
+
+export const hasStatus = (type: ResourceType, strategy: Strategy): boolean =>
+  strategy.hasStatus ?? type.subresources.has('status')
+
+export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolean =>
+  strategy.tracksGeneration ?? (type.custom || (type.schema.properties?.has('spec') ?? false))
+
+/** True while something besides metadata.finalizers keeps an object that is being deleted. */
+export const isHeld = (strategy: Strategy, object: KubeObject): boolean => (strategy.heldBy?.(object).length ?? 0) > 0
+
+export function metadataErrors(type: ResourceType, strategy: Strategy, object: KubeObject): readonly FieldError[] {
+  return validateMetadata(object.metadata, {
+    namespaced: type.namespaced,
+    validateName: strategy.validateName ?? nameIsSubdomain,
+    custom: type.custom,
+  })
+}
+
+export const metadataUpdateErrors = (type: ResourceType, next: KubeObject, old: KubeObject): readonly FieldError[] =>
+  validateMetadataUpdate(next.metadata, old.metadata, { custom: type.custom })

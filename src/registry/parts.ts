@@ -1,0 +1,52 @@
+/** What every operation of the registry works with. Given once, by `app/wire.ts`. */
+import type { Accountant, AdmissionPlugin } from '../admission/admission.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Ids } from '../base/ids.ts'
+import type { FieldError } from '../kube/field-error.ts'
+import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { WatchCache } from '../watch/watch-cache.ts'
+import type { SessionLimits } from '../watch/watch-session.ts'
+import type { AdmissionChain } from './admission-chain.ts'
+import type { Commits } from './commits.ts'
+import type { Strategy } from './strategy.ts'
+
+export interface TrackedWrite {
+  readonly type: ResourceType
+  /** undefined on create. */
+  readonly live: KubeObject | undefined
+  readonly next: KubeObject
+  readonly manager: string
+  readonly subresource: string
+  /** RFC 3339, seconds. */
+  readonly now: string
+}
+
+export interface RegistryDeps {
+  readonly storage: Storage
+  /** Started on the same storage. */
+  readonly cache: WatchCache
+  readonly types: ResourceTypes
+  readonly clock: Clock
+  readonly ids: Ids
+  strategyOf(type: ResourceType): Strategy
+  /** Defaults of the schema and of the kind, idempotent. Needed here only after admission changed an object. */
+  applyDefaults(type: ResourceType, object: KubeObject): KubeObject
+  /** Everything but metadata. `old` is undefined on create. */
+  validateSchema(type: ResourceType, object: KubeObject, old: KubeObject | undefined): readonly FieldError[]
+  /** Answers `next` with its managedFields as they must be stored. */
+  trackUpdate(write: TrackedWrite): KubeObject
+  /** In the order of `app/catalog.ts`. */
+  readonly admission: readonly AdmissionPlugin[]
+  readonly accountant?: Accountant
+  /** How long a write may try again after lost races. Default 10 s, as upstream. */
+  readonly giveUpAfterMs?: number
+  readonly watchLimits?: SessionLimits
+}
+
+export interface RegistryParts extends RegistryDeps {
+  readonly chain: AdmissionChain
+  readonly commits: Commits
+  readonly giveUpAfterMs: number
+}

@@ -1,0 +1,28 @@
+/** How fresh a read must be, and waiting until the cache is. */
+import type { Clock } from '../base/clock.ts'
+import type { Revision } from '../storage/storage.ts'
+import type { WatchCache } from '../watch/watch-cache.ts'
+import { tooLargeVersion } from './errors.ts'
+
+/** As upstream: how long a read waits for a revision that nobody has seen yet. */
+const futureWaitMs = 3000
+
+/**
+ * Resolves when the cache shows `revision` or later.
+ * @throws StatusError Timeout if the store does not get there in 3 s.
+ */
+export async function waitForRevision(cache: WatchCache, clock: Clock, revision: Revision): Promise<void> {
+  if (cache.reached(revision)) return
+  // Another process may have acknowledged it: then the store knows, and catching up is enough.
+  await cache.refresh()
+  if (cache.reached(revision)) return
+  const late = new AbortController()
+  const timer = clock.after(futureWaitMs, () => late.abort())
+  try {
+    await cache.applied(revision, late.signal)
+  } catch (e) {
+    throw late.signal.aborted ? tooLargeVersion(revision, cache.revision) : e
+  } finally {
+    timer.cancel()
+  }
+}

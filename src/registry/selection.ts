@@ -1,0 +1,85 @@
+/**
+ * Which objects a list, watch or deletion of a collection means: selectors parsed once, and turned into a place to look
+ * (namespace, single name) plus a test for the rest.
+ */
+import { type FieldSelector, parseFieldSelector, refuseUnknownFields, requiredField } from '../kube/field-selector.ts'
+import { type LabelSelector, matchesLabels, parseLabelSelector } from '../kube/label-selector.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { Matches } from '../watch/shared-events.ts'
+import type { StoredObject } from '../watch/stored-object.ts'
+import type { WatchScope } from '../watch/watcher-index.ts'
+import type { Strategy } from './strategy.ts'
+
+export interface Selection {
+  readonly scope: WatchScope
+  /** Absent = everything in scope. */
+  readonly matches: Matches | undefined
+}
+
+export interface SelectionQuery {
+  readonly namespace: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly visible?: (object: KubeObject) => boolean
+}
+
+const noFields: Readonly<Record<string, (object: KubeObject) => string>> = {}
+
+/** @throws StatusError BadRequest for selectors that do not parse or name an unknown field. */
+export function selectionOf(type: ResourceType, strategy: Strategy, query: SelectionQuery): Selection {
+  const labels = parseLabelSelector(query.labelSelector ?? '')
+  const fields = parseFieldSelector(query.fieldSelector ?? '')
+  const selectable = strategy.selectableFields ?? noFields
+  if (fields.length > 0) refuseUnknownFields(fields, new Set(Object.keys(selectable)), type.custom)
+  const namespace = query.namespace || (type.namespaced ? (requiredField(fields, 'metadata.namespace') ?? '') : '')
+  const name = requiredField(fields, 'metadata.name') ?? ''
+  const tests = [fieldTest(fields, selectable), labelTest(labels), visibleTest(query.visible)].filter(
+    (t) => t !== undefined,
+  )
+  return { scope: { namespace, name }, matches: all(tests) }
+}
+
+function all(tests: readonly Matches[]): Matches | undefined {
+  const [first, ...rest] = tests
+  if (first === undefined || rest.length === 0) return first
+  return (stored) => tests.every((test) => test(stored))
+}
+
+function fieldTest(
+  fields: FieldSelector,
+  selectable: Readonly<Record<string, (object: KubeObject) => string>>,
+): Matches | undefined {
+  if (fields.length === 0) return undefined
+  return (stored) => fields.every((t) => (readField(stored, t.field, selectable) === t.value) === (t.operator === '='))
+}
+
+function readField(
+  stored: StoredObject,
+  field: string,
+  selectable: Readonly<Record<string, (object: KubeObject) => string>>,
+): string {
+  if (field === 'metadata.name') return stored.name
+  if (field === 'metadata.namespace') return stored.namespace
+  return selectable[field]?.(stored.object) ?? ''
+}
+
+/**
+ * A pair that must be there must stand in the stored bytes, compactly and unescaped (label characters need no escape).
+ * Searching for it costs far less than parsing an object that will be rejected.
+ */
+function labelTest(labels: LabelSelector): Matches | undefined {
+  if (labels.length === 0) return undefined
+  const needles = labels
+    .filter((r) => (r.operator === '=' || r.operator === '==' || r.operator === 'in') && r.values.length === 1)
+    .map((r) => Buffer.from(`${JSON.stringify(r.key)}:${JSON.stringify(r.values[0])}`))
+  return (stored) => {
+    const { bytes } = stored
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    return needles.every((n) => text.includes(n)) && matchesLabels(labels, stored.object.metadata.labels)
+  }
+}
+
+function visibleTest(visible: ((object: KubeObject) => boolean) | undefined): Matches | undefined {
+  return visible === undefined ? undefined : (stored) => visible(stored.object)
+}

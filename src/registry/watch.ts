@@ -1,0 +1,116 @@
+/** From a watch request to the stream that answers it. */
+import type { Stream } from '../base/stream.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { isStorageError, type Revision } from '../storage/storage.ts'
+import { type Watch, type WatchRequest, watchAfter, watchState } from '../watch/open-watch.ts'
+import { defaultSessionLimits, WatchSession } from '../watch/watch-session.ts'
+import { fromStorage, watchExpired } from './errors.ts'
+import { checkWatchOptions, parseVersion } from './list-options.ts'
+import type { RegistryParts } from './parts.ts'
+import { waitForRevision } from './read-barrier.ts'
+import type { RegistryEvent, WatchQuery } from './registry.ts'
+import { selectionOf } from './selection.ts'
+
+/** As upstream: the last bookmark leaves the client time to read it before the end. */
+const bookmarkBeforeEndMs = 2000
+
+/**
+ *   resourceVersion   sendInitialEvents   answer
+ *   unset             absent, true        what is there now (consistent), then changes
+ *   0                 absent, true        what the cache holds, then changes
+ *   N                 true                what is there at N or later, then changes
+ *   N                 absent, false       changes after N
+ *   unset, 0          false               changes from now on
+ */
+export async function watchObjects(
+  parts: RegistryParts,
+  type: ResourceType,
+  query: WatchQuery,
+): Promise<Stream<readonly RegistryEvent[]>> {
+  const { cache, clock } = parts
+  checkWatchOptions(query)
+  const selection = selectionOf(type, parts.strategyOf(type), query)
+  const after = parseVersion(query.resourceVersion, 'watch')
+  const fromState = query.sendInitialEvents === true || (query.sendInitialEvents === undefined && !after)
+  if (after === undefined) await cache.refresh()
+  else if (fromState && after > 0) await waitForRevision(cache, clock, after)
+
+  const end = new AbortController()
+  const bookmarks = query.allowWatchBookmarks === true
+  const request: WatchRequest = {
+    type,
+    scope: selection.scope,
+    matches: selection.matches,
+    bookmarks,
+    limits: parts.watchLimits ?? defaultSessionLimits,
+    signal: end.signal,
+  }
+  const open = (): Watch =>
+    fromState
+      ? watchState(cache, request, bookmarks && query.sendInitialEvents === true)
+      : watchAfter(cache, request, after || cache.revision)
+  return new TimedWatch(open(), parts, query, end, after ?? 0)
+}
+
+/** Ends a watch in time, and words its faults. */
+class TimedWatch implements Stream<readonly RegistryEvent[]> {
+  readonly #watch: Watch
+  readonly #parts: RegistryParts
+  readonly #after: Revision
+  readonly #release: () => void
+
+  constructor(watch: Watch, parts: RegistryParts, query: WatchQuery, end: AbortController, after: Revision) {
+    this.#watch = watch
+    this.#parts = parts
+    this.#after = after
+    const { signal, timeoutMs } = query
+    const stop = (): void => end.abort()
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    const timers =
+      timeoutMs === undefined
+        ? []
+        : [
+            parts.clock.after(Math.max(0, timeoutMs - bookmarkBeforeEndMs), () => this.#bookmark()),
+            parts.clock.after(timeoutMs, stop),
+          ]
+    this.#release = () => {
+      signal.removeEventListener('abort', stop)
+      for (const timer of timers) timer.cancel()
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly RegistryEvent[]> {
+    const events = this.#watch[Symbol.asyncIterator]()
+    return {
+      next: async () => {
+        try {
+          const next = await events.next()
+          if (next.done) this.#release()
+          return next
+        } catch (e) {
+          this.#release()
+          throw this.#worded(e)
+        }
+      },
+      return: async () => {
+        await this[Symbol.asyncDispose]()
+        return { value: undefined, done: true }
+      },
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#release()
+    await this.#watch[Symbol.asyncDispose]()
+  }
+
+  #bookmark(): void {
+    if (this.#watch instanceof WatchSession && this.#watch.bookmarks) this.#watch.bookmark(this.#parts.cache.revision)
+  }
+
+  #worded(error: unknown): unknown {
+    if (!isStorageError(error, 'compacted')) return fromStorage(error)
+    return watchExpired(this.#after, this.#parts.cache.revision)
+  }
+}
