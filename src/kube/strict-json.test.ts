@@ -35,7 +35,7 @@ describe('duplicate keys', () => {
     { name: 'are found inside lists', given: '{"l":[1,{"x":1,"x":2}]}', want: ['l[1].x'] },
     { name: 'are found however they are escaped', given: '{"a":1,"\\u0061":2}', want: ['a'] },
     { name: 'are not mistaken for colons in strings', given: '{"a":":\\":\\\\"}', want: [] },
-    { name: 'are reported once for each repeat', given: '{"a":1,"a":2,"a":3}', want: ['a', 'a'] },
+    { name: 'are reported once, however often they repeat', given: '{"a":1,"a":2,"a":3}', want: ['a'] },
     {
       name: 'are found inside what a later duplicate replaces',
       given: '{"a":{"x":1,"x":2},"a":1}',
@@ -94,8 +94,10 @@ test('parsing with care gives what the native parser gives', () => {
     fc.property(fc.json({ maxDepth: 4 }), (text) => {
       // The long number forces our own parser.
       const careful = parseJson(`[1234567890123456,${text}]`).value as unknown[]
-      expect(careful[1]).toEqual(JSON.parse(text))
-      expect(parseJson(text, { duplicates: true }).value).toEqual(JSON.parse(text))
+      // Exact numbers are printed as they were; reading them natively makes the two comparable.
+      expect(JSON.parse(JSON.stringify(careful[1]))).toEqual(JSON.parse(text))
+      const plain = parseJson(text, { duplicates: true }).value
+      expect(JSON.parse(JSON.stringify(plain))).toEqual(JSON.parse(text))
     }),
     { numRuns: 200 },
   )

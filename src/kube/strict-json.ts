@@ -23,7 +23,7 @@ export class JsonSyntaxError extends Error {
 
 export interface ParsedJson {
   readonly value: JsonValue
-  /** `metadata.name`, `spec.ports[0].port`: keys given twice in one object; the last one holds. At most 100. */
+  /** `metadata.name`, `spec.ports[0].port`: keys given twice in one object; the last one holds. Each path once, at most 100. */
   readonly duplicates: readonly string[]
 }
 
@@ -141,7 +141,7 @@ const escapes: Readonly<Record<string, string>> = {
 class Parser {
   readonly #text: string
   readonly #path: (string | number)[] = []
-  readonly #duplicates: string[] = []
+  readonly #duplicates = new Set<string>()
   #at = 0
 
   constructor(text: string) {
@@ -151,7 +151,7 @@ class Parser {
   parse(): ParsedJson {
     const value = this.#value()
     if (this.#skipBlanks() !== '') this.#fail('after top-level value')
-    return { value, duplicates: this.#duplicates }
+    return { value, duplicates: [...this.#duplicates] }
   }
 
   #skipBlanks(): string {
@@ -211,7 +211,7 @@ class Parser {
       if (this.#skipBlanks() !== ':') this.#fail('after object key')
       this.#at++
       this.#enter(key)
-      if (seen.has(key) && this.#duplicates.length < maxDuplicates) this.#duplicates.push(printPath(this.#path))
+      if (seen.has(key) && this.#duplicates.size < maxDuplicates) this.#duplicates.add(printPath(this.#path))
       seen.add(key)
       setMember(out, key, this.#value())
       this.#path.pop()
