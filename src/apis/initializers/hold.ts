@@ -31,10 +31,12 @@ export class NamespaceHold {
     return n
   }
 
-  /** Fed with every change of a namespace; `next` undefined = removed. */
-  changed(name: string, next: Namespace | undefined): void {
+  /** Fed with every change of a namespace; answers undefined for one that was removed. Asked only if somebody waits. */
+  changed(name: string, next: () => Namespace | undefined): void {
     const waiters = this.#waiters.get(name)
-    if (waiters) for (const waiter of [...waiters]) waiter.settle(next)
+    if (waiters === undefined) return
+    const namespace = next()
+    for (const waiter of [...waiters]) waiter.settle(namespace)
   }
 
   /** Answers every held create as it stands: the server is going away. */

@@ -1,0 +1,19 @@
+/**
+ * A namespace that is being initialized is not listed to those who can't use it yet. Whoever asks for it by name sees
+ * it: `kubectl wait` and `describe` must, and so must who wants to know why it waits.
+ */
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import { creatorKey } from '../templates/types.ts'
+import { isInitializing, type Namespace } from './types.ts'
+
+/** Undefined = everything. For watchers, becoming visible is ADDED. */
+export function namespaceVisibility(
+  user: UserInfo,
+  includeUninitialized: boolean,
+  mayInitialize: (user: UserInfo) => boolean,
+): ((object: KubeObject) => boolean) | undefined {
+  if (includeUninitialized || mayInitialize(user)) return undefined
+  return (object) =>
+    !isInitializing(object as Namespace) || object.metadata.annotations?.[creatorKey] === user.username
+}

@@ -1,0 +1,63 @@
+/**
+ * What Borough serves and does beyond the built-in kinds: explicit lists, in order. Read this to see what there is.
+ */
+import { initializerConfigurationProperties } from '../apis/initializers/types.ts'
+import { templateGroups, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
+import type { TypeDeclaration } from '../catalog/catalog.ts'
+
+/** Kinds of ours. */
+export const ownKinds: readonly TypeDeclaration[] = [
+  ...templateGroups.map(
+    (group): TypeDeclaration => ({
+      group,
+      version: templateVersion,
+      resource: templateResourceName,
+      kind: 'NamespaceTemplate',
+      namespaced: false,
+      properties: Object.fromEntries(templateProperties),
+      description: 'NamespaceTemplate holds objects that every namespace it selects is given and keeps.',
+      hasStatus: true,
+      shortNames: ['nstpl'],
+      storageName: `${templateResourceName}.policy.borough.dev`,
+    }),
+  ),
+  {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1alpha1',
+    resource: 'namespaceinitializerconfigurations',
+    kind: 'NamespaceInitializerConfiguration',
+    namespaced: false,
+    properties: Object.fromEntries(initializerConfigurationProperties),
+    description: 'NamespaceInitializerConfiguration names those who act on a new namespace before it may be used.',
+  },
+]
+
+/** Admission, in the order in which it is asked. */
+export const admissionOrder = [
+  'NamespaceAutoProvision',
+  'NamespaceLifecycle',
+  'NamespaceExists',
+  'NamespaceTemplates',
+  'NamespaceInitializers',
+  'NamespaceFinalization',
+  'NamespaceBirth',
+  'LimitRanger',
+  'ServiceAccount',
+  'RbacEscalation',
+  'ResourceQuota',
+] as const
+
+export type AdmissionName = (typeof admissionOrder)[number]
+
+/** Controllers, by the service account each acts as. */
+export const controllerNames = [
+  'namespace-controller',
+  'namespace-template-controller',
+  'service-account-controller',
+  'generic-garbage-collector',
+  'clusterrole-aggregation-controller',
+  'namespace-initializer-controller',
+  'pod-garbage-collector',
+] as const
+
+export type ControllerName = (typeof controllerNames)[number]

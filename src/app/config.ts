@@ -1,0 +1,74 @@
+/** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
+import type { Clock } from '../base/clock.ts'
+import { systemClock } from '../base/clock.ts'
+import { type Ids, randomIds } from '../base/ids.ts'
+import { type Log, silentLog } from '../base/log.ts'
+
+export type StorageChoice =
+  | { readonly engine: 'memory' }
+  | { readonly engine: 'sqlite' }
+  | { readonly engine: 'etcd'; readonly endpoints: readonly string[] }
+
+export interface HistoryWindow {
+  readonly ageMs: number
+  readonly bytes: number
+}
+
+export interface Config {
+  /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
+  readonly dataDir?: string
+  readonly storage: StorageChoice
+  readonly history: HistoryWindow
+  /** Absent = no sockets. */
+  readonly listen?: { readonly host: string; readonly port: number }
+  /** The admin kubeconfig is also written here. */
+  readonly kubeconfigPath?: string
+  readonly tokenFile?: string
+  readonly anonymous: boolean
+  readonly featureGates: { readonly NamespaceInitializers: boolean }
+  /** Controllers that run; see `app/catalog.ts` for the names. */
+  readonly controllers: (name: string) => boolean
+  /** Population by templates, built in. */
+  readonly population: boolean
+  /** How long a create of a namespace is held while it initializes. */
+  readonly initializationTimeoutMs: number
+  readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+}
+
+export const defaultConfig: Config = {
+  storage: { engine: 'memory' },
+  history: { ageMs: 5 * 60_000, bytes: 256 * 1024 * 1024 },
+  anonymous: true,
+  featureGates: { NamespaceInitializers: true },
+  controllers: () => true,
+  population: true,
+  initializationTimeoutMs: 30_000,
+  extraAdmission: [],
+  clock: systemClock,
+  ids: randomIds,
+  log: silentLog,
+}
+
+/**
+ * `*,-name,-other`: as kube-controller-manager's `--controllers`.
+ * @throws Error naming the part that makes no sense
+ */
+export function parseControllers(text: string, known: readonly string[]): (name: string) => boolean {
+  let all = false
+  const on = new Set<string>()
+  const off = new Set<string>()
+  for (const part of text.split(',').map((p) => p.trim())) {
+    if (part === '*') {
+      all = true
+      continue
+    }
+    const name = part.startsWith('-') ? part.slice(1) : part
+    if (!known.includes(name)) throw new Error(`unknown controller ${JSON.stringify(name)}; known: ${known.join(', ')}`)
+    if (part.startsWith('-')) off.add(name)
+    else on.add(name)
+  }
+  return (name) => !off.has(name) && (all || on.has(name))
+}
