@@ -13,6 +13,13 @@ import { WatcherIndex } from './watcher-index.ts'
 
 export type ChangeListener = (next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void
 
+/** A change of any object. `storageName` says of what. */
+export type AnyChangeListener = (
+  storageName: string,
+  next: ObjectVersion | undefined,
+  old: ObjectVersion | undefined,
+) => void
+
 /** Above every key: the last code point, which no name may hold. */
 const pastAllKeys = '\u{10ffff}'
 
@@ -31,6 +38,8 @@ export interface CacheParts {
   readonly window: ChangeWindow
   readonly content: ContentIndex
   readonly pool: ParsedPool
+  /** Told of every change, of whatever type. */
+  readonly followers: ReadonlySet<AnyChangeListener>
 }
 
 export class TypeCache {
@@ -40,6 +49,7 @@ export class TypeCache {
   readonly #pool: ParsedPool
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
+  readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #byKey = new Map<string, ObjectVersion>()
   readonly #ordered = new OrderedMap<ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
@@ -53,6 +63,7 @@ export class TypeCache {
     this.watchers = new WatcherIndex()
     this.#window = parts.window
     this.#content = parts.content
+    this.#followers = parts.followers
     this.#lastChange = since
   }
 
@@ -119,6 +130,7 @@ export class TypeCache {
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
     for (const listener of this.#listeners) listener(next, old)
+    for (const follower of this.#followers) follower(this.storageName, next, old)
     this.watchers.offer(change)
   }
 

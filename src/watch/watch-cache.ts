@@ -25,7 +25,7 @@ import {
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
-import { spanOf, TypeCache } from './type-cache.ts'
+import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
 import { type SessionOptions, WatchSession } from './watch-session.ts'
 
 export interface WatchCacheOptions {
@@ -57,6 +57,7 @@ export class WatchCache implements AsyncDisposable {
   readonly #pool: ParsedPool
   readonly #content = new ContentIndex()
   readonly #types = new Map<string, TypeCache>()
+  readonly #followers = new Set<AnyChangeListener>()
   readonly #stop = new AbortController()
   #waiters: Waiter[] = []
   /** Sessions with something to hand out when the current batch is applied. */
@@ -153,10 +154,26 @@ export class WatchCache implements AsyncDisposable {
   type(storageName: string): TypeCache {
     const known = this.#types.get(storageName)
     if (known) return known
-    const parts = { window: this.#window, content: this.#content, pool: this.#pool }
+    const parts = {
+      window: this.#window,
+      content: this.#content,
+      pool: this.#pool,
+      followers: this.#followers,
+    }
     const made = new TypeCache(storageName, this.#loadedAt, parts)
     this.#types.set(storageName, made)
     return made
+  }
+
+  /** Calls back for every change from now on, inside its application, whatever the type. */
+  follow(listener: AnyChangeListener): () => void {
+    this.#followers.add(listener)
+    return () => this.#followers.delete(listener)
+  }
+
+  /** Storage names that have objects, or had. */
+  storageNames(): Iterable<string> {
+    return this.#types.keys()
   }
 
   /** Storage names that have objects in the namespace, with their number. */
