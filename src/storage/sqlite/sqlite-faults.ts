@@ -1,0 +1,58 @@
+/**
+ * What SQLite says, in the words of the storage contract.
+ *
+ * @see https://www.sqlite.org/rescode.html
+ */
+import type { StorageErrorCode } from '../storage.ts'
+import { StorageError } from '../storage.ts'
+
+/** Primary result codes: the low byte of an extended code. */
+const busy = 5
+const locked = 6
+const readOnly = 8
+const ioError = 10
+const corrupt = 11
+const full = 13
+const cannotOpen = 14
+const notADatabase = 26
+
+/** A fault on its way between threads, where error classes do not survive. */
+export interface Fault {
+  readonly code: StorageErrorCode
+  readonly message: string
+}
+
+export function faultOf(error: unknown, path: string): Fault {
+  if (error instanceof StorageError) return { code: error.code, message: error.message }
+  const text = error instanceof Error ? error.message : String(error)
+  const detail = errcodeOf(error)
+  if (detail === undefined) return { code: 'unavailable', message: `${path}: ${text}` }
+  switch (detail & 0xff) {
+    case busy:
+    case locked:
+      return { code: 'locked', message: `${path} is locked by another program` }
+    case readOnly:
+      return { code: 'unavailable', message: `${path} is read-only` }
+    case full:
+      return { code: 'full', message: `there is no room for ${path} to grow` }
+    case corrupt:
+    case notADatabase:
+      return { code: 'corrupt', message: `${path} is damaged (${text}); restore it from a backup` }
+    case ioError:
+      return { code: 'unavailable', message: `reading or writing ${path} failed (${text}, code ${detail})` }
+    case cannotOpen:
+      return { code: 'unavailable', message: `${path} can not be opened` }
+    default:
+      return { code: 'unavailable', message: `${path}: ${text} (code ${detail})` }
+  }
+}
+
+export function errorOf(fault: Fault): StorageError {
+  return new StorageError(fault.code, fault.message)
+}
+
+/** The extended result code, if SQLite raised the error. */
+function errcodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}

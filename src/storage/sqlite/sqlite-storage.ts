@@ -1,0 +1,370 @@
+/**
+ * The durable embedded engine: a file kept by one writer thread, and everything readable in memory.
+ *
+ *   commit() ──► waiting ──► packed, sent ──► writer: guards, log, flush ──► outcomes ──► memory, watches, `done`
+ *
+ * The memory is changed only by what the writer reports as flushed, in the order it was flushed: visible means durable.
+ * At most two groups are with the writer: while it flushes one, the next is ready; what comes meanwhile forms the one
+ * after. Reads never wait for the writer, except for history from before the start, which is fetched when first asked for.
+ *
+ * A fault of the file (full, locked, failed flush) rejects the commits concerned; reads and watches go on.
+ */
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import type { Stream } from '../../base/stream.ts'
+import type { HistoryGauge } from '../compactor.ts'
+import { VersionedStore } from '../mvcc/versioned-store.ts'
+import type {
+  Change,
+  ChangeBatch,
+  Commit,
+  Entry,
+  PendingCommit,
+  RangeOptions,
+  ReadOptions,
+  Revision,
+  Span,
+  Storage,
+  Transaction,
+} from '../storage.ts'
+import { endOfCommit, StorageError } from '../storage.ts'
+import { checkTickets, QueuedTicket } from '../ticket.ts'
+import { checkTransaction } from '../transaction-shape.ts'
+import { type Outcome, outcomesOf, packGroup } from './groups.ts'
+import { entriesOf, historyOf } from './loading.ts'
+import type { FromWriter, PackedHistory, PackedOutcomes, ToWriter, WriterOptions } from './messages.ts'
+import { errorOf, type Fault } from './sqlite-faults.ts'
+
+export interface SqliteStorageOptions {
+  /** Holds the files of the store (0700 and 0600). Created if missing. */
+  readonly directory: string
+  readonly clock?: Clock
+  /** Changes that may wait in one watch before it is cut off with `overflow`. */
+  readonly watchLimit?: number
+  /** The largest size of the file; beyond it commits are refused as `full`. Absent = as large as the disk allows. */
+  readonly maxFileBytes?: number
+  /** How long a commit waits for another program that has locked the file. Default 5 s. */
+  readonly lockTimeoutMs?: number
+}
+
+/** Groups with the writer at a time. One would leave it idle between two; more would only make groups smaller. */
+const maxGroupsUnderWay = 2
+
+export interface QueuedCommit {
+  readonly transaction: Transaction
+  readonly ticket: QueuedTicket
+  readonly resolve: (commit: Commit) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Waiter {
+  readonly resolve: () => void
+  readonly reject: (error: StorageError) => void
+}
+
+/**
+ * @throws StorageError code=locked (another process owns the store), corrupt (damaged, or not a store), unavailable
+ * (read-only, or written by another version), full
+ */
+export async function openSqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
+  const data: WriterOptions = {
+    directory: options.directory,
+    maxFileBytes: options.maxFileBytes ?? 0,
+    lockTimeoutMs: options.lockTimeoutMs ?? 5000,
+  }
+  // The same file runs as TypeScript from the sources and as JavaScript from the build.
+  const extension = extname(fileURLToPath(import.meta.url))
+  const worker = new Worker(new URL(`./writer${extension}`, import.meta.url), {
+    workerData: data,
+    name: 'storage-writer',
+    execArgv: [],
+  })
+  let storage: SqliteStorage | undefined
+  return new Promise<SqliteStorage>((resolve, reject) => {
+    const failed = (cause: unknown): void => {
+      reject(new StorageError('unavailable', `the writer of ${options.directory} failed while opening`, { cause }))
+    }
+    const exited = (code: number): void => failed(new Error(`it ended with code ${code}`))
+    worker.on('error', failed)
+    worker.on('exit', exited)
+    worker.on('message', function opening(message: FromWriter) {
+      if (message.type === 'opened') storage = new SqliteStorage(worker, options, message.head, message.compacted)
+      else if (message.type === 'entries') for (const entry of entriesOf(message)) storage?.load(entry)
+      else if (message.type === 'refused') reject(errorOf(message.fault))
+      else if (message.type === 'loaded' && storage) {
+        worker.off('message', opening)
+        worker.off('error', failed)
+        worker.off('exit', exited)
+        storage.begin()
+        resolve(storage)
+      }
+    })
+  })
+}
+
+export class SqliteStorage implements Storage, HistoryGauge {
+  readonly #worker: Worker
+  readonly #store: VersionedStore
+  readonly #directory: string
+  #waiting: QueuedCommit[] = []
+  /** With the writer, in the order of their outcomes. */
+  #sent: QueuedCommit[][] = []
+  #sendPlanned = false
+  #tickets = 0
+  #settledThrough = 0
+  /** The one question for older history that is under way. */
+  #historyWaiter: (Waiter & { readonly base: Revision }) | undefined
+  #historyStep: Promise<void> | undefined
+  #compactions: (Waiter & { readonly target: Revision })[] = []
+  #failed: StorageError | undefined
+  #closing: Promise<void> | undefined
+  #closed: Waiter | undefined
+
+  /** Use `openSqliteStorage`. */
+  constructor(worker: Worker, options: SqliteStorageOptions, head: Revision, compacted: Revision) {
+    this.#worker = worker
+    this.#directory = options.directory
+    this.#store = new VersionedStore({
+      clock: options.clock ?? systemClock,
+      watchLimit: options.watchLimit ?? 10_000,
+      head,
+      compacted,
+      loadHistory: (to) => this.#loadHistory(to),
+    })
+  }
+
+  /** Only while opening. */
+  load(entry: Entry): void {
+    this.#store.load(entry)
+  }
+
+  /** Only once, after everything is loaded. */
+  begin(): void {
+    this.#worker.on('message', (message: FromWriter) => this.#receive(message))
+    this.#worker.on('error', (cause) => this.#fail(cause))
+    this.#worker.on('exit', (code) => this.#fail(new Error(`it ended with code ${code}`)))
+  }
+
+  get(key: string, options?: ReadOptions): ReturnType<Storage['get']> {
+    return this.#store.get(key, options)
+  }
+
+  range(span: Span, options?: RangeOptions): ReturnType<Storage['range']> {
+    return this.#store.range(span, options)
+  }
+
+  commit(transaction: Transaction): PendingCommit {
+    checkTransaction(transaction)
+    checkTickets(transaction, this)
+    const ticket = new QueuedTicket(++this.#tickets, this, transaction)
+    const refusal = this.#closing ? this.#closedError() : this.#failed
+    if (refusal) {
+      ticket.failed()
+      return { ticket, done: Promise.reject(refusal) }
+    }
+    const done = new Promise<Commit>((resolve, reject) => {
+      this.#waiting.push({ transaction, ticket, resolve, reject })
+    })
+    this.#planSend()
+    return { ticket, done }
+  }
+
+  watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch> {
+    return this.#store.watch(span, after, signal)
+  }
+
+  async currentRevision(): Promise<Revision> {
+    return this.#store.currentRevision()
+  }
+
+  async compact(before: Revision): Promise<void> {
+    if (!this.#store.beginCompaction(before)) return
+    if (this.#failed) throw this.#failed
+    const target = endOfCommit(before)
+    const swept = new Promise<void>((resolve, reject) => this.#compactions.push({ resolve, reject, target }))
+    this.#send({ type: 'compact', before: target })
+    await Promise.all([swept, this.#store.sweep()])
+  }
+
+  async compactedRevision(): Promise<Revision> {
+    return this.#store.compacted
+  }
+
+  historyBytes(): number {
+    return this.#store.historyBytes
+  }
+
+  revisionBeyond(sizeBytes: number): Revision | undefined {
+    return this.#store.revisionBeyond(sizeBytes)
+  }
+
+  /** Commits handed in before are decided first. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#failed) this.#sendWaiting()
+    this.#store.close(this.#closedError())
+    if (this.#failed) return
+    await new Promise<void>((resolve, reject) => {
+      this.#closed = { resolve, reject }
+      this.#send({ type: 'close' })
+    })
+  }
+
+  #closedError(): StorageError {
+    return new StorageError('closed', 'the storage is closed')
+  }
+
+  #send(message: ToWriter, transfer: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer)
+  }
+
+  /** After this turn's microtasks, so that what a burst of callers submits travels together. */
+  #planSend(): void {
+    if (this.#sendPlanned || this.#sent.length >= maxGroupsUnderWay) return
+    this.#sendPlanned = true
+    setImmediate(() => {
+      this.#sendPlanned = false
+      if (this.#sent.length < maxGroupsUnderWay && !this.#failed) this.#sendWaiting()
+    })
+  }
+
+  #sendWaiting(): void {
+    const group = this.#waiting
+    if (group.length === 0) return
+    this.#waiting = []
+    this.#sent.push(group)
+    const packed = packGroup(group, this.#settledThrough)
+    this.#send(packed, [packed.numbers.buffer, packed.values.buffer])
+  }
+
+  #receive(message: FromWriter): void {
+    switch (message.type) {
+      case 'outcomes':
+        return this.#settle(message)
+      case 'history':
+        return this.#takeHistory(message)
+      case 'historyFailed':
+        return this.#historyWaiter?.reject(errorOf(message.fault))
+      case 'compacted':
+        return this.#endCompactions(message.through, message.fault)
+      case 'closed':
+        if (message.fault) this.#closed?.reject(errorOf(message.fault))
+        else this.#closed?.resolve()
+        this.#closed = undefined
+        return
+      case 'opened':
+      case 'entries':
+      case 'loaded':
+      case 'refused':
+        throw new Error(`the writer sent '${message.type}' after opening`)
+    }
+  }
+
+  /** One message may tell the outcomes of several groups that were flushed together. */
+  #settle(message: PackedOutcomes): void {
+    const published: Change[] = []
+    const answers: (() => void)[] = []
+    let group = this.#sent[0] ?? []
+    let place = 0
+    for (const outcome of outcomesOf(message)) {
+      const queued = group[place++] as QueuedCommit
+      answers.push(this.#apply(queued, outcome, published))
+      this.#settledThrough = queued.ticket.id
+      if (place === group.length) {
+        this.#sent.shift()
+        group = this.#sent[0] ?? []
+        place = 0
+      }
+    }
+    if (published.length > 0) this.#store.publish(published)
+    for (const answer of answers) answer()
+    this.#planSend()
+  }
+
+  /** Takes the outcome into the memory; returns how to tell the caller, once all of the group is visible. */
+  #apply({ transaction, ticket, resolve, reject }: QueuedCommit, outcome: Outcome, published: Change[]): () => void {
+    switch (outcome.type) {
+      case 'committed': {
+        const { revision } = outcome
+        for (const change of this.#store.apply(revision, transaction.writes)) published.push(change)
+        ticket.committed(revision)
+        return () => resolve({ ok: true, revision })
+      }
+      case 'lost': {
+        ticket.failed()
+        const { guards, writes } = transaction
+        const keys = outcome.places.map((i) => (guards[i] ?? writes[i - guards.length])?.key ?? '')
+        const current = new Map(keys.map((key) => [key, this.#store.find(key)]))
+        return () => resolve({ ok: false, current })
+      }
+      case 'fault':
+        ticket.failed()
+        return () => reject(outcome.error)
+    }
+  }
+
+  async #loadHistory(to: Revision): Promise<void> {
+    while (to < this.#store.historyBase && this.#store.historyBase > this.#store.compacted) {
+      this.#historyStep ??= this.#askForHistory(this.#store.historyBase).finally(() => {
+        this.#historyStep = undefined
+      })
+      await this.#historyStep
+    }
+  }
+
+  async #askForHistory(base: Revision): Promise<void> {
+    if (this.#failed) throw this.#failed
+    if (this.#closing) throw this.#closedError()
+    const answered = new Promise<void>((resolve, reject) => {
+      this.#historyWaiter = { resolve, reject, base }
+    })
+    this.#send({ type: 'history', base })
+    await answered
+  }
+
+  #takeHistory(message: PackedHistory): void {
+    const waiter = this.#historyWaiter
+    try {
+      // A compaction may have overtaken the question: then the answer fits nothing, and is not needed.
+      if (waiter?.base === this.#store.historyBase) {
+        this.#store.addHistory(historyOf(message, this.#store), message.base)
+      }
+      waiter?.resolve()
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error
+      waiter?.reject(error)
+    }
+  }
+
+  #endCompactions(through: Revision, fault: Fault | undefined): void {
+    const ended = this.#compactions.filter(({ target }) => fault || target <= through)
+    this.#compactions = this.#compactions.filter((waiter) => !ended.includes(waiter))
+    for (const { resolve, reject } of ended) {
+      if (fault) reject(errorOf(fault))
+      else resolve()
+    }
+  }
+
+  /** The writer is gone. What it was asked and had not answered may have happened or not. */
+  #fail(cause: unknown): void {
+    if (this.#failed || (this.#closing && !this.#closed)) return
+    const error = new StorageError('unavailable', `the writer of ${this.#directory} has ended`, { cause })
+    this.#failed = error
+    for (const { ticket, reject } of [...this.#sent.flat(), ...this.#waiting]) {
+      ticket.failed()
+      reject(error)
+    }
+    this.#sent = []
+    this.#waiting = []
+    this.#historyWaiter?.reject(error)
+    for (const { reject } of this.#compactions.splice(0)) reject(error)
+    this.#closed?.reject(error)
+    this.#closed = undefined
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * The writer's thread: takes what the main thread sends, in order, and answers in the same order. While one group is
+ * being flushed the next ones arrive; all that has arrived is committed together.
+ */
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { Revision } from '../storage.ts'
+import { type LogChange, LogFile, type LogOutcome, type LogTransaction } from './log-file.ts'
+import { type FromWriter, type PackedGroup, type ToWriter, ValuePacker, type WriterOptions } from './messages.ts'
+import { type Fault, faultOf } from './sqlite-faults.ts'
+
+/** Transactions and bytes in one group: a flush must not keep the first of them waiting for too long. */
+const maxGroup = 1024
+const maxGroupBytes = 8 * 1024 * 1024
+/** Bytes of values per message while the state is loaded. */
+const loadChunkBytes = 2 * 1024 * 1024
+
+function run(port: MessagePort, options: WriterOptions): void {
+  const send = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+  let log: LogFile
+  try {
+    log = new LogFile(options)
+  } catch (error) {
+    return refuse(error)
+  }
+  try {
+    send({ type: 'opened', head: log.head, compacted: log.compacted })
+    sendEntries(log, send)
+    send({ type: 'loaded' })
+  } catch (error) {
+    log.close()
+    return refuse(error)
+  }
+  function refuse(error: unknown): void {
+    send({ type: 'refused', fault: faultOf(error, options.directory) })
+    port.close()
+  }
+
+  /** Taken from the port while a group was being gathered, not yet done. */
+  let next: ToWriter | undefined
+  let sweeping = false
+
+  const receive = (): ToWriter | undefined => {
+    if (next) {
+      const message = next
+      next = undefined
+      return message
+    }
+    return (receiveMessageOnPort(port) as { readonly message: ToWriter } | undefined)?.message
+  }
+
+  const work = (first: ToWriter): void => {
+    for (let message: ToWriter | undefined = first; message; message = receive()) handle(message)
+  }
+
+  function handle(message: ToWriter): void {
+    switch (message.type) {
+      case 'commit':
+        return commit(message)
+      case 'history':
+        return history(message.base)
+      case 'compact':
+        return compact(message.before)
+      case 'close':
+        return close()
+    }
+  }
+
+  function commit(first: PackedGroup): void {
+    const transactions = unpackGroup(first)
+    let settledThrough = first.settledThrough
+    let bytes = first.values.byteLength
+    while (transactions.length < maxGroup && bytes < maxGroupBytes) {
+      const more = receive()
+      if (more?.type !== 'commit') {
+        next = more
+        break
+      }
+      for (const transaction of unpackGroup(more)) transactions.push(transaction)
+      settledThrough = more.settledThrough
+      bytes += more.values.byteLength
+    }
+    const { numbers, faults } = packOutcomes(log.commit(transactions, settledThrough))
+    send({ type: 'outcomes', numbers, faults }, [numbers.buffer])
+  }
+
+  function history(base: Revision): void {
+    try {
+      const found = log.history(base)
+      sendHistory(found.changes, found.base, send)
+    } catch (error) {
+      send({ type: 'historyFailed', fault: faultOf(error, log.path) })
+    }
+  }
+
+  function compact(before: Revision): void {
+    try {
+      log.compact(before)
+    } catch (error) {
+      return send({ type: 'compacted', through: log.compacted, fault: faultOf(error, log.path) })
+    }
+    if (!sweeping) {
+      sweeping = true
+      setImmediate(sweepOn)
+    }
+  }
+
+  /** One step per turn, so that commits that have arrived meanwhile go first. */
+  function sweepOn(): void {
+    try {
+      if (sweeping && !log.sweep()) {
+        setImmediate(sweepOn)
+        return
+      }
+      if (sweeping) send({ type: 'compacted', through: log.compacted, fault: undefined })
+    } catch (error) {
+      send({ type: 'compacted', through: log.compacted, fault: faultOf(error, log.path) })
+    }
+    sweeping = false
+  }
+
+  function close(): void {
+    sweeping = false
+    let fault: Fault | undefined
+    try {
+      log.close()
+    } catch (error) {
+      fault = faultOf(error, log.path)
+    }
+    send({ type: 'closed', fault })
+    port.close()
+  }
+
+  port.on('message', work)
+}
+
+function unpackGroup({ numbers, keys, values }: PackedGroup): LogTransaction[] {
+  const transactions: LogTransaction[] = []
+  let n = 0
+  let k = 0
+  let offset = 0
+  const take = (): number => numbers[n++] as number
+  while (n < numbers.length) {
+    const ticket = take()
+    const guards = take()
+    const writes = take()
+    const expects: number[] = []
+    const contents: (Uint8Array | undefined)[] = []
+    for (let i = 0; i < guards; i++) expects.push(take())
+    for (let i = 0; i < writes; i++) {
+      expects.push(take())
+      const length = take()
+      contents.push(length < 0 ? undefined : values.subarray(offset, offset + length))
+      offset += Math.max(length, 0)
+    }
+    transactions.push({ ticket, guards, keys: keys.slice(k, k + guards + writes), expects, values: contents })
+    k += guards + writes
+  }
+  return transactions
+}
+
+function packOutcomes(outcomes: readonly LogOutcome[]): { numbers: Float64Array<ArrayBuffer>; faults: Fault[] } {
+  const numbers: number[] = []
+  const faults: Fault[] = []
+  for (const outcome of outcomes) {
+    if (typeof outcome === 'number') numbers.push(outcome)
+    else if ('code' in outcome) {
+      if (faults.at(-1) !== outcome) faults.push(outcome)
+      numbers.push(-1, faults.length - 1)
+    } else numbers.push(0, outcome.length, ...outcome)
+  }
+  return { numbers: Float64Array.from(numbers), faults }
+}
+
+type Send = (message: FromWriter, transfer?: ArrayBuffer[]) => void
+
+function sendEntries(log: LogFile, send: Send): void {
+  let keys: string[] = []
+  let numbers: number[] = []
+  let values = new ValuePacker(loadChunkBytes)
+  const flush = (): void => {
+    const packed = Float64Array.from(numbers)
+    const bytes = values.take()
+    send({ type: 'entries', keys, numbers: packed, values: bytes }, [packed.buffer, bytes.buffer])
+    keys = []
+    numbers = []
+    values = new ValuePacker(loadChunkBytes)
+  }
+  for (const { key, revision, value } of log.entries()) {
+    if (values.used > 0 && values.used + value.byteLength > loadChunkBytes) flush()
+    keys.push(key)
+    numbers.push(revision, value.byteLength)
+    values.add(value)
+  }
+  if (keys.length > 0) flush()
+}
+
+function sendHistory(changes: readonly LogChange[], base: Revision, send: Send): void {
+  const keys: string[] = []
+  const numbers: number[] = []
+  const values = new ValuePacker(64 * 1024)
+  for (const { key, revision, previous, previousValue, deleted } of changes) {
+    keys.push(key)
+    numbers.push(revision, previous ?? 0, previousValue?.byteLength ?? 0, deleted ? 1 : 0)
+    if (previousValue) values.add(previousValue)
+  }
+  const packed = Float64Array.from(numbers)
+  const bytes = values.take()
+  send({ type: 'history', base, keys, numbers: packed, values: bytes }, [packed.buffer, bytes.buffer])
+}
+
+if (!parentPort) throw new Error('the writer runs in a worker thread only')
+run(parentPort, workerData as WriterOptions)

@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { openSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
+import { describeStorageContract } from './storage.ts'
+
+const directories: string[] = []
+afterAll(async () => {
+  for (const directory of directories) await rm(directory, { recursive: true })
+})
+
+describeStorageContract('sqlite', async (options) => {
+  const directory = await mkdtemp(join(tmpdir(), 'borough-contract-'))
+  directories.push(directory)
+  const storage = await openSqliteStorage({ directory, ...options })
+  const reopen = async () => {
+    await storage[Symbol.asyncDispose]()
+    return openSqliteStorage({ directory, ...options })
+  }
+  return { storage, reopen }
+})
