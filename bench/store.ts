@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryStorage } from '../src/storage/memory/memory-storage.ts'
-import { openSqliteStorage } from '../src/storage/sqlite/sqlite-storage.ts'
+import { SqliteStorage } from '../src/storage/sqlite/sqlite-storage.ts'
 import type { Revision, Storage } from '../src/storage/storage.ts'
 
 export interface StoreRun {
@@ -69,7 +69,7 @@ export async function measureStore(
 async function main(): Promise<void> {
   const [engine = 'sqlite', writers = '1,8,64,256', seconds = '3'] = process.argv.slice(2)
   const directory = await mkdtemp(join(tmpdir(), 'borough-bench-'))
-  const storage: Storage = engine === 'memory' ? new MemoryStorage() : await openSqliteStorage({ directory })
+  const storage: Storage = engine === 'memory' ? new MemoryStorage() : await SqliteStorage.open({ directory })
   try {
     for (const count of writers.split(',').map(Number)) {
       const load = { writers: count, durationMs: Number(seconds) * 1000, valueBytes: 700 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { openSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
 import { describeStorageContract } from './storage.ts'
 
 const directories: string[] = []
@@ -13,10 +13,10 @@ afterAll(async () => {
 describeStorageContract('sqlite', async (options) => {
   const directory = await mkdtemp(join(tmpdir(), 'borough-contract-'))
   directories.push(directory)
-  const storage = await openSqliteStorage({ directory, ...options })
+  const storage = await SqliteStorage.open({ directory, ...options })
   const reopen = async () => {
     await storage[Symbol.asyncDispose]()
-    return openSqliteStorage({ directory, ...options })
+    return SqliteStorage.open({ directory, ...options })
   }
   return { storage, reopen }
 })

@@ -52,7 +52,7 @@ export interface SqliteStorageOptions {
 /** Groups with the writer at a time. One would leave it idle between two; more would only make groups smaller. */
 const maxGroupsUnderWay = 2
 
-export interface QueuedCommit {
+interface QueuedCommit {
   readonly transaction: Transaction
   readonly ticket: QueuedTicket
   readonly resolve: (commit: Commit) => void
@@ -62,46 +62,6 @@ export interface QueuedCommit {
 interface Waiter {
   readonly resolve: () => void
   readonly reject: (error: StorageError) => void
-}
-
-/**
- * @throws StorageError code=locked (another process owns the store), corrupt (damaged, or not a store), unavailable
- * (read-only, or written by another version), full
- */
-export async function openSqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
-  const data: WriterOptions = {
-    directory: options.directory,
-    maxFileBytes: options.maxFileBytes ?? 0,
-    lockTimeoutMs: options.lockTimeoutMs ?? 5000,
-  }
-  // The same file runs as TypeScript from the sources and as JavaScript from the build.
-  const extension = extname(fileURLToPath(import.meta.url))
-  const worker = new Worker(new URL(`./writer${extension}`, import.meta.url), {
-    workerData: data,
-    name: 'storage-writer',
-    execArgv: [],
-  })
-  let storage: SqliteStorage | undefined
-  return new Promise<SqliteStorage>((resolve, reject) => {
-    const failed = (cause: unknown): void => {
-      reject(new StorageError('unavailable', `the writer of ${options.directory} failed while opening`, { cause }))
-    }
-    const exited = (code: number): void => failed(new Error(`it ended with code ${code}`))
-    worker.on('error', failed)
-    worker.on('exit', exited)
-    worker.on('message', function opening(message: FromWriter) {
-      if (message.type === 'opened') storage = new SqliteStorage(worker, options, message.head, message.compacted)
-      else if (message.type === 'entries') for (const entry of entriesOf(message)) storage?.load(entry)
-      else if (message.type === 'refused') reject(errorOf(message.fault))
-      else if (message.type === 'loaded' && storage) {
-        worker.off('message', opening)
-        worker.off('error', failed)
-        worker.off('exit', exited)
-        storage.begin()
-        resolve(storage)
-      }
-    })
-  })
 }
 
 export class SqliteStorage implements Storage, HistoryGauge {
@@ -122,8 +82,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   #closing: Promise<void> | undefined
   #closed: Waiter | undefined
 
-  /** Use `openSqliteStorage`. */
-  constructor(worker: Worker, options: SqliteStorageOptions, head: Revision, compacted: Revision) {
+  private constructor(worker: Worker, options: SqliteStorageOptions, head: Revision, compacted: Revision) {
     this.#worker = worker
     this.#directory = options.directory
     this.#store = new VersionedStore({
@@ -135,16 +94,36 @@ export class SqliteStorage implements Storage, HistoryGauge {
     })
   }
 
-  /** Only while opening. */
-  load(entry: Entry): void {
-    this.#store.load(entry)
-  }
-
-  /** Only once, after everything is loaded. */
-  begin(): void {
-    this.#worker.on('message', (message: FromWriter) => this.#receive(message))
-    this.#worker.on('error', (cause) => this.#fail(cause))
-    this.#worker.on('exit', (code) => this.#fail(new Error(`it ended with code ${code}`)))
+  /**
+   * Resolves when the present state is in memory.
+   *
+   * @throws StorageError code=locked (another process owns the store), corrupt (damaged, or not a store), unavailable
+   * (read-only, or of another format), full
+   */
+  static open(options: SqliteStorageOptions): Promise<SqliteStorage> {
+    const worker = startWriter(options)
+    let storage: SqliteStorage | undefined
+    return new Promise<SqliteStorage>((resolve, reject) => {
+      const failed = (cause: unknown): void => {
+        reject(new StorageError('unavailable', `the writer of ${options.directory} failed while opening`, { cause }))
+      }
+      const exited = (code: number): void => failed(new Error(`it ended with code ${code}`))
+      const opening = (message: FromWriter): void => {
+        if (message.type === 'opened') storage = new SqliteStorage(worker, options, message.head, message.compacted)
+        else if (message.type === 'entries') for (const entry of entriesOf(message)) storage?.#store.load(entry)
+        else if (message.type === 'refused') reject(errorOf(message.fault))
+        else if (message.type === 'loaded' && storage) {
+          worker.off('message', opening)
+          worker.off('error', failed)
+          worker.off('exit', exited)
+          storage.#begin()
+          resolve(storage)
+        }
+      }
+      worker.on('message', opening)
+      worker.on('error', failed)
+      worker.on('exit', exited)
+    })
   }
 
   get(key: string, options?: ReadOptions): ReturnType<Storage['get']> {
@@ -204,6 +183,12 @@ export class SqliteStorage implements Storage, HistoryGauge {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  #begin(): void {
+    this.#worker.on('message', (message: FromWriter) => this.#receive(message))
+    this.#worker.on('error', (cause) => this.#fail(cause))
+    this.#worker.on('exit', (code) => this.#fail(new Error(`it ended with code ${code}`)))
   }
 
   async #close(): Promise<void> {
@@ -367,4 +352,15 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#closed?.reject(error)
     this.#closed = undefined
   }
+}
+
+function startWriter(options: SqliteStorageOptions): Worker {
+  const workerData: WriterOptions = {
+    directory: options.directory,
+    maxFileBytes: options.maxFileBytes ?? 0,
+    lockTimeoutMs: options.lockTimeoutMs ?? 5000,
+  }
+  // The same file runs as TypeScript from the sources and as JavaScript from the build.
+  const file = new URL(`./writer${extname(fileURLToPath(import.meta.url))}`, import.meta.url)
+  return new Worker(file, { workerData, name: 'storage-writer', execArgv: [] })
 }
