@@ -110,9 +110,10 @@ export class SqliteStorage implements Storage, HistoryGauge {
       const exited = (code: number): void => failed(new Error(`it ended with code ${code}`))
       const opening = (message: FromWriter): void => {
         if (message.type === 'opened') storage = new SqliteStorage(worker, options, message.head, message.compacted)
-        else if (message.type === 'entries') for (const entry of entriesOf(message)) storage?.#store.load(entry)
         else if (message.type === 'refused') reject(errorOf(message.fault))
-        else if (message.type === 'loaded' && storage) {
+        else if (message.type === 'entries' && storage) {
+          for (const entry of entriesOf(message)) storage.#store.load(entry)
+        } else if (message.type === 'loaded' && storage) {
           worker.off('message', opening)
           worker.off('error', failed)
           worker.off('exit', exited)
