@@ -45,6 +45,9 @@ export class EtcdServer implements AsyncDisposable {
       `--listen-peer-urls=${peer}`,
       `--initial-advertise-peer-urls=${peer}`,
       `--initial-cluster=test=${peer}`,
+      // One member has nobody to wait for before it elects itself.
+      '--heartbeat-interval=20',
+      '--election-timeout=200',
       '--logger=zap',
       '--log-outputs=stderr',
       ...(options.flags ?? []),

@@ -24,7 +24,7 @@ export interface ReadChanges {
  * @throws StorageError code=compacted if a part of it is gone, code=unavailable when the connection breaks.
  */
 export async function* readChanges(
-  connection: EtcdConnection,
+  connection: Pick<EtcdConnection, 'watch'>,
   keySpace: KeySpace,
   start: number,
   signal: AbortSignal,

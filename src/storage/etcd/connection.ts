@@ -5,6 +5,9 @@
  * A request that changes something is sent once: when its connection breaks, nobody knows whether it was applied, and
  * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up.
  */
+import { isIP } from 'node:net'
+import type { PeerCertificate } from 'node:tls'
+import { checkServerIdentity } from 'node:tls'
 import type { ChannelOptions } from '@grpc/grpc-js'
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
 import type { Clock } from '../../base/clock.ts'
@@ -193,13 +196,17 @@ function newClient(endpoint: string, tls: EtcdTls): Client {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_http_proxy': 0,
   }
-  if (tls.serverName !== undefined) options['grpc.ssl_target_name_override'] = tls.serverName
-  const secure = url.protocol === 'https:'
+  const address = `${url.hostname}:${url.port || '2379'}`
+  if (url.protocol === 'http:') return new Client(address, credentials.createInsecure(), options)
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const expected = tls.serverName ?? host
+  // Node sends no IP address as a TLS server name and throws when gRPC asks it to. Members are told apart by address,
+  // not by that name; what their certificate must say is checked against the address.
+  options['grpc.ssl_target_name_override'] = isIP(expected) === 0 ? expected : 'etcd'
+  const verify = { checkServerIdentity: (_name: string, cert: PeerCertificate) => checkServerIdentity(expected, cert) }
   return new Client(
-    `${url.hostname}:${url.port || '2379'}`,
-    secure
-      ? credentials.createSsl(asBuffer(tls.ca), asBuffer(tls.key), asBuffer(tls.cert))
-      : credentials.createInsecure(),
+    address,
+    credentials.createSsl(asBuffer(tls.ca), asBuffer(tls.key), asBuffer(tls.cert), verify),
     options,
   )
 }
