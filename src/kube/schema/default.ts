@@ -1,0 +1,64 @@
+/**
+ * Fills in schema defaults. Nulls that the schema does not allow are taken out first, so a null where there is a default
+ * becomes the default. Inputs are never changed; defaults are shared, so results must not be changed either.
+ * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting v0.36
+ */
+import { isJsonObject, member, setMember } from '../json-value.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import type { Schema } from './schema.ts'
+
+/** Members with a default, by schema: most schemas have none, and then no member needs a look. */
+const defaultedMembers = new WeakMap<Schema, readonly (readonly [string, Schema])[]>()
+
+function defaultsOf(schema: Schema): readonly (readonly [string, Schema])[] {
+  let found = defaultedMembers.get(schema)
+  if (!found) {
+    found = [...(schema.properties ?? [])].filter(([, field]) => field.default !== undefined && field.default !== null)
+    defaultedMembers.set(schema, found)
+  }
+  return found
+}
+
+function fieldOf(schema: Schema, key: string): Schema | undefined {
+  const { additionalProperties } = schema
+  return schema.properties?.get(key) ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
+}
+
+/** Undefined: a null that must go. */
+function filled(value: JsonValue, schema: Schema | undefined): JsonValue | undefined {
+  if (value === null) {
+    if (!schema || schema.nullable || schema.type === 'any') return null
+    return schema.default === undefined || schema.default === null ? undefined : applyDefaults(schema.default, schema)
+  }
+  return schema ? applyDefaults(value, schema) : value
+}
+
+/** The same value when nothing was missing. */
+export function applyDefaults(value: JsonValue, schema: Schema): JsonValue {
+  if (Array.isArray(value)) {
+    if (!schema.items) return value
+    let out: JsonValue[] | undefined
+    for (const [i, item] of value.entries()) {
+      const kept = filled(item, schema.items) ?? null
+      if (kept === item) continue
+      out ??= value.slice()
+      out[i] = kept
+    }
+    return out ?? value
+  }
+  if (!isJsonObject(value)) return value
+  let out: JsonObject | undefined
+  for (const [key, field] of defaultsOf(schema)) {
+    if (member(value, key) !== undefined || field.default === undefined) continue
+    out ??= { ...value }
+    setMember(out, key, applyDefaults(field.default, field))
+  }
+  for (const [key, child] of Object.entries(value)) {
+    const kept = filled(child, fieldOf(schema, key))
+    if (kept === child) continue
+    out ??= { ...value }
+    if (kept === undefined) delete out[key]
+    else setMember(out, key, kept)
+  }
+  return out ?? value
+}

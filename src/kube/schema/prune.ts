@@ -1,0 +1,94 @@
+/**
+ * Drops from a custom resource what its structural schema does not know, and says what. Inputs are never changed.
+ * apiVersion, kind and metadata of the resource, and of resources embedded in it, are not the schema's business: metadata
+ * is decoded as the ObjectMeta it is.
+ * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go v0.36
+ */
+import { isJsonObject, setMember } from '../json-value.ts'
+import { printPath } from '../strict-json.ts'
+import type { JsonObject, JsonValue } from '../types.ts'
+import { decode } from './decode.ts'
+import type { Schema } from './schema.ts'
+
+const metaFields = new Set(['apiVersion', 'kind', 'metadata'])
+const maxUnknown = 100
+
+export interface Pruned {
+  readonly value: JsonObject
+  /** Paths of what was dropped, sorted; at most 100. */
+  readonly unknownFields: readonly string[]
+}
+
+class Pruner {
+  readonly #path: (string | number)[] = []
+  readonly unknown: string[] = []
+  readonly #objectMeta: Schema
+
+  constructor(objectMeta: Schema) {
+    this.#objectMeta = objectMeta
+  }
+
+  #at(key: string | number, value: JsonValue, schema: Schema | undefined): JsonValue {
+    this.#path.push(key)
+    const kept = this.value(value, schema)
+    this.#path.pop()
+    return kept
+  }
+
+  value(value: JsonValue, schema: Schema | undefined, embedded = schema?.embeddedResource === true): JsonValue {
+    if (Array.isArray(value)) return this.#array(value, schema)
+    if (!isJsonObject(value)) return value
+    const keepsUnknown = schema?.preserveUnknownFields === true || schema?.type === 'any'
+    let out: JsonObject | undefined
+    for (const [key, child] of Object.entries(value)) {
+      let kept: JsonValue | undefined = child
+      if (embedded && key === 'metadata') kept = this.#metadata(child)
+      else if (!(embedded && metaFields.has(key))) {
+        const known = schema?.properties?.get(key) ?? schema?.additionalProperties
+        if (known === true) continue
+        if (known) kept = this.#at(key, child, known)
+        else if (!keepsUnknown) kept = this.#drop(key)
+      }
+      if (kept === child) continue
+      out ??= { ...value }
+      if (kept === undefined) delete out[key]
+      else setMember(out, key, kept)
+    }
+    return out ?? value
+  }
+
+  #metadata(value: JsonValue): JsonValue {
+    const { value: kept, unknownFields } = decode(value, this.#objectMeta)
+    for (const field of unknownFields) this.#drop(`metadata.${field}`)
+    return kept
+  }
+
+  #drop(key: string): undefined {
+    if (this.unknown.length < maxUnknown) this.unknown.push(printPath([...this.#path, key]))
+    return undefined
+  }
+
+  #array(value: JsonValue[], schema: Schema | undefined): JsonValue[] {
+    // Below an unspecified part that is preserved nothing is known, so nothing is dropped.
+    if (!schema?.items && (schema?.preserveUnknownFields || schema?.type === 'any')) return value
+    let out: JsonValue[] | undefined
+    for (const [i, item] of value.entries()) {
+      const kept = this.#at(i, item, schema?.items)
+      if (kept !== item) {
+        out ??= value.slice()
+        out[i] = kept
+      }
+    }
+    return out ?? value
+  }
+}
+
+/**
+ * `value` is a whole custom resource, `objectMeta` the schema of metadata.
+ * @throws DecodeError for metadata of the wrong types
+ */
+export function prune(value: JsonObject, schema: Schema, objectMeta: Schema): Pruned {
+  const pruner = new Pruner(objectMeta)
+  const kept = pruner.value(value, schema, true) as JsonObject
+  return { value: kept, unknownFields: pruner.unknown.sort() }
+}
