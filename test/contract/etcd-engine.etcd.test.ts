@@ -7,8 +7,8 @@ import { memoryPkiStore, openPki } from '../../src/app/pki.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { EtcdTls } from '../../src/storage/etcd/connection.ts'
 import { EtcdConnection } from '../../src/storage/etcd/connection.ts'
-import type { EtcdStorage, EtcdStorageOptions } from '../../src/storage/etcd/etcd-storage.ts'
-import { openEtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
+import type { EtcdStorageOptions } from '../../src/storage/etcd/etcd-storage.ts'
+import { EtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
 import type { Op } from '../../src/storage/etcd/messages.ts'
 import { rangeMethod, txnMethod } from '../../src/storage/etcd/messages.ts'
 import type { Revision, Storage, Write } from '../../src/storage/storage.ts'
@@ -45,7 +45,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
   /** A storage on a key space of its own, or on the one of the test. */
   async function open(options: Partial<EtcdStorageOptions> = {}): Promise<EtcdStorage> {
     prefix = options.prefix ?? `/engine-test/${++spaces}`
-    return keep(await openEtcdStorage({ endpoints: [server.endpoint], prefix, ...options }))
+    return keep(await EtcdStorage.open({ endpoints: [server.endpoint], prefix, ...options }))
   }
 
   function watch(storage: Storage, after: Revision, span = everything): WatchReader {
@@ -130,7 +130,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
     })
 
     it.each(['registry', '/registry/', '/a//b', '/'])('a prefix of %j is refused', async (wrong) => {
-      await expect(openEtcdStorage({ endpoints: [server.endpoint], prefix: wrong })).rejects.toMatchObject({
+      await expect(EtcdStorage.open({ endpoints: [server.endpoint], prefix: wrong })).rejects.toMatchObject({
         code: 'invalid',
       })
     })
@@ -297,7 +297,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       await using own = await EtcdServer.start()
       const faults: StorageError[] = []
       const onFault = (error: StorageError): unknown => faults.push(error)
-      await using storage = await openEtcdStorage({ endpoints: [own.endpoint], onFault, requestTimeoutMs: 2_000 })
+      await using storage = await EtcdStorage.open({ endpoints: [own.endpoint], onFault, requestTimeoutMs: 2_000 })
       const start = await storage.currentRevision()
       const reader = watch(storage, start)
       const first = await commit(storage, put('/a', '1'))
@@ -354,7 +354,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       const proxy = await TcpProxy.start(1)
       const endpoint = `http://127.0.0.1:${proxy.port}`
       await proxy[Symbol.asyncDispose]()
-      const error = await openEtcdStorage({ endpoints: [endpoint] }).catch((e: unknown) => e)
+      const error = await EtcdStorage.open({ endpoints: [endpoint] }).catch((e: unknown) => e)
       expect(isStorageError(error, 'unavailable')).toBe(true)
       expect(String(error)).toContain(endpoint)
       expect(String(error)).toContain('ECONNREFUSED')
@@ -391,7 +391,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       })
       const { cert, key } = pki.mintClientCertificate({ user: 'borough', groups: [], durationMs: 3_600_000 })
       const known = { ca: Buffer.from(pki.caCert), cert: Buffer.from(cert), key: Buffer.from(key) }
-      const connect = (tls: EtcdTls): Promise<EtcdStorage> => openEtcdStorage({ endpoints: [secured.endpoint], tls })
+      const connect = (tls: EtcdTls): Promise<EtcdStorage> => EtcdStorage.open({ endpoints: [secured.endpoint], tls })
 
       await using storage = await connect(known)
       const revision = await commit(storage, put('/a', '1'))
@@ -410,7 +410,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
 
   it('an etcd at its quota is full', async () => {
     await using own = await EtcdServer.start({ flags: ['--quota-backend-bytes=8388608'] })
-    await using storage = await openEtcdStorage({ endpoints: [own.endpoint] })
+    await using storage = await EtcdStorage.open({ endpoints: [own.endpoint] })
     const value = new Uint8Array(1024 * 1024)
     const fill = async (): Promise<void> => {
       for (let i = 0; i < 40; i++) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { EtcdStorageOptions } from '../../src/storage/etcd/etcd-storage.ts'
-import { openEtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
+import { EtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { describeStorageContract } from './storage.ts'
 
@@ -23,12 +23,12 @@ describe.skipIf(etcdVersion === undefined)(`etcd ${etcdVersion ?? `(skipped: ${e
         endpoints: [server.endpoint],
         prefix: `/borough-test/${++spaces}`,
       }
-      const storage = await openEtcdStorage(settings)
+      const storage = await EtcdStorage.open(settings)
       return {
         storage,
         reopen: async () => {
           await storage[Symbol.asyncDispose]()
-          return await openEtcdStorage(settings)
+          return await EtcdStorage.open(settings)
         },
       }
     },

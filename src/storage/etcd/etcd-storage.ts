@@ -54,22 +54,6 @@ export interface EtcdStorageOptions {
 /** Keys fetched per request of a long range: bounds the size of one answer. */
 const pageKeys = 1_000
 
-/**
- * Connects, and makes sure that the cluster answers.
- *
- * @throws StorageError code=unavailable when no endpoint answers, code=invalid for options that make no sense.
- */
-export async function openEtcdStorage(options: EtcdStorageOptions): Promise<EtcdStorage> {
-  const storage = new EtcdStorage(options)
-  try {
-    await storage.currentRevision()
-    return storage
-  } catch (error) {
-    await storage[Symbol.asyncDispose]()
-    throw error
-  }
-}
-
 export class EtcdStorage implements Storage {
   readonly #connection: EtcdConnection
   readonly #keySpace: KeySpace
@@ -79,8 +63,23 @@ export class EtcdStorage implements Storage {
   #compacted = 0
   #closed: Promise<void> | undefined
 
-  /** Does not connect yet; see `openEtcdStorage`. */
-  constructor(options: EtcdStorageOptions) {
+  /**
+   * Connects, and makes sure that the cluster answers.
+   *
+   * @throws StorageError code=unavailable when no endpoint answers, code=invalid for options that make no sense.
+   */
+  static async open(options: EtcdStorageOptions): Promise<EtcdStorage> {
+    const storage = new EtcdStorage(options)
+    try {
+      await storage.currentRevision()
+      return storage
+    } catch (error) {
+      await storage[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  private constructor(options: EtcdStorageOptions) {
     const clock = options.clock ?? systemClock
     const keySpace = new KeySpace(options.prefix ?? '')
     const connection = new EtcdConnection({
