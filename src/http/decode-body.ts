@@ -3,7 +3,7 @@
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
 import { parse as parseYaml } from 'yaml'
-import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
+import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
@@ -21,11 +21,16 @@ export const maxBodyBytes: number = 3 * 1024 * 1024
 
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
-  readonly decodeProtobuf: (bytes: Uint8Array) => {
+  readonly decodeProtobuf: (
+    bytes: Uint8Array,
+    assumed?: GroupVersionKind,
+  ) => {
     readonly apiVersion: string
     readonly kind: string
     readonly object: object
   }
+  /** False: the kind is JSON and YAML only. */
+  readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
   /**
    * Checks types and drops unknown fields, whose paths it answers if asked to.
    * @throws StatusError BadRequest in the words of Go's decoder, without the sentence around them
@@ -44,6 +49,7 @@ interface Parsed {
 }
 
 const textDecoder = new TextDecoder('utf-8', { fatal: true })
+const deleteOptionsKind: GroupVersionKind = { group: '', version: 'v1', kind: 'DeleteOptions' }
 const snippetBytes = 30
 /** Aliases a YAML body may expand to. */
 const maxYamlAliases = 100
@@ -62,12 +68,13 @@ export class BodyDecoder {
     const bytes = await request.body(maxBodyBytes)
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
-    if (mediaType === protobufMediaType && !type.custom) {
-      const { apiVersion, kind, object } = this.#deps.decodeProtobuf(bytes)
+    const protobuf = this.#deps.supportsProtobuf(type)
+    if (mediaType === protobufMediaType && protobuf) {
+      const { apiVersion, kind, object } = this.#deps.decodeProtobuf(bytes, type)
       checkKind({ apiVersion, kind }, type, bytes)
       return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
     }
-    const parsed = parseBody(bytes, mediaType, type, validation !== 'Ignore')
+    const parsed = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
     if (!isJsonObject(parsed.value)) {
       throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
     }
@@ -119,9 +126,9 @@ export class BodyDecoder {
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
-      return this.#deps.decodeProtobuf(bytes).object as DeleteOptionsBody
+      return this.#deps.decodeProtobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
-    const { value } = parseBody(bytes, mediaType, { ...type, kind: 'DeleteOptions' }, false)
+    const { value } = parseBody(bytes, mediaType, deleteOptionsKind, this.#deps.supportsProtobuf(type), false)
     if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')
     const kind = value['kind']
     if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {
@@ -152,10 +159,11 @@ export class BodyDecoder {
 function parseBody(
   bytes: Uint8Array,
   mediaType: string,
-  type: Pick<ResourceType, 'kind' | 'custom'>,
+  type: Pick<ResourceType, 'kind'>,
+  protobuf: boolean,
   duplicates: boolean,
 ): Parsed {
-  const accepted = type.custom ? [jsonMediaType, yamlMediaType] : [jsonMediaType, yamlMediaType, protobufMediaType]
+  const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
   const text = utf8(bytes)
   try {

@@ -9,7 +9,7 @@ import { listItemHead, singleObject, storedRestOffset } from '../kube/stored-for
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
 import type { ApiResponse } from './api.ts'
-import { contentTypeOf, type Negotiated } from './negotiate.ts'
+import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
 export interface ProtobufEncoder {
@@ -52,6 +52,11 @@ export class Renderer {
     this.#protobuf = deps.protobuf
     this.#columnsOf = deps.columnsOf
     this.#now = deps.now
+  }
+
+  /** What a type can be read as. */
+  offer(type: ResourceType, views: readonly View[]): Offer {
+    return { protobuf: this.#protobuf.supports(type), views }
   }
 
   /** One object in the view asked for. */

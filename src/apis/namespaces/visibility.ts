@@ -14,6 +14,5 @@ export function namespaceVisibility(
   mayInitialize: (user: UserInfo) => boolean,
 ): ((object: KubeObject) => boolean) | undefined {
   if (includeUninitialized || mayInitialize(user)) return undefined
-  return (object) =>
-    !isInitializing(object as Namespace) || object.metadata.annotations?.[creatorKey] === user.username
+  return (object) => !isInitializing(object as Namespace) || object.metadata.annotations?.[creatorKey] === user.username
 }

@@ -3,8 +3,8 @@ import { unauthorized } from '../../kube/status-error.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 
-/** @throws StatusError Unauthorized. Answers the anonymous user when there are no credentials and that is allowed. */
-export type Authenticate = (credentials: Credentials) => Promise<UserInfo>
+/** undefined = nobody recognised the credentials. @throws StatusError Unauthorized */
+export type Authenticate = (credentials: Credentials) => Promise<UserInfo | undefined>
 
 export function authenticate(decide: Authenticate): Stage {
   return (next) => async (request, context) => {
@@ -12,7 +12,9 @@ export function authenticate(decide: Authenticate): Stage {
       context.user = request.localUser
     } else {
       if (request.clientCertificate?.rejected) throw unauthorized()
-      context.user = await decide(credentialsOf(request))
+      const user = await decide(credentialsOf(request))
+      if (user === undefined) throw unauthorized()
+      context.user = user
     }
     return next(request, context)
   }

@@ -1,7 +1,6 @@
 import { badRequest } from '../../kube/status-error.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
-import { offerOf } from './read.ts'
 import { writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -9,7 +8,7 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
   return async (request, context, target) => {
     const { type } = target
     const { query } = context.info
-    const n = negotiate(request.headers, query, offerOf(type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
     checkWriteOptions('CreateOptions', query)
     const object = await decoder.decodeObject(request, context, type)
     if (type.namespaced) {

@@ -6,7 +6,6 @@ import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
-import { offerOf } from './read.ts'
 import { integer, listQuery, type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -18,7 +17,7 @@ export interface DeleteDeps extends VerbDeps {
 export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: DeleteDeps): VerbHandler {
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
     const { stored, removed } = await registry.delete(scope, options.parsed)
@@ -33,7 +32,7 @@ export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: Dele
 export function deleteCollectionVerb({ registry, decoder, renderer, visibility }: DeleteDeps): VerbHandler {
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partialList']))
+    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partialList']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
     const selection = listQuery(query, target.namespace, visibility(target, context.user, query))

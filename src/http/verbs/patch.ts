@@ -13,7 +13,6 @@ import { maxBodyBytes } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import { checkWriteOptions, fieldValidationOf } from './options.ts'
-import { offerOf } from './read.ts'
 import { type Target, writeScope } from './target.ts'
 import { checkAddress } from './update.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
@@ -42,7 +41,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
   return async (request, context, target) => {
     const { type } = target
     const { query } = context.info
-    const n = negotiate(request.headers, query, offerOf(type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
     const mediaType = bodyMediaType(request.headers)
     const accepted = type.custom
       ? [jsonPatch, mergePatch, applyPatch]

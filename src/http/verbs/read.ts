@@ -1,18 +1,13 @@
 /** get, list */
 
-import type { ResourceType } from '../../kube/resource-type.ts'
 import { StatusError } from '../../kube/status-error.ts'
-import { negotiate, type Offer } from '../negotiate.ts'
+import { negotiate } from '../negotiate.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
-export function offerOf(type: ResourceType, views: Offer['views']): Offer {
-  return { protobuf: !type.custom, views }
-}
-
 export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
   return async (request, { info }, { type, namespace, name }) => {
-    const n = negotiate(request.headers, info.query, offerOf(type, ['table', 'partial']))
+    const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
     const stored = await registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : {})
@@ -22,7 +17,7 @@ export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
 
 export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHandler {
   return async (request, { info, user }, target) => {
-    const n = negotiate(request.headers, info.query, offerOf(target.type, ['table', 'partialList']))
+    const n = negotiate(request.headers, info.query, renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, user, info.query))
     return renderer.list(target.type, await registry.list(target.type, query), n, info.query)

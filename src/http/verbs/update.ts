@@ -3,14 +3,13 @@ import { badRequest } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
-import { offerOf } from './read.ts'
 import { type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function updateVerb({ registry, decoder, renderer }: VerbDeps): VerbHandler {
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     checkWriteOptions('UpdateOptions', query)
     const object = await decoder.decodeObject(request, context, target.type)
     checkAddress(object, target)

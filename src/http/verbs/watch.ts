@@ -3,21 +3,22 @@
  * registry's stream is bounded and ends with an error for one that is too slow.
  */
 import type { Stream } from '../../base/stream.ts'
-import { apiVersionOf } from '../../kube/gvk.ts'
+import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, findStatusError, internalError } from '../../kube/status-error.ts'
 import { watchLine } from '../../kube/stored-form.ts'
+import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
 import { contentTypeOf, type Negotiated, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import { metaKind, partialObject } from '../respond.ts'
-import { checkIncludeObject, offerOf } from './read.ts'
+import { checkIncludeObject } from './read.ts'
 import { given, integer, type Target } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 /** Length-prefixed protobuf frames. */
 export interface WatchEventEncoder {
-  encodeWatchEvent(type: string, object: object): Uint8Array
+  encodeWatchEvent(type: WatchEventType, object: object, gvk: GroupVersionKind): Uint8Array
 }
 
 export interface WatchDeps extends VerbDeps {
@@ -30,10 +31,10 @@ export interface WatchDeps extends VerbDeps {
 const minWatchMs = 30 * 60_000
 
 export function watchVerb(deps: WatchDeps): VerbHandler {
-  const { registry, visibility, random } = deps
+  const { registry, renderer, visibility, random } = deps
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, offerOf(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     checkIncludeObject(query)
     const seconds = integer(query, 'timeoutSeconds')
     const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000
@@ -81,8 +82,10 @@ const line = (value: object): Uint8Array => textEncoder.encode(`${JSON.stringify
 
 function framesOf(deps: WatchDeps, type: ResourceType, n: Negotiated, query: URLSearchParams): Frames {
   const { renderer, protobufEvents } = deps
-  const encode = (event: string, object: object): Uint8Array =>
-    n.format === 'protobuf' ? protobufEvents.encodeWatchEvent(event, object) : line({ type: event, object })
+  const viewKind =
+    n.view === 'object' ? type : { ...metaKind(n), kind: n.view === 'table' ? 'Table' : 'PartialObjectMetadata' }
+  const encode = (event: WatchEventType, object: object, gvk: GroupVersionKind = viewKind): Uint8Array =>
+    n.format === 'protobuf' ? protobufEvents.encodeWatchEvent(event, object, gvk) : line({ type: event, object })
 
   let first = true
   const view = (event: Exclude<RegistryEvent, { type: 'BOOKMARK' }>): object => {
@@ -115,7 +118,7 @@ function framesOf(deps: WatchDeps, type: ResourceType, n: Negotiated, query: URL
           : encode(event.type, view(event)),
       )
     },
-    error: (status) => encode('ERROR', status),
+    error: (status) => encode('ERROR', status, { group: '', version: 'v1', kind: 'Status' }),
   }
 }
 

@@ -1,0 +1,40 @@
+/** Which initializers a new namespace waits for: all configurations merged, those of ours first. Pure. */
+import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import {
+  type NamespaceInitializer,
+  type NamespaceInitializerConfiguration,
+  namespaceTemplateInitializer,
+} from './types.ts'
+
+/** Configurations in the order of their names, each in its own order; a name counts where it stands first. */
+export function mergeConfigurations(
+  configurations: Iterable<NamespaceInitializerConfiguration>,
+): readonly NamespaceInitializer[] {
+  const sorted = [...configurations].sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  const merged = new Map<string, NamespaceInitializer>()
+  for (const { initializers = [] } of sorted) {
+    for (const initializer of initializers) if (!merged.has(initializer.name)) merged.set(initializer.name, initializer)
+  }
+  return [...merged.values()]
+}
+
+/** `populated`: templates match, so the built-in initializer acts, before all others. */
+export function pendingInitializers(
+  merged: readonly NamespaceInitializer[],
+  namespace: Namespace,
+  populated: boolean,
+): string[] {
+  const selected = merged
+    .filter(({ namespaceSelector }) =>
+      namespaceSelector === undefined
+        ? true
+        : matchesLabels(
+            labelSelectorOf(namespaceSelector as Parameters<typeof labelSelectorOf>[0]),
+            namespace.metadata.labels,
+          ),
+    )
+    .map((i) => i.name)
+    .filter((name) => name !== namespaceTemplateInitializer)
+  return populated ? [namespaceTemplateInitializer, ...selected] : selected
+}

@@ -1,0 +1,162 @@
+/** The pipeline over the core: which stages, which verbs, which documents. */
+import { mayInitialize } from '../apis/initializers/admission.ts'
+import { isInitializing, type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
+import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
+import { impersonate as impersonation } from '../authn/impersonation.ts'
+import { forbiddenError, requireAllowed } from '../authz/forbidden.ts'
+import { rfc3339 } from '../base/clock.ts'
+import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
+import { BodyDecoder } from '../http/decode-body.ts'
+import { dispatcher, type HandlerVerb } from '../http/dispatch.ts'
+import { createPipeline, type Serve } from '../http/pipeline.ts'
+import { isTrue } from '../http/request-info.ts'
+import { Renderer } from '../http/respond.ts'
+import { answerErrors } from '../http/stages/answer-errors.ts'
+import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
+import { authorize } from '../http/stages/authorize.ts'
+import { impersonate } from '../http/stages/impersonate.ts'
+import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
+import { createVerb } from '../http/verbs/create.ts'
+import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
+import { patchVerb } from '../http/verbs/patch.ts'
+import { getVerb, listVerb } from '../http/verbs/read.ts'
+import { warn } from '../http/verbs/target.ts'
+import { updateVerb } from '../http/verbs/update.ts'
+import type { AwaitCreated, VerbHandler, Visibility } from '../http/verbs/verb.ts'
+import { watchVerb } from '../http/verbs/watch.ts'
+import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
+import { apiVersionOf } from '../kube/gvk.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { createDocuments, type DocumentsDeps } from './documents.ts'
+import { checkStructure } from './structure.ts'
+import type { Core } from './wire.ts'
+
+export interface ApiServerDeps {
+  readonly core: Core
+  readonly authenticate: Authenticate
+  readonly documents: Omit<DocumentsDeps, 'discovery'>
+  /** `host:port`, for the discovery document. */
+  readonly serverAddress: () => string
+  readonly special: ReadonlyMap<string, Partial<Record<HandlerVerb, VerbHandler>>>
+  readonly answered: ReadonlyMap<string, VerbHandler>
+}
+
+export function createApiServer(deps: ApiServerDeps): Serve {
+  const { core } = deps
+  const { config, catalog, registry, authorizer } = core
+  const { clock, ids, log } = config
+  const protobuf = new ProtobufCodec()
+  const renderer = new Renderer({ protobuf, columnsOf: core.columnsOf, now: () => clock.now() })
+  const decoder = new BodyDecoder({
+    decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
+    supportsProtobuf: (gvk) => protobuf.supports(gvk),
+    checkStructure,
+    applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+  })
+  const verbDeps = {
+    registry,
+    types: catalog.types,
+    decoder,
+    renderer,
+    visibility: visibilityOf(core),
+    awaitCreated: holdUntilInitialized(core),
+    returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
+    protobufEvents: protobuf,
+    random: Math.random,
+    apply: ({ live, config: wanted, type, subresource, manager, force }) =>
+      applyConfiguration({
+        live,
+        config: wanted,
+        kind: type.kind,
+        schema: type.schema,
+        manager,
+        force,
+        apiVersion: apiVersionOf(type),
+        subresource,
+        now: rfc3339(clock.now()),
+      }),
+  } satisfies Parameters<typeof patchVerb>[0] & Parameters<typeof watchVerb>[0] & Parameters<typeof deleteVerb>[0]
+
+  const documents = createDocuments({
+    ...deps.documents,
+    discovery: {
+      types: catalog.types,
+      serverAddress: deps.serverAddress,
+      render: (value, kind, n) => renderer.value(value, kind, n),
+    },
+  })
+  return createPipeline({
+    clock,
+    ids,
+    stages: [
+      answerErrors((error, { requestId, info }) =>
+        log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
+      ),
+      limitInFlight(defaultInFlightLimits),
+      authenticate(deps.authenticate),
+      impersonate((request, user) => impersonation(request, user, (a) => requireAllowed(authorizer, a))),
+      authorize({
+        decide: (attributes) => authorizer.authorize(attributes),
+        refuse: (attributes, { reason }) => forbiddenError(attributes, reason),
+        refresh: async () => {
+          await core.lister.refresh()
+          return true
+        },
+      }),
+    ],
+    dispatch: dispatcher({
+      types: catalog.types,
+      verbs: {
+        get: getVerb(verbDeps),
+        list: listVerb(verbDeps),
+        watch: watchVerb(verbDeps),
+        create: createVerb(verbDeps),
+        update: updateVerb(verbDeps),
+        patch: patchVerb(verbDeps),
+        delete: deleteVerb(verbDeps),
+        deletecollection: deleteCollectionVerb(verbDeps),
+      },
+      special: deps.special,
+      answered: deps.answered,
+      documents: (path) => documents.find(path),
+      knownPaths: () => documents.paths(),
+    }),
+  })
+}
+
+const isNamespaces = (type: ResourceType): boolean =>
+  type.group === namespaceResource.group && type.resource === namespaceResource.resource
+
+function visibilityOf({ authorizer }: Core): Visibility {
+  return ({ type }, user, query) =>
+    isNamespaces(type)
+      ? namespaceVisibility(user, isTrue(query.get('includeUninitialized')), (u) => mayInitialize(authorizer, u, ''))
+      : undefined
+}
+
+/** Seconds kept in hand for the answer when the client says how long it waits. */
+const answerReserveMs = 1000
+
+/** The answer to a create of a namespace waits until the namespace is ready. */
+function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
+  return async (stored, request, context, { type }) => {
+    const { query } = context.info
+    const created = stored.object as Namespace
+    const noWait = stored.revision === 0 || isTrue(query.get('includeUninitialized')) || !isNamespaces(type)
+    if (noWait || !isInitializing(created)) return stored
+    context.release()
+    const current = (): Namespace | undefined => lister.find(type, '', stored.name)?.object as Namespace | undefined
+    const outcome = await hold.wait(created, current, holdMs(config.initializationTimeoutMs, query), request.signal)
+    if (!outcome.ready) {
+      const awaited = outcome.namespace.spec?.initializers?.pending?.[0]?.name ?? ''
+      warn(context, `namespace ${stored.name} is still being initialized: waiting for ${awaited}`)
+    }
+    const latest = lister.find(type, '', stored.name)
+    return latest !== undefined && latest.object.metadata.uid === created.metadata.uid ? latest : stored
+  }
+}
+
+function holdMs(limitMs: number, query: URLSearchParams): number {
+  const seconds = /^(\d+)s?$/.exec(query.get('timeout') ?? '')?.[1]
+  return seconds === undefined ? limitMs : Math.max(0, Math.min(limitMs, Number(seconds) * 1000 - answerReserveMs))
+}

@@ -1,0 +1,44 @@
+/** What is in a namespace, as the namespace controller and admission ask it, from the watch cache's counts. */
+import type { Remaining } from '../apis/namespaces/conditions.ts'
+import type { NamespaceContent } from '../apis/namespaces/content.ts'
+import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
+import { qualifiedResource } from '../kube/gvk.ts'
+import type { Lister } from '../registry/registry.ts'
+import type { WatchCache } from '../watch/watch-cache.ts'
+
+const deletionMark = Buffer.from('"deletionTimestamp":')
+
+export function contentIndex(lister: Lister, cache: WatchCache, namespaces: NamespaceLookup): NamespaceContent {
+  // Asked at every change of any object, so it is a set; told apart by bytes, so that a start with many namespaces
+  // does not parse them all.
+  const terminating = new Set<string>()
+  lister.subscribe(namespaces.type, (next, old) => {
+    const name = next?.name ?? old?.name ?? ''
+    const marked =
+      next !== undefined &&
+      Buffer.from(next.bytes.buffer, next.bytes.byteOffset, next.bytes.length).includes(deletionMark)
+    if (marked && next.object.metadata.deletionTimestamp !== undefined) terminating.add(name)
+    else terminating.delete(name)
+  })
+  return {
+    of: (namespace) => lister.contentOf(namespace).map(({ type, count }) => ({ resource: type, count })),
+    remaining(namespace, limit) {
+      const named: Remaining[] = []
+      const finalizers = new Map<string, number>()
+      for (const { type } of lister.contentOf(namespace)) {
+        for (const { name, object } of lister.list(type, namespace)) {
+          const own = object.metadata.finalizers ?? []
+          for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+          if (named.length < limit) named.push({ resource: qualifiedResource(type), name, finalizers: own })
+        }
+      }
+      return { named, finalizers }
+    },
+    onChange: (listener) =>
+      cache.follow((_storageName, next, old) => {
+        const namespace = old?.namespace ?? ''
+        if (namespace !== '' && next?.bytes !== old?.bytes && terminating.has(namespace)) listener(namespace)
+      }),
+    refresh: () => lister.refresh(),
+  }
+}

@@ -1,0 +1,71 @@
+/** Puts a control plane on the network and takes it off again: the order of start and of drain. */
+import { type Listener, listen } from '../http/node.ts'
+import { type Config } from './config.ts'
+import { adminUser, type ControlPlane, createControlPlane } from './control-plane.ts'
+import { kubeconfigYaml } from './kubeconfig.ts'
+
+export interface Server extends AsyncDisposable {
+  readonly plane: ControlPlane
+  readonly url: string
+  readonly port: number
+  /** For the administrator: full rights for a year. */
+  readonly adminKubeconfig: string
+}
+
+const adminDurationMs = 365 * 86_400_000
+/** How long requests under way may take to finish. */
+const drainMs = 10_000
+
+export async function serve(config: Config): Promise<Server> {
+  if (config.listen === undefined) throw new Error('serve needs an address to listen on')
+  const plane = await createControlPlane(config)
+  let listener: Listener
+  try {
+    listener = await listen(plane.serve, {
+      ...config.listen,
+      tls: { key: plane.pki.serving.key, cert: plane.pki.serving.cert, clientCa: plane.pki.caCert },
+      onError: (error) => config.log.error({ error }, 'a connection failed'),
+    })
+  } catch (error) {
+    await plane[Symbol.asyncDispose]()
+    throw error
+  }
+  const host = reachable(config.listen.host)
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+  plane.setAddress(url.slice('https://'.length))
+  return {
+    plane,
+    url,
+    port: listener.port,
+    adminKubeconfig: kubeconfigOf(plane, url, adminUser.username, adminUser.groups, adminDurationMs),
+    async [Symbol.asyncDispose]() {
+      plane.drain()
+      const deadline = new AbortController()
+      const timer = config.clock.after(drainMs, () => deadline.abort())
+      const closed = listener.close(deadline.signal)
+      await plane[Symbol.asyncDispose]()
+      await closed
+      timer.cancel()
+    },
+  }
+}
+
+/** A wildcard is where one listens, not where one is reached. */
+function reachable(host: string): string {
+  return host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
+}
+
+export function kubeconfigOf(
+  plane: ControlPlane,
+  server: string,
+  user: string,
+  groups: readonly string[],
+  durationMs: number,
+): string {
+  const { cert, key } = plane.pki.mintClientCertificate({
+    user,
+    groups: groups.filter((g) => g !== 'system:authenticated'),
+    durationMs,
+  })
+  return kubeconfigYaml({ server, caCert: plane.pki.caCert, credential: { cert, key }, userName: user })
+}

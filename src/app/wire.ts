@@ -1,0 +1,188 @@
+/**
+ * The only file that names concrete classes: it makes the house out of its parts. The order is that in which state
+ * flows: storage → watch cache → registry, admission and authorization → pipeline → clients.
+ */
+import type { AdmissionPlugin } from '../admission/admission.ts'
+import { namespaceInitializers } from '../apis/initializers/admission.ts'
+import { mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
+import { NamespaceHold } from '../apis/initializers/hold.ts'
+import { initializerConfigurationResource, type NamespaceInitializerConfiguration } from '../apis/initializers/types.ts'
+import { namespaceExists, namespaceFinalization, namespaceLifecycle } from '../apis/namespaces/admission.ts'
+import type { NamespaceContent } from '../apis/namespaces/content.ts'
+import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
+import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
+import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
+import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
+import { namespaceTemplates } from '../apis/templates/admission.ts'
+import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
+import { type NamespaceTemplate, templateResource } from '../apis/templates/types.ts'
+import type { Authorizer } from '../authz/authz.ts'
+import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
+import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
+import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
+import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
+import type { TableColumns } from '../http/respond.ts'
+import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
+import { rbacGroup } from '../kube/rbac.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { CacheLister } from '../registry/cache-lister.ts'
+import { createRegistry } from '../registry/generic-registry.ts'
+import type { Lister, Registry, StoredObject } from '../registry/registry.ts'
+import type { Strategy } from '../registry/strategy.ts'
+import type { Storage } from '../storage/storage.ts'
+import { WatchCache } from '../watch/watch-cache.ts'
+import { type AdmissionName, admissionOrder, ownKinds } from './catalog.ts'
+import type { Config } from './config.ts'
+import { contentIndex } from './namespace-content.ts'
+import { newObjectWriter } from './own-objects.ts'
+
+/** The parts that the HTTP side and the controllers are built on. */
+export interface Core extends AsyncDisposable {
+  readonly config: Config
+  readonly catalog: Catalog
+  readonly storage: Storage
+  readonly cache: WatchCache
+  readonly registry: Registry
+  readonly lister: Lister
+  readonly authorizer: Authorizer
+  readonly hold: NamespaceHold
+  readonly namespaces: NamespaceLookup
+  readonly content: NamespaceContent
+  strategyOf(type: ResourceType): Strategy
+  columnsOf(type: ResourceType): TableColumns
+}
+
+export async function wireCore(config: Config, storage: Storage, caPem: string): Promise<Core> {
+  const { clock, ids, log } = config
+  const catalog = loadCatalog()
+  catalog.types.change({ add: ownKinds.map((kind) => catalog.declare(kind)) })
+  const typeOf = (gvr: GroupVersionResource): ResourceType => {
+    const type = catalog.types.find(gvr)
+    if (type === undefined) throw new Error(`the catalogue lacks ${gvr.resource} in ${apiVersionOf(gvr)}`)
+    return type
+  }
+
+  const cache = await WatchCache.start({ storage, clock, log })
+  const lister = new CacheLister(cache, catalog.types)
+  const authorizer = unionAuthorizer([mastersAuthorizer, new RbacAuthorizer(rbacSource(lister, typeOf), clock)])
+  const namespaceType = typeOf(namespaceResource)
+  const namespaces: NamespaceLookup = {
+    type: namespaceType,
+    find: (name) => lister.find(namespaceType, '', name)?.object as Namespace | undefined,
+    refresh: () => lister.refresh(),
+  }
+  const hold = new NamespaceHold(clock)
+  lister.subscribe(namespaceType, (next, old) =>
+    hold.changed(next?.name ?? old?.name ?? '', () => next?.object as Namespace | undefined),
+  )
+  const content = contentIndex(lister, cache, namespaces)
+  const matchers = templateMatchers(lister, typeOf(templateResource))
+  const initializers = mergedInitializers(lister, typeOf(initializerConfigurationResource))
+  const newObject = newObjectWriter(clock, ids)
+
+  const plugins: Partial<Record<AdmissionName, AdmissionPlugin>> = {
+    NamespaceLifecycle: namespaceLifecycle(namespaces),
+    ...(config.extraAdmission.includes('NamespaceExists') ? { NamespaceExists: namespaceExists(namespaces) } : {}),
+    NamespaceTemplates: namespaceTemplates({
+      authorizer,
+      matchers: () => (config.population ? matchers.values() : []),
+      optsOutAutomatically: () => false,
+      lacking: () => [],
+    }),
+    ...(config.featureGates.NamespaceInitializers
+      ? {
+          NamespaceInitializers: namespaceInitializers({
+            lookup: namespaces,
+            authorizer,
+            pendingFor: (namespace) =>
+              pendingInitializers(
+                initializers(),
+                namespace,
+                config.population && matching(matchers.values(), namespace).length > 0,
+              ),
+          }),
+        }
+      : {}),
+    NamespaceFinalization: namespaceFinalization(content),
+    NamespaceBirth: namespaceBirth({ caPem, newObject }),
+  }
+
+  const special = new Map([
+    ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
+  ])
+  const strategyOf = (type: ResourceType): Strategy =>
+    (type.group === '' ? special.get(type.resource) : undefined) ?? {}
+  const registry = createRegistry({
+    storage,
+    cache,
+    types: catalog.types,
+    clock,
+    ids,
+    strategyOf,
+    applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+    validateSchema: () => [],
+    trackUpdate: ({ next }) => next,
+    admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
+  })
+
+  return {
+    config,
+    catalog,
+    storage,
+    cache,
+    registry,
+    lister,
+    authorizer,
+    hold,
+    namespaces,
+    content,
+    strategyOf,
+    columnsOf: () => ({
+      definitions: [
+        { name: 'Name', type: 'string', format: 'name', description: 'Name', priority: 0 },
+        { name: 'Age', type: 'string', format: '', description: 'Age', priority: 0 },
+      ],
+      cells: (o) => [o.metadata.name, o.metadata.creationTimestamp],
+    }),
+    async [Symbol.asyncDispose]() {
+      await cache[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => ResourceType): RbacSource {
+  const resources = {
+    ClusterRole: { group: rbacGroup, version: 'v1', resource: 'clusterroles' },
+    ClusterRoleBinding: { group: rbacGroup, version: 'v1', resource: 'clusterrolebindings' },
+    Role: { group: rbacGroup, version: 'v1', resource: 'roles' },
+    RoleBinding: { group: rbacGroup, version: 'v1', resource: 'rolebindings' },
+    Namespace: namespaceResource,
+  } as const
+  return {
+    subscribe: (kind, listener: (next: RbacObject | undefined, old: RbacObject | undefined) => void) =>
+      lister.subscribe(typeOf(resources[kind]), listener),
+    findNamespace: (name) => lister.find(typeOf(namespaceResource), '', name)?.object,
+  }
+}
+
+/** Templates with their selectors parsed, following the store. */
+function templateMatchers(lister: Lister, type: ResourceType): ReadonlyMap<string, Matcher> {
+  const matchers = new Map<string, Matcher>()
+  lister.subscribe(type, (next: StoredObject | undefined, old: StoredObject | undefined) => {
+    if (next) matchers.set(next.name, compileMatcher(next.object as NamespaceTemplate))
+    else if (old) matchers.delete(old.name)
+  })
+  return matchers
+}
+
+/** All initializer configurations as one list, made anew only when one of them changed. */
+function mergedInitializers(lister: Lister, type: ResourceType): () => ReturnType<typeof mergeConfigurations> {
+  let merged: ReturnType<typeof mergeConfigurations> | undefined
+  lister.subscribe(type, () => {
+    merged = undefined
+  })
+  return () => {
+    merged ??= mergeConfigurations([...lister.list(type, '')].map((s) => s.object as NamespaceInitializerConfiguration))
+    return merged
+  }
+}
