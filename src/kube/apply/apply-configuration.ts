@@ -99,11 +99,13 @@ function planned(input: ApplyInput, managed: readonly Managed[]): Plan {
   )
   if (live === undefined) return { object: config, fields, previous, others, conflicts: [] }
 
-  const merged = mergeValues(root, live as unknown as JsonObject, config as unknown as JsonObject) as JsonObject
+  const lay = (over: JsonObject): JsonObject => mergeValues(root, over, config as unknown as JsonObject) as JsonObject
+  const merged = lay(live as unknown as JsonObject)
   const owned = others.reduce((all, m) => union(all, m.fields), fields)
-  const object = (previous !== undefined && served(previous.apiVersion)
-    ? pruned({ schema: root, merged, last: previous.fields, owned })
-    : merged) as unknown as KubeObject
+  const prunes = previous !== undefined && served(previous.apiVersion)
+  const rest = prunes ? pruned({ schema: root, merged, last: previous.fields, owned }) : merged
+  // What was emptied by pruning is gone; if the configuration says it is empty, it must be there.
+  const object = (rest === merged ? merged : lay(rest)) as unknown as KubeObject
   const changes = object === live || others.length === 0 ? undefined : compareObjects(schema, live, object, resetFields)
   if (changes === undefined) return { object, fields, previous, others, conflicts: [] }
   const taken = takenFields(changes)

@@ -12,23 +12,32 @@ import { elementOf, fieldSchema, isMap, itemSchema } from './shape.ts'
 /** What is wrong, or undefined. One error stands alone; several are listed below `errors:`. */
 export function configurationProblem(schema: Schema, config: KubeObject): string | undefined {
   const problems: string[] = []
-  check(objectSchema(schema), config as unknown as JsonValue, '', problems)
+  check(objectSchema(schema), config as unknown as JsonValue, undefined, problems)
   if (problems.length <= 1) return problems[0]
   return ['errors:', ...problems.map((problem) => `  ${problem}`)].join('\n')
 }
 
-function check(schema: Schema, value: JsonValue, path: string, problems: string[]): void {
+/** Where in the configuration: made into text only for a problem. */
+interface Place {
+  readonly parent: Place | undefined
+  readonly element: PathElement
+}
+
+const textOf = (place: Place | undefined): string =>
+  place === undefined ? '' : textOf(place.parent) + showElement(place.element)
+
+function check(schema: Schema, value: JsonValue, place: Place | undefined, problems: string[]): void {
   const report = (problem: string): void => {
-    problems.push(path === '' ? problem : `${path}: ${problem}`)
+    problems.push(place === undefined ? problem : `${textOf(place)}: ${problem}`)
   }
   if (value === null) return
   switch (schema.type) {
     case 'object':
-      if (isMap(value)) checkMap(schema, value, path, problems)
+      if (isMap(value)) checkMap(schema, value, place, problems)
       else report(`expected map, got ${goPointer(value)}`)
       return
     case 'array':
-      if (Array.isArray(value)) checkList(schema, value, path, problems)
+      if (Array.isArray(value)) checkList(schema, value, place, problems)
       else report(`expected list, got ${goPointer(value)}`)
       return
     case 'integer':
@@ -50,34 +59,34 @@ function check(schema: Schema, value: JsonValue, path: string, problems: string[
   }
 }
 
-function checkMap(schema: Schema, map: JsonObject, path: string, problems: string[]): void {
+function checkMap(schema: Schema, map: JsonObject, place: Place | undefined, problems: string[]): void {
   for (const name of Object.keys(map)) {
     const value = map[name]
     if (value === undefined) continue
     const field = fieldSchema(schema, name)
-    const fieldPath = path + showElement(fieldElement(name))
-    if (field !== undefined) check(field, value, fieldPath, problems)
+    const here = { parent: place, element: fieldElement(name) }
+    if (field !== undefined) check(field, value, here, problems)
     else {
-      problems.push(`${fieldPath}: field not declared in schema`)
+      problems.push(`${textOf(here)}: field not declared in schema`)
       // Upstream reads no further in this map.
       return
     }
   }
 }
 
-function checkList(schema: Schema, list: readonly JsonValue[], path: string, problems: string[]): void {
+function checkList(schema: Schema, list: readonly JsonValue[], place: Place | undefined, problems: string[]): void {
   const keyed = schema.listType === 'set' || schema.listType === 'map'
   const seen = new Set<PathElement>()
   for (const [i, item] of list.entries()) {
     const element = keyed ? elementOf(schema, item) : `i:${i}`
     if (typeof element !== 'string') {
-      problems.push(`${path}: element ${i}: ${element.problem}`)
+      problems.push(`${textOf(place)}: element ${i}: ${element.problem}`)
       // Without a key nothing below could be named.
       return
     }
-    if (seen.has(element)) problems.push(`${path}: duplicate entries for key ${showElement(element)}`)
+    if (seen.has(element)) problems.push(`${textOf(place)}: duplicate entries for key ${showElement(element)}`)
     seen.add(element)
-    check(itemSchema(schema), item, path + showElement(element), problems)
+    check(itemSchema(schema), item, { parent: place, element }, problems)
   }
 }
 

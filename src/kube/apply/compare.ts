@@ -23,6 +23,7 @@ import {
   own,
   type Shape,
   shapeOf,
+  sortedNames,
 } from './shape.ts'
 
 export interface Changes {
@@ -138,7 +139,9 @@ function compareValues(schema: Schema, before: JsonValue, after: JsonValue): Nod
     return builder.build()
   }
   if (left === 'list' && right === 'list') {
-    if (isVoid(before) && isVoid(after)) return equalValues(before, after) ? undefined : modifiedLeaf
+    // Most lists of an update are as they were: seen here without naming their items.
+    if (equalValues(before, after)) return undefined
+    if (isVoid(before) && isVoid(after)) return modifiedLeaf
     return compareItems(schema, (before ?? []) as JsonValue[], (after ?? []) as JsonValue[])
   }
   if (left === right) return equalValues(before, after) ? undefined : modifiedLeaf
@@ -178,7 +181,7 @@ function compareFields(
     let old = own(before, name)
     if (value === old || value === undefined || skip(name)) continue
     const field = fieldSchema(schema, name) ?? anySchema
-    if (old === undefined && field.byValue && hadStructs) old = emptyMap
+    if (old === undefined && field.byValue && hadStructs) old = unset(field)
     if (old === undefined) builder.add(fieldElement(name), wholeNode(field, value))
     else builder.put(fieldElement(name), compareValues(field, old, value))
   }
@@ -186,10 +189,13 @@ function compareFields(
     const old = before[name]
     if (old === undefined || own(after, name) !== undefined || skip(name)) continue
     const field = fieldSchema(schema, name) ?? anySchema
-    if (field.byValue && hasStructs) builder.put(fieldElement(name), compareValues(field, old, emptyMap))
+    if (field.byValue && hasStructs) builder.put(fieldElement(name), compareValues(field, old, unset(field)))
     else builder.remove(fieldElement(name), wholeNode(field, old))
   }
 }
+
+/** A field by value that nobody has set: Go prints it as an empty struct or a null list. */
+const unset = (field: Schema): JsonValue => (field.type === 'array' ? null : emptyMap)
 
 function compareItems(
   schema: Schema,
@@ -235,7 +241,7 @@ function wholeNode(schema: Schema, value: JsonValue): FieldSet {
 function wholeMap(schema: Schema, map: JsonObject): FieldSet {
   const node: Node = { '.': leaf }
   let content = false
-  for (const name of Object.keys(map).sort()) {
+  for (const name of sortedNames(map)) {
     const value = map[name]
     if (value === undefined) continue
     node[fieldElement(name)] = wholeNode(fieldSchema(schema, name) ?? anySchema, value)

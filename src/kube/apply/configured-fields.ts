@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { emptySet, type FieldSet, isEmpty, leaf, ordered, recursiveDifference, withSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
-import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf } from './shape.ts'
+import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf, sortedNames } from './shape.ts'
 
 /** Without what nobody owns (TypeMeta, names, ...). */
 export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet): FieldSet {
@@ -54,7 +54,7 @@ function nodeOf(schema: Schema, value: JsonValue): FieldSet | undefined {
 
 function mapNode(schema: Schema, map: JsonObject): FieldSet | undefined {
   const node: Record<PathElement, FieldSet> = {}
-  for (const name of Object.keys(map).sort()) {
+  for (const name of sortedNames(map)) {
     const value = map[name]
     if (value === undefined) continue
     const below = nodeOf(fieldSchema(schema, name) ?? anySchema, value)

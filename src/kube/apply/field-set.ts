@@ -51,15 +51,18 @@ export function withoutSelf(node: FieldSet): FieldSet | undefined {
 
 /** Puts the elements in order; takes ownership of `node`. */
 export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
-  const keys = Object.keys(node)
-  for (let i = 1; i < keys.length; i++) {
-    if (compareElements(keys[i - 1] as string, keys[i] as string) > 0) {
-      const result: Record<PathElement, FieldSet> = {}
-      for (const key of keys.sort(compareElements)) result[key] = node[key] as FieldSet
-      return result
-    }
+  let previous: PathElement | undefined
+  for (const key in node) {
+    if (previous !== undefined && compareElements(previous, key) > 0) return sorted(node)
+    previous = key
   }
   return node
+}
+
+function sorted(node: FieldSet): FieldSet {
+  const result: Record<PathElement, FieldSet> = {}
+  for (const key of Object.keys(node).sort(compareElements)) result[key] = node[key] as FieldSet
+  return result
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {

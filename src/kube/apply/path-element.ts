@@ -13,7 +13,20 @@ import type { JsonObject, JsonValue } from '../types.ts'
 
 export type PathElement = string
 
-export const fieldElement = (name: string): PathElement => `f:${name}`
+/** Bounded: field names are few, map keys are not. */
+const maxCachedElements = 4096
+const fieldElements = new Map<string, PathElement>()
+
+/**
+ * Kept, because a fresh string must be hashed and looked up before it can be a key, on every write of every object.
+ */
+export function fieldElement(name: string): PathElement {
+  const known = fieldElements.get(name)
+  if (known !== undefined) return known
+  const element = `f:${name}`
+  if (fieldElements.size < maxCachedElements) fieldElements.set(name, element)
+  return element
+}
 
 export const valueElement = (value: JsonValue): PathElement => `v:${goJson(value)}`
 
@@ -27,8 +40,13 @@ export function keyElement(names: readonly string[], values: (name: string) => J
   return `k:{${text}}`
 }
 
+/** What needs no escaping. */
+const plain = /^[\w ./:+-]*$/
+
 /** JSON as Go's encoder writes it: the same, but for five characters. */
 export function goJson(value: JsonValue): string {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string' && plain.test(value)) return `"${value}"`
   const text = JSON.stringify(value)
   return /[<>&\u2028\u2029]/.test(text)
     ? text.replace(/[<>&\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

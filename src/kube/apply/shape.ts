@@ -137,3 +137,9 @@ export function equalValues(a: JsonValue | undefined, b: JsonValue | undefined):
     names.every((name) => Object.hasOwn(b, name) && equalValues(a[name], b[name]))
   )
 }
+
+/** Field names in order. */
+export function sortedNames(map: JsonObject): string[] {
+  const names = Object.keys(map)
+  return names.length > 1 ? names.sort() : names
+}
