@@ -186,7 +186,7 @@ export class Schemas {
     for (const { name, expression } of parseFields(text)) {
       let node = this.#parse(expression, quantities.has(name))
       const part = parseMergeFact(facts[name] ?? '')
-      if (node.typeName !== undefined && (byValue.has(name) || alwaysByValue.has(name))) part.byValue = true
+      if (byValue.has(name) || (node.typeName !== undefined && alwaysByValue.has(name))) part.byValue = true
       node = decorate(node, part)
       const value = defaults[name]
       properties.set(name, value === undefined ? node : { ...node, default: value })

@@ -1,6 +1,7 @@
 /**
- * Fields that Go holds as structs, not as pointers: they are there even when nothing in them is set.
- * @see k8s.io/api v0.36: struct fields that are not pointers
+ * Fields that Go holds as structs, not as pointers: they are there even when nothing in them is set. So are the few
+ * keyed lists without `omitempty`, as null.
+ * @see k8s.io/api v0.36: struct fields that are not pointers; lists without omitempty
  */
 
 /** In every type. */
@@ -38,6 +39,7 @@ export const byValueFields: Readonly<Record<string, string>> = {
   'io.k8s.api.core.v1.NodeDaemonEndpoints': 'kubeletEndpoint',
   'io.k8s.api.core.v1.NodeStatus': 'daemonEndpoints nodeInfo',
   'io.k8s.api.core.v1.PersistentVolumeClaimSpec': 'resources',
+  'io.k8s.api.core.v1.PodSpec': 'containers',
   'io.k8s.api.core.v1.PodTemplate': 'template',
   'io.k8s.api.core.v1.PreferredSchedulingTerm': 'preference',
   'io.k8s.api.core.v1.ServiceStatus': 'loadBalancer',
@@ -55,6 +57,7 @@ export const byValueFields: Readonly<Record<string, string>> = {
   'io.k8s.api.resource.v1.AllocationResult': 'devices',
   'io.k8s.api.resource.v1.ResourceClaimSpec': 'devices',
   'io.k8s.api.resource.v1.ResourceSliceSpec': 'pool',
+  'io.k8s.api.storage.v1.CSINodeSpec': 'drivers',
   'io.k8s.api.storage.v1.VolumeAttachmentSpec': 'source',
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec': 'names',
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus': 'acceptedNames',

@@ -30,8 +30,8 @@ export interface Schema {
   /** granular (default) | atomic */
   readonly mapType?: 'granular' | 'atomic'
   /**
-   * Built-in kinds: a Go struct held by value. It is there even when nothing in it is set, so adding the first field
-   * below it does not add the struct itself (managedFields then has no `.` for it).
+   * Built-in kinds: a Go struct held by value, or a list that is printed even if it is empty. It is there even when
+   * nothing in it is set, so adding the first field below it does not add it (managedFields has no `.` for it).
    */
   readonly byValue?: boolean
 
