@@ -9,6 +9,7 @@
  *   watch line    {"type":"ADDED","object":{"kind":…}}\n
  */
 import { apiVersionOf } from './gvk.ts'
+import { parseJson } from './strict-json.ts'
 import type { KubeObject, ObjectMeta } from './types.ts'
 
 /** What heads are made of. A `ResourceType` is one. */
@@ -72,10 +73,14 @@ export function encodeStored(object: KubeObject): Uint8Array {
   return bytes
 }
 
+const longDigits = /[0-9]{16}/
+
 /** A new object, complete with TypeMeta and (unless the revision is 0) resourceVersion. */
 export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number): KubeObject {
   const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength)
-  return JSON.parse(singleHead(type, revision) + rest) as KubeObject
+  const text = singleHead(type, revision) + rest
+  // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
+  return (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as KubeObject
 }
 
 /** Everything before the stored bytes from position 13 on. ASCII: kinds and groups are DNS-like names. */

@@ -10,6 +10,7 @@
 import { dedupOwnerReferences, finalizerWarnings } from '../kube/metadata.ts'
 import { alreadyExists, badRequest, invalid, requestTooLarge, StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { type Entry, maxValueBytes, type Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
@@ -17,19 +18,25 @@ import { hasStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
-import { nowStamp } from './timestamp.ts'
 
 /** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
 const generatedNameTries = 8
 const generatedBaseLength = 58
 
-/** Takes `object` over. @throws StatusError */
-export async function createObject(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<StoredObject> {
+/**
+ * Takes `object` over. `tracked`: its managedFields are right already (server-side apply).
+ * @throws StatusError
+ */
+export async function createObject(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  tracked = false,
+): Promise<StoredObject> {
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
-  const now = nowStamp(parts.clock)
-  let next = ownMetadata(scope, object)
-  next = await admitted(parts, scope, next, now)
-
+  const now = formatTime(parts.clock.now())
+  const given = withoutStatus(ownMetadata(scope, object), hasStatus(scope.type, parts.strategyOf(scope.type)))
+  const next = await admitted(parts, scope, given, { now, tracked })
   const { metadata } = next
   metadata.uid = parts.ids.uid()
   metadata.creationTimestamp = now
@@ -65,25 +72,32 @@ function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
 }
 
 /** Field tracking, then mutating admission; what admission changed belongs to the same manager. */
-async function admitted(parts: RegistryParts, scope: WriteScope, object: KubeObject, now: string): Promise<KubeObject> {
+async function admitted(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  how: { readonly now: string; readonly tracked: boolean },
+): Promise<KubeObject> {
   const { type, subresource, fieldManager: manager } = scope
-  const track = (next: KubeObject): KubeObject =>
-    parts.trackUpdate({ type, live: undefined, next, manager, subresource, now })
-  const tracked = track(object)
+  const track = (next: KubeObject, live: KubeObject | undefined): KubeObject =>
+    how.tracked ? next : parts.trackUpdate({ type, live, next, manager, subresource, now: how.now })
+  const tracked = track(object, undefined)
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
   const mutated = await parts.chain.mutate(attributes)
   if (mutated === undefined || mutated === tracked) return ownCopy(tracked)
-  const given = object.metadata.managedFields
-  const untracked = { ...mutated, metadata: { ...mutated.metadata } }
-  if (given === undefined) delete untracked.metadata.managedFields
-  else untracked.metadata.managedFields = given
-  return ownCopy(track(parts.applyDefaults(type, untracked)))
+  return ownCopy(track(parts.applyDefaults(type, mutated), tracked))
 }
 
 /** Whoever made the object last may still hold its metadata. */
 const ownCopy = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata } })
 
-function keepDistinctOwners(scope: WriteScope, object: KubeObject): void {
+function withoutStatus(object: KubeObject, drop: boolean): KubeObject {
+  if (!drop || object['status'] === undefined) return object
+  const { status: _, ...rest } = object
+  return rest
+}
+
+export function keepDistinctOwners(scope: WriteScope, object: KubeObject): void {
   const { owners, warning } = dedupOwnerReferences(object.metadata.ownerReferences ?? [])
   if (warning === undefined) return
   object.metadata.ownerReferences = [...owners]
@@ -101,10 +115,7 @@ async function createNamed(
   const strategy = parts.strategyOf(type)
   let next = object
   if (tracksGeneration(type, strategy)) next.metadata.generation = 1
-  if (hasStatus(type, strategy) && next['status'] !== undefined) {
-    const { status: _, ...rest } = next
-    next = rest
-  }
+  next = withoutStatus(next, hasStatus(type, strategy))
   next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
 
   const name = next.metadata.name ?? ''

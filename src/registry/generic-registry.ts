@@ -9,12 +9,14 @@ import { AdmissionChain } from './admission-chain.ts'
 import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
 import { createObject } from './create.ts'
+import { deleteCollection, deleteObject } from './delete.ts'
 import { translated } from './errors.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { Lister, ReadOptions, Registry, StoredObject } from './registry.ts'
+import { updateObject } from './update.ts'
 import { watchObjects } from './watch.ts'
 
 const defaultGiveUpAfterMs = 10_000
@@ -29,9 +31,9 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     list: (type, query) => translated(() => listObjects(parts, type, query)),
     watch: (type, query) => translated(() => watchObjects(parts, type, query)),
     create: (scope, object) => translated(() => createObject(parts, scope, object)),
-    update: () => Promise.reject(new Error('update')),
-    delete: () => Promise.reject(new Error('delete')),
-    deleteCollection: () => Promise.reject(new Error('deleteCollection')),
+    update: (scope, transform, options) => translated(() => updateObject(parts, scope, transform, options)),
+    delete: (scope, options) => translated(() => deleteObject(parts, scope, options)),
+    deleteCollection: (scope, query, options) => translated(() => deleteCollection(parts, scope, query, options)),
   }
 }
 

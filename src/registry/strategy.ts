@@ -23,7 +23,10 @@ export interface Strategy {
   warnings?(next: KubeObject): readonly string[]
   /** Types that are given time to end (pods). Absent: DELETE removes as soon as nothing holds the object. */
   readonly graceful?: GracefulDeletion
-  /** Applied in the commit that sets deletionTimestamp (namespaces become Terminating). */
+  /**
+   * Applied in the commit that sets deletionTimestamp (namespaces become Terminating). If nothing holds the marked
+   * object afterwards (asked again, from a cache that shows the mark), the same DELETE removes it in a second commit.
+   */
   beginDeletion?(object: KubeObject, context: StrategyContext): KubeObject
   /**
    * What keeps an object with a deletionTimestamp in the store besides metadata.finalizers; empty lets it go.

@@ -1,0 +1,188 @@
+/**
+ * Delete, of one object and of a collection.
+ *
+ *   read → preconditions → admission → plan → decide and commit → (again: marked objects that nothing holds go at once)
+ */
+import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { conflict, invalidOptions, isNotFound, notFound, StatusError } from '../kube/status-error.ts'
+import { encodeStored } from '../kube/stored-form.ts'
+import { storedAs } from './create.ts'
+import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
+import { gaveUp } from './errors.ts'
+import { isHeld } from './kind-rules.ts'
+import { listObjects } from './list.ts'
+import type { RegistryParts } from './parts.ts'
+import type {
+  DeleteOptions,
+  DeleteResult,
+  ListPage,
+  ListQuery,
+  Preconditions,
+  StoredObject,
+  WriteScope,
+} from './registry.ts'
+import { attributesOf, keyOf } from './scope-attributes.ts'
+import type { Strategy } from './strategy.ts'
+
+/** Deletions of one collection under way at once: enough for the store to group them, little enough to be fair. */
+const collectionWidth = 128
+
+const policies = ['Foreground', 'Background', 'Orphan', 'nil']
+
+/** @throws StatusError */
+function checkDeleteOptions(options: DeleteOptions): void {
+  const { propagationPolicy: policy, orphanDependents } = options
+  const errors: FieldError[] = []
+  if (policy !== undefined && orphanDependents !== undefined) {
+    errors.push(
+      fieldInvalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+    )
+  } else if (policy !== undefined && (policy === 'nil' || !policies.includes(policy))) {
+    errors.push({
+      type: 'FieldValueNotSupported',
+      field: 'propagationPolicy',
+      body: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${policies.map((p) => `"${p}"`).join(', ')}`,
+    })
+  }
+  if (errors.length > 0) throw invalidOptions('DeleteOptions', errors)
+}
+
+export async function deleteObject(
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: DeleteOptions,
+): Promise<DeleteResult> {
+  checkDeleteOptions(options)
+  const { type, namespace, name } = scope
+  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
+  const objects = parts.cache.type(type.storageName)
+  let caughtUp = false
+  for (;;) {
+    const version = objects.find(namespace, name)
+    try {
+      if (!version) throw notFound(type, name)
+      const result = await deleteVersion(parts, scope, options, version.as(type), deadlineMs)
+      if (result) return result
+    } catch (e) {
+      if (caughtUp || !(e instanceof StatusError)) throw e
+      await parts.cache.refresh()
+      caughtUp = true
+      if (objects.find(namespace, name) === version) throw e
+    }
+    if (parts.clock.monotonic() >= deadlineMs) throw gaveUp('DELETE', type.resource)
+  }
+}
+
+/** undefined = look at it again: somebody changed it, or this call marked it and now nothing holds it. */
+async function deleteVersion(
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: DeleteOptions,
+  current: StoredObject,
+  deadlineMs: number,
+): Promise<DeleteResult | undefined> {
+  const { type, name, namespace } = scope
+  const strategy = parts.strategyOf(type)
+  const before = current.object
+  if (options.preconditions) checkPreconditions(type, strategy, current, options.preconditions)
+  const attributes = attributesOf(scope, 'DELETE', name, undefined, before)
+  await parts.chain.mutate(attributes)
+  await parts.chain.validate(attributes)
+
+  const plan = planDeletion(before, strategy, options, parts.clock.now())
+  if (plan.action === 'keep') return { stored: current, removed: false }
+  const after = plan.action === 'mark' ? plan.object : undefined
+  const bytes = plan.object ? encodeStored(plan.object) : current.bytes
+  const write = {
+    attributes,
+    change: { type, namespace, name, before, after },
+    key: keyOf(scope, name),
+    value: after && bytes,
+    expect: current.revision,
+    deadlineMs,
+  }
+  const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
+  if (!outcome.done) return undefined
+  if (goesNow(plan, strategy) && !scope.dryRun) return undefined
+  const revision = scope.dryRun ? current.revision : outcome.revision
+  return { stored: storedAs(scope, name, revision, bytes), removed: plan.action === 'remove' }
+}
+
+/** Marked, so nothing can get in any more: if nothing is left that holds it, the same request removes it. */
+function goesNow(plan: DeletionPlan, strategy: Strategy): boolean {
+  if (plan.action !== 'mark' || !strategy.beginDeletion) return false
+  return (plan.object.metadata.finalizers ?? []).length === 0 && !isHeld(strategy, plan.object)
+}
+
+function checkPreconditions(
+  type: ResourceType,
+  strategy: Strategy,
+  current: StoredObject,
+  preconditions: Preconditions,
+): void {
+  const { uid, resourceVersion } = preconditions
+  const storedUid = current.object.metadata.uid ?? ''
+  const storedVersion = String(current.revision)
+  const refuse = (ours: string, generic: string): StatusError =>
+    strategy.storageWordedPreconditions
+      ? conflict(type, current.name, `Precondition failed: ${ours}`)
+      : conflict({ group: type.group, resource: type.kind }, current.name, generic)
+  if (uid !== undefined && uid !== storedUid) {
+    throw refuse(
+      `UID in precondition: ${uid}, UID in object meta: ${storedUid}`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${storedUid}). The object might have been deleted and then recreated`,
+    )
+  }
+  if (resourceVersion !== undefined && resourceVersion !== storedVersion) {
+    throw refuse(
+      `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${storedVersion}`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${storedVersion}). The object might have been modified`,
+    )
+  }
+}
+
+/** Admission is asked once for the collection, then for each item. Items that vanish meanwhile are no error. */
+export async function deleteCollection(
+  parts: RegistryParts,
+  scope: WriteScope,
+  query: ListQuery,
+  options: DeleteOptions,
+): Promise<ListPage> {
+  checkDeleteOptions(options)
+  const attributes = attributesOf(scope, 'DELETE', '', undefined, undefined)
+  await parts.chain.mutate(attributes)
+  await parts.chain.validate(attributes)
+  const page = await listObjects(parts, scope.type, query)
+  await deleteAll(page.items, async (item) => {
+    const each: WriteScope = { ...scope, namespace: item.namespace, name: item.name }
+    try {
+      await deleteObject(parts, each, options)
+    } catch (e) {
+      if (!isNotFound(e)) throw e
+    }
+  })
+  return page
+}
+
+/** Several at a time; stops taking new ones at the first error, and throws it when those under way are through. */
+async function deleteAll(
+  items: readonly StoredObject[],
+  deleteOne: (item: StoredObject) => Promise<void>,
+): Promise<void> {
+  const faults: unknown[] = []
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (faults.length === 0) {
+      const item = items[next++]
+      if (!item) return
+      try {
+        await deleteOne(item)
+      } catch (e) {
+        faults.push(e)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(collectionWidth, items.length) }, work))
+  if (faults.length > 0) throw faults[0]
+}

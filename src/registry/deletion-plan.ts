@@ -1,0 +1,113 @@
+/**
+ * What a DELETE does to an object, decided from the object alone. Pure: `delete.ts` carries it out.
+ *
+ *   something but finalizers holds it (namespaces)   first DELETE marks it, later ones change nothing
+ *   given time to end (pods)                         marked with a deadline; later DELETEs can only shorten it
+ *   finalizers                                       marked, grace 0
+ *   nothing                                          removed
+ *
+ * @see k8s.io/apiserver/pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go v0.36
+ */
+
+import { cloneJson } from '../kube/clone-json.ts'
+import { jsonEqual } from '../kube/json-value.ts'
+import { formatTime, parseTime } from '../kube/time.ts'
+import type { KubeObject, ObjectMeta } from '../kube/types.ts'
+import { isHeld } from './kind-rules.ts'
+import type { DeleteOptions } from './registry.ts'
+import type { Strategy } from './strategy.ts'
+
+export type DeletionPlan =
+  | { readonly action: 'keep' }
+  | { readonly action: 'mark'; readonly object: KubeObject }
+  /** `object`: as the answer shows it; undefined = as it was stored. */
+  | { readonly action: 'remove'; readonly object: KubeObject | undefined }
+
+const orphan = 'orphan'
+const foreground = 'foregroundDeletion'
+
+export function planDeletion(
+  object: KubeObject,
+  strategy: Strategy,
+  options: DeleteOptions,
+  nowMs: number,
+): DeletionPlan {
+  const { deletionTimestamp } = object.metadata
+  const held = isHeld(strategy, object)
+  if (held && deletionTimestamp) return { action: 'keep' }
+  if ((held || strategy.beginDeletion) && !deletionTimestamp) {
+    const marked = marking(object, strategy, options)
+    const now = formatTime(nowMs)
+    marked.metadata.deletionTimestamp = now
+    return { action: 'mark', object: strategy.beginDeletion?.(marked, { subresource: '', now }) ?? marked }
+  }
+  if (strategy.graceful) {
+    const plan = planGraceful(object, strategy, options, nowMs)
+    if (plan) return plan
+  }
+  if (finalizersFor(object, strategy, options).length === 0) return { action: 'remove', object: undefined }
+  const next = marking(object, strategy, options)
+  setDeadline(next.metadata, Math.min(nowMs, parseTime(deletionTimestamp ?? '') ?? nowMs), 0)
+  return jsonEqual(next, object) ? { action: 'keep' } : { action: 'mark', object: next }
+}
+
+/** undefined = being deleted without a deadline: as if it were not graceful. */
+function planGraceful(
+  object: KubeObject,
+  strategy: Strategy,
+  options: DeleteOptions,
+  nowMs: number,
+): DeletionPlan | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds: graceSeconds } = object.metadata
+  const asked = options.gracePeriodSeconds
+  const requested = asked !== undefined && asked < 0 ? 1 : asked
+  let seconds: number
+  let fromMs = nowMs
+  if (deletionTimestamp) {
+    if (graceSeconds === undefined) return undefined
+    if (requested === undefined || requested >= graceSeconds) return { action: 'keep' }
+    seconds = requested
+    fromMs = (parseTime(deletionTimestamp) ?? nowMs) - graceSeconds * 1000
+  } else seconds = strategy.graceful?.graceSeconds(object, requested) ?? 0
+  const next = marking(object, strategy, options)
+  setDeadline(next.metadata, fromMs + seconds * 1000, seconds)
+  const remove = seconds === 0 && (next.metadata.finalizers ?? []).length === 0
+  return { action: remove ? 'remove' : 'mark', object: next }
+}
+
+/** Sets both fields; the first time it also counts as a change of what is wanted. */
+function setDeadline(metadata: ObjectMeta, atMs: number, graceSeconds: number): void {
+  if (!metadata.deletionTimestamp && metadata.generation) metadata.generation++
+  metadata.deletionTimestamp = formatTime(atMs)
+  metadata.deletionGracePeriodSeconds = graceSeconds
+}
+
+/** A private copy with the finalizers that the propagation policy asks for. */
+function marking(object: KubeObject, strategy: Strategy, options: DeleteOptions): KubeObject {
+  const next = cloneJson(object)
+  const finalizers = finalizersFor(object, strategy, options)
+  if (finalizers.length > 0) next.metadata.finalizers = finalizers
+  else delete next.metadata.finalizers
+  return next
+}
+
+function finalizersFor(object: KubeObject, strategy: Strategy, options: DeleteOptions): string[] {
+  const given = object.metadata.finalizers ?? []
+  return strategy.garbageCollected === false ? given : propagationFinalizers(given, options)
+}
+
+/** Options first, then what the object says already; by default dependents follow in the background. */
+function propagationFinalizers(given: readonly string[], options: DeleteOptions): string[] {
+  const policy = policyOf(given, options)
+  const others = given.filter((f) => f !== orphan && f !== foreground)
+  if (policy === 'Orphan') return [...others, orphan]
+  if (policy === 'Foreground') return [...others, foreground]
+  return others
+}
+
+function policyOf(given: readonly string[], options: DeleteOptions): string {
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Foreground'
+  if (options.propagationPolicy) return options.propagationPolicy
+  if (given.includes(orphan)) return 'Orphan'
+  return given.includes(foreground) ? 'Foreground' : 'Background'
+}

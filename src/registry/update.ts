@@ -1,0 +1,291 @@
+/**
+ * Update: every PUT, PATCH and apply, on the object and its sub-resources. The order is upstream's (v1.36):
+ *
+ *   read → transform → keep what this endpoint can't change → track fields → mutating admission → preconditions
+ *   → prepare → validate → validating admission → decide and commit (or remove, or nothing at all)
+ *
+ * A lost race on the object starts from the transform again; a refusal on the grounds of a cached state is believed
+ * only if that state is still current.
+ * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
+ */
+import { cloneJson } from '../kube/clone-json.ts'
+import { fieldInvalid } from '../kube/field-error.ts'
+import { jsonEqual } from '../kube/json-value.ts'
+import { finalizerWarnings } from '../kube/metadata.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import {
+  badRequest,
+  conflict,
+  invalid,
+  isAlreadyExists,
+  notFound,
+  objectModified,
+  requestTooLarge,
+  StatusError,
+} from '../kube/status-error.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { formatTime } from '../kube/time.ts'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../kube/types.ts'
+import { maxValueBytes } from '../storage/storage.ts'
+import { createObject, keepDistinctOwners, storedAs } from './create.ts'
+import { gaveUp } from './errors.ts'
+import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
+import type { RegistryParts } from './parts.ts'
+import type { StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
+import { attributesOf, keyOf } from './scope-attributes.ts'
+import type { Strategy, StrategyContext } from './strategy.ts'
+
+export async function updateObject(
+  parts: RegistryParts,
+  scope: WriteScope,
+  transform: Transform,
+  options: UpdateOptions = {},
+): Promise<UpdateResult> {
+  const { type, namespace, name } = scope
+  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
+  const objects = parts.cache.type(type.storageName)
+  let caughtUp = false
+  for (;;) {
+    const version = objects.find(namespace, name)
+    try {
+      const result = version
+        ? await replace(parts, scope, { current: version.as(type), transform, options, deadlineMs })
+        : await createMissing(parts, scope, transform, options)
+      if (result) return result
+    } catch (e) {
+      if (caughtUp || !(e instanceof StatusError)) throw e
+      await parts.cache.refresh()
+      caughtUp = true
+      if (objects.find(namespace, name) === version) throw e
+    }
+    if (parts.clock.monotonic() >= deadlineMs) throw gaveUp('UPDATE', type.resource)
+  }
+}
+
+/** undefined = it exists after all, and the cache shows it. */
+async function createMissing(
+  parts: RegistryParts,
+  scope: WriteScope,
+  transform: Transform,
+  options: UpdateOptions,
+): Promise<UpdateResult | undefined> {
+  const { type, name } = scope
+  if (!options.createIfMissing) throw notFound(type, name)
+  const object = cloneJson(await transform(undefined))
+  checkIdentity(scope, object.metadata)
+  const { uid } = object.metadata
+  if (uid) {
+    throw conflict(
+      type,
+      name,
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    )
+  }
+  delete object.metadata.resourceVersion
+  try {
+    const stored = await createObject(parts, scope, object, options.ownsManagedFields)
+    return { stored, created: true, removed: false }
+  } catch (e) {
+    if (isAlreadyExists(e)) return undefined
+    throw e
+  }
+}
+
+interface Replacement {
+  readonly current: StoredObject
+  readonly transform: Transform
+  readonly options: UpdateOptions
+  readonly deadlineMs: number
+}
+
+/** undefined = lost to somebody else, and the cache shows them. */
+async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
+  const { type, name } = scope
+  const { current, options } = how
+  const strategy = parts.strategyOf(type)
+  const old = current.object
+  const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
+
+  const given = cloneJson(await how.transform(old))
+  checkIdentity(scope, given.metadata)
+  const askedVersion = given.metadata.resourceVersion ?? ''
+  let next = await admitted(parts, scope, ownHalf(scope, strategy, given, old), old, {
+    now: context.now,
+    tracked: options.ownsManagedFields === true,
+  })
+  checkPreconditions(scope, strategy, current, askedVersion, options)
+
+  keepDistinctOwners(scope, next)
+  next = strategy.prepare?.(next, old, context) ?? next
+  if (tracksGeneration(type, strategy) && specDiffers(scope, strategy, next, old)) {
+    next.metadata.generation = (old.metadata.generation ?? 0) + 1
+  }
+  const errors = [
+    ...metadataUpdateErrors(type, next, old),
+    ...parts.validateSchema(type, next, old),
+    ...(strategy.validate?.(next, old, context) ?? []),
+  ]
+  if (errors.length > 0) throw invalid(type, name, errors)
+  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+  if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
+
+  const attributes = attributesOf(scope, 'UPDATE', name, next, old)
+  await parts.chain.validate(attributes)
+
+  const removed = endsDeletion(strategy, old, next)
+  const bytes = encodeUnlessSame(next, current)
+  if (bytes === undefined && !removed) return { stored: current, created: false, removed: false }
+  const stored = storedAs(scope, name, current.revision, bytes ?? current.bytes)
+  if (stored.bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
+  const write = {
+    attributes,
+    change: { type, namespace: scope.namespace, name, before: old, after: removed ? undefined : next },
+    key: keyOf(scope, name),
+    value: removed ? undefined : stored.bytes,
+    expect: current.revision,
+    deadlineMs: how.deadlineMs,
+  }
+  const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
+  if (!outcome.done) return undefined
+  if (removed || scope.dryRun) return { stored, created: false, removed }
+  return { stored: storedAs(scope, name, outcome.revision, stored.bytes), created: false, removed: false }
+}
+
+/** The body must name what the URL names. */
+function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
+  const { type, name, namespace } = scope
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+  }
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  }
+  if (!type.namespaced) delete metadata.namespace
+  else if (!metadata.namespace) metadata.namespace = namespace
+  else if (metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+}
+
+/** What nobody may change by an update is as stored, and what the other endpoint owns too. */
+function ownHalf(scope: WriteScope, strategy: Strategy, given: KubeObject, old: KubeObject): KubeObject {
+  const { type, subresource } = scope
+  const metadata: ObjectMeta = { ...given.metadata, uid: given.metadata.uid || (old.metadata.uid ?? '') }
+  delete metadata.selfLink
+  delete metadata.resourceVersion
+  for (const key of ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const) {
+    const value = old.metadata[key]
+    if (value === undefined) delete metadata[key]
+    else Object.assign(metadata, { [key]: value })
+  }
+  if (subresource === 'status') {
+    const { status: _, ...rest } = old
+    const status = given['status'] === undefined ? {} : { status: given['status'] }
+    if (!type.custom) return { ...rest, metadata, ...status }
+    // The status of a custom resource is just that: its metadata is the main endpoint's.
+    const { resourceVersion: __, ...kept } = old.metadata
+    const { managedFields } = metadata
+    return { ...rest, metadata: managedFields === undefined ? kept : { ...kept, managedFields }, ...status }
+  }
+  if (subresource !== '' || !hasStatus(type, strategy)) return { ...given, metadata }
+  const { status: _, ...rest } = given
+  return old['status'] === undefined ? { ...rest, metadata } : { ...rest, metadata, status: old['status'] }
+}
+
+async function admitted(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  old: KubeObject,
+  how: { readonly now: string; readonly tracked: boolean },
+): Promise<KubeObject> {
+  const { type, subresource, fieldManager: manager } = scope
+  const track = (next: KubeObject, live: KubeObject): KubeObject =>
+    how.tracked ? next : parts.trackUpdate({ type, live, next, manager, subresource, now: how.now })
+  const tracked = track(object, old)
+  const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
+  const next =
+    mutated === undefined || mutated === tracked
+      ? tracked
+      : track(ownHalf(scope, parts.strategyOf(type), parts.applyDefaults(type, mutated), old), tracked)
+  return { ...next, metadata: { ...next.metadata } }
+}
+
+function checkPreconditions(
+  scope: WriteScope,
+  strategy: Strategy,
+  current: StoredObject,
+  askedVersion: string,
+  options: UpdateOptions,
+): void {
+  const { type, name } = scope
+  const { uid, resourceVersion } = options.preconditions ?? {}
+  const storedUid = current.object.metadata.uid ?? ''
+  if (uid !== undefined && uid !== storedUid) {
+    throw conflict(
+      type,
+      name,
+      `StorageError: invalid object, Code: 4, Key: ${keyOf(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${storedUid}`,
+    )
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(current.revision)) {
+    throw conflict(type, name, objectModified)
+  }
+  if (askedVersion === '' || askedVersion === '0') {
+    if (strategy.unconditionalUpdate ?? true) return
+    throw invalid({ group: type.group, kind: type.resource }, name, [
+      fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ])
+  }
+  if (!/^[0-9]+$/.test(askedVersion)) {
+    throw invalid(type, name, [fieldInvalid('metadata.resourceVersion', askedVersion, 'must be a decimal number')])
+  }
+  if (askedVersion !== String(current.revision)) throw conflict(type, name, objectModified)
+}
+
+/** What generation counts: the spec, or all a custom resource has besides metadata and a separate status. */
+function specDiffers(scope: WriteScope, strategy: Strategy, next: KubeObject, old: KubeObject): boolean {
+  const { type, subresource } = scope
+  if (subresource === 'status') return false
+  if (!type.custom) return !jsonEqual(next['spec'], old['spec'])
+  return !jsonEqual(desired(type, strategy, next), desired(type, strategy, old))
+}
+
+function desired(type: ResourceType, strategy: Strategy, object: KubeObject): object {
+  const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
+  return hasStatus(type, strategy) || status === undefined ? rest : { ...rest, status }
+}
+
+/** True if this write takes away the last thing that kept an object in deletion. */
+function endsDeletion(strategy: Strategy, old: KubeObject, next: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata
+  if (!deletionTimestamp || deletionGracePeriodSeconds > 0) return false
+  return (next.metadata.finalizers ?? []).length === 0 && !isHeld(strategy, next)
+}
+
+/**
+ * undefined = nothing changes, so nothing is written. New times in managedFields alone are no change; neither is
+ * another order of keys, which can only be the case when both forms are equally long.
+ */
+function encodeUnlessSame(next: KubeObject, current: StoredObject): Uint8Array | undefined {
+  const old = current.object.metadata.managedFields
+  const given = next.metadata.managedFields
+  if (old && given && given !== old && differOnlyInTime(given, old)) {
+    const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } })
+    return sameState(timeless, current) ? undefined : encodeStored(next)
+  }
+  const bytes = encodeStored(next)
+  return sameState(bytes, current) ? undefined : bytes
+}
+
+function differOnlyInTime(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
+  return a.length === b.length && a.every((entry, i) => jsonEqual({ ...entry, time: '' }, { ...b[i], time: '' }))
+}
+
+function sameState(bytes: Uint8Array, current: StoredObject): boolean {
+  if (bytes.byteLength !== current.bytes.byteLength) return false
+  return (
+    Buffer.compare(bytes, current.bytes) === 0 ||
+    jsonEqual(parseStored(bytes, current.type, current.revision), current.object)
+  )
+}
