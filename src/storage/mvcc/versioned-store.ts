@@ -14,8 +14,8 @@ import { bytesLess } from './key-order.ts'
 import { OrderedMap } from './ordered-map.ts'
 import { WatchHub } from './watch-hub.ts'
 
-/** Changes forgotten at a stretch, before other work gets its turn: about a millisecond. */
-const compactionStep = 2000
+/** Changes forgotten at a stretch, before other work gets its turn: well below a millisecond each. */
+const compactionStep = 500
 
 export interface VersionedStoreOptions {
   readonly clock: Clock
