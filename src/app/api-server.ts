@@ -25,6 +25,7 @@ import { updateVerb } from '../http/verbs/update.ts'
 import type { AwaitCreated, VerbHandler, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
+import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { apiVersionOf } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
@@ -73,6 +74,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         force,
         apiVersion: apiVersionOf(type),
         subresource,
+        resetFields: resetFieldsOf(type, subresource),
         now: rfc3339(clock.now()),
       }),
   } satisfies Parameters<typeof patchVerb>[0] & Parameters<typeof watchVerb>[0] & Parameters<typeof deleteVerb>[0]

@@ -22,6 +22,8 @@ import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import type { TableColumns } from '../http/respond.ts'
+import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
+import { trackUpdate } from '../kube/apply/track-update.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
 import { rbacGroup } from '../kube/rbac.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -121,7 +123,13 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     strategyOf,
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
     validateSchema: () => [],
-    trackUpdate: ({ next }) => next,
+    trackUpdate: (write) =>
+      trackUpdate({
+        ...write,
+        schema: write.type.schema,
+        apiVersion: apiVersionOf(write.type),
+        resetFields: resetFieldsOf(write.type, write.subresource),
+      }),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
   })
 

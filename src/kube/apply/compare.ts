@@ -40,7 +40,7 @@ export function compareObjects(
   schema: Schema,
   live: KubeObject | undefined,
   next: KubeObject,
-  resetFields?: FieldSet,
+  resetFields?: FieldSet | undefined,
 ): Changes | undefined {
   const before = (live ?? emptyMap) as JsonObject
   const after = next as unknown as JsonObject

@@ -11,7 +11,7 @@ import { fieldElement, type PathElement } from './path-element.ts'
 import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf, sortedNames } from './shape.ts'
 
 /** Without what nobody owns (TypeMeta, names, ...). */
-export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet): FieldSet {
+export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet | undefined): FieldSet {
   const set = difference(fieldsOf(objectSchema(schema), config as unknown as JsonValue))
   return resetFields === undefined ? set : recursiveDifference(set, resetFields)
 }

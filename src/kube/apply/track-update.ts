@@ -36,9 +36,9 @@ export interface TrackUpdateInput {
   /** RFC3339, seconds, UTC. */
   readonly now: string
   /** Parts that this endpoint cannot set (`status` on the main resource): changes in them are nobody's. */
-  readonly resetFields?: FieldSet
+  readonly resetFields?: FieldSet | undefined
   /** False for versions of the kind that are no longer served: their entries are dropped. Default: all are. */
-  readonly served?: (apiVersion: string) => boolean
+  readonly served?: ((apiVersion: string) => boolean) | undefined
 }
 
 /**
