@@ -1,5 +1,5 @@
 /**
- * The protobuf shape of every built-in GA kind and of all messages reachable from them. Data only; `message-plan.ts`
+ * The protobuf shape of every built-in GA kind and of all messages reachable from them. Data only; `message-plans.ts`
  * reads it, one message at a time and only when first used.
  *
  * Condensed from the Go struct tags of k8s.io/api v0.36, k8s.io/apimachinery v0.36, k8s.io/apiextensions-apiserver v0.36

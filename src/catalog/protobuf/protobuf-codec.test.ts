@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { GroupVersionKind } from '../../kube/gvk.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import { messageFacts } from './message-facts.ts'
-import { MessagePlans } from './message-plan.ts'
+import { MessagePlans } from './message-plans.ts'
 import { ProtobufCodec } from './protobuf-codec.ts'
 import { EncodeError, WireWriter } from './wire-writer.ts'
 
