@@ -1,0 +1,295 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  configMap,
+  configMaps,
+  type Fixture,
+  namespaces,
+  pods,
+  startFixture,
+} from '../../test/support/registry-fixture.ts'
+import { findStatusError } from '../kube/status-error.ts'
+import type { ListPage, ListQuery } from './registry.ts'
+
+const names = (page: ListPage): string[] => page.items.map((i) => `${i.namespace}/${i.name}`)
+
+async function fill(f: Fixture, places: readonly string[]): Promise<void> {
+  for (const place of places) {
+    const [namespace = '', name = ''] = place.split('/')
+    await f.registry.create(f.scope(configMaps, '', { namespace }), configMap(name, {}, { labels: { app: name } }))
+  }
+}
+
+/** All pages, one after the other. */
+async function pages(f: Fixture, query: ListQuery, between?: () => Promise<unknown>): Promise<ListPage[]> {
+  const all = [await f.registry.list(configMaps, query)]
+  for (let last = all[0]; last?.continue; last = all[all.length - 1]) {
+    await between?.()
+    all.push(await f.registry.list(configMaps, { ...query, continue: last.continue }))
+  }
+  return all
+}
+
+test('items come in key order, which is not the order of namespaces', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/z', 'a-b/x', 'a/a', 'b/m'])
+  const page = await f.registry.list(configMaps, { namespace: '' })
+  expect(names(page)).toEqual(['a-b/x', 'a/a', 'a/z', 'b/m'])
+  const { entries } = await f.storage.range({ start: '/registry/configmaps/', end: '/registry/configmaps0' })
+  expect(entries.map((e) => e.key.slice('/registry/configmaps/'.length))).toEqual(names(page))
+})
+
+test('one namespace is just that, and an empty list has a revision', async () => {
+  await using f = await startFixture()
+  const empty = await f.registry.list(configMaps, { namespace: 'a' })
+  expect(empty.items).toEqual([])
+  expect(empty.revision).toBeGreaterThan(0)
+  await fill(f, ['a/x', 'ab/x', 'a-b/x'])
+  expect(names(await f.registry.list(configMaps, { namespace: 'a' }))).toEqual(['a/x'])
+})
+
+test('selectors and visibility decide together', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/x', 'a/y', 'b/x'])
+  const list = async (query: ListQuery): Promise<string[]> => names(await f.registry.list(configMaps, query))
+  expect(await list({ namespace: '', labelSelector: 'app=x' })).toEqual(['a/x', 'b/x'])
+  expect(await list({ namespace: '', labelSelector: 'app in (x,y),app!=x' })).toEqual(['a/y'])
+  expect(await list({ namespace: '', fieldSelector: 'metadata.namespace=a,metadata.name!=x' })).toEqual(['a/y'])
+  expect(await list({ namespace: 'a', fieldSelector: 'metadata.name=y' })).toEqual(['a/y'])
+  expect(await list({ namespace: 'a', fieldSelector: 'metadata.namespace=b' })).toEqual([])
+  expect(await list({ namespace: '', visible: (o) => o.metadata.name === 'y' })).toEqual(['a/y'])
+  await f.registry.create(f.scope(namespaces, ''), { metadata: { name: 'n' } })
+  const active = await f.registry.list(namespaces, { namespace: '', fieldSelector: 'status.phase=Active' })
+  expect(active.items).toHaveLength(1)
+})
+
+test('pages keep the revision of the first one while the world moves on', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/1', 'a/2', 'a/3', 'b/1', 'b/2'])
+  let n = 0
+  const all = await pages(f, { namespace: '', limit: 2 }, async () => {
+    await f.registry.delete(f.scope(configMaps, ['3', '2', '1'][n] ?? '', { namespace: n === 0 ? 'a' : 'b' }), {})
+    await fill(f, [`a/new${n++}`])
+  })
+  expect(all.map(names)).toEqual([['a/1', 'a/2'], ['a/3', 'b/1'], ['b/2']])
+  expect(new Set(all.map((p) => p.revision)).size).toBe(1)
+})
+
+test('remainingItemCount is told without selectors only', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/1', 'a/2', 'a/3', 'b/1', 'b/2'])
+  expect((await pages(f, { namespace: '', limit: 2 })).map((p) => p.remainingItemCount)).toEqual([3, 1, undefined])
+  expect((await pages(f, { namespace: 'a', limit: 2 })).map((p) => p.remainingItemCount)).toEqual([1, undefined])
+  const selected = await f.registry.list(configMaps, { namespace: '', limit: 1, labelSelector: 'app' })
+  expect(selected.continue).toBeDefined()
+  expect(selected).not.toHaveProperty('remainingItemCount')
+})
+
+test('a token is what upstream makes of it', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/1', 'a/2', 'b/1'])
+  const read = (page: ListPage): unknown => JSON.parse(Buffer.from(page.continue ?? '', 'base64url').toString())
+  const across = await f.registry.list(configMaps, { namespace: '', limit: 1 })
+  expect(read(across)).toEqual({ v: 'meta.k8s.io/v1', rv: across.revision, start: 'a/1\0' })
+  expect(across.continue).not.toContain('=')
+  expect(read(await f.registry.list(configMaps, { namespace: 'a', limit: 1 }))).toMatchObject({ start: '1\0' })
+})
+
+const token = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const badTokens = [
+  { name: 'not base64', given: '!!', want: 'continue key is not valid: ' },
+  { name: 'not JSON', given: Buffer.from('nope').toString('base64url'), want: 'continue key is not valid: ' },
+  {
+    name: 'another version',
+    given: token({ v: 'meta.k8s.io/v2', rv: 1, start: 'a\0' }),
+    want: 'continue key is not valid: server does not recognize this encoded version meta.k8s.io/v2',
+  },
+  {
+    name: 'revision 0',
+    given: token({ v: 'meta.k8s.io/v1', rv: 0, start: 'a\0' }),
+    want: 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+  },
+  {
+    name: 'no start',
+    given: token({ v: 'meta.k8s.io/v1', rv: 1 }),
+    want: 'encoded start key empty (version meta.k8s.io/v1)',
+  },
+  {
+    name: 'a way out',
+    given: token({ v: 'meta.k8s.io/v1', rv: 1, start: '../a\0' }),
+    want: 'continue key is not valid: ../a',
+  },
+]
+for (const { name, given, want } of badTokens) {
+  test(`bad token: ${name}`, async () => {
+    await using f = await startFixture()
+    await expect(f.registry.list(configMaps, { namespace: '', continue: given })).rejects.toMatchObject({
+      code: 400,
+      message: expect.stringMatching(/^invalid continue token: /),
+    })
+    await expect(f.registry.list(configMaps, { namespace: '', continue: given })).rejects.toThrow(want)
+  })
+}
+
+test('a token of forgotten history is 410, with a token to go on inconsistently', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/1', 'a/2', 'a/3'])
+  const first = await f.registry.list(configMaps, { namespace: '', limit: 1 })
+  await fill(f, ['a/4'])
+  await f.storage.compact(f.cache.revision)
+  const refused = await f.registry.list(configMaps, { namespace: '', continue: first.continue ?? '' }).catch((e) => e)
+  expect(refused).toMatchObject({
+    code: 410,
+    reason: 'Expired',
+    message: expect.stringMatching(/^The provided continue/),
+  })
+  const rest = await f.registry.list(configMaps, {
+    namespace: '',
+    limit: 2,
+    continue: findStatusError(refused)?.continueToken ?? '',
+  })
+  expect(names(rest)).toEqual(['a/2', 'a/3'])
+  expect(names(await f.registry.list(configMaps, { namespace: '', continue: rest.continue ?? '' }))).toEqual(['a/4'])
+})
+
+const combinations: { name: string; given: Partial<ListQuery>; want: object }[] = [
+  {
+    name: 'a match without a version',
+    given: { resourceVersionMatch: 'Exact' },
+    want: {
+      code: 422,
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+    },
+  },
+  {
+    name: 'a match with a token',
+    given: { resourceVersion: '1', resourceVersionMatch: 'Exact', continue: 'x' },
+    want: {
+      code: 422,
+      message: expect.stringContaining('resourceVersionMatch is forbidden when continue is provided'),
+    },
+  },
+  {
+    name: 'an unknown match',
+    given: { resourceVersion: '1', resourceVersionMatch: 'Maybe' },
+    want: { code: 422, message: expect.stringContaining('supported values: "Exact", "NotOlderThan", ""') },
+  },
+  {
+    name: 'Exact at 0',
+    given: { resourceVersion: '0', resourceVersionMatch: 'Exact' },
+    want: {
+      code: 422,
+      message: expect.stringContaining('resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+    },
+  },
+  {
+    name: 'a version with a token',
+    given: { resourceVersion: '5', continue: 'x' },
+    want: { code: 400, message: 'specifying resource version is not allowed when using continue' },
+  },
+  {
+    name: 'a version that is no number',
+    given: { resourceVersion: 'abc' },
+    want: { code: 400, message: expect.stringMatching(/^invalid resource version: /) },
+  },
+  {
+    name: 'an unknown field',
+    given: { fieldSelector: 'spec.x=1' },
+    want: { code: 400, message: expect.stringContaining('spec.x') },
+  },
+  { name: 'a label selector that does not parse', given: { labelSelector: 'a=b=c' }, want: { code: 400 } },
+]
+for (const { name, given, want } of combinations) {
+  test(`refused: ${name}`, async () => {
+    await using f = await startFixture()
+    await expect(f.registry.list(configMaps, { namespace: '', ...given })).rejects.toMatchObject(want)
+  })
+}
+
+test('a version says how old the list may be', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/1'])
+  const then = String((await f.registry.list(configMaps, { namespace: '' })).revision)
+  await fill(f, ['a/2', 'a/3'])
+  const list = async (query: Partial<ListQuery>): Promise<string[]> =>
+    names(await f.registry.list(configMaps, { namespace: '', ...query }))
+  expect(await list({ resourceVersion: then })).toHaveLength(3)
+  expect(await list({ resourceVersion: then, resourceVersionMatch: 'NotOlderThan', limit: 2 })).toHaveLength(2)
+  expect(await list({ resourceVersion: then, resourceVersionMatch: 'Exact' })).toEqual(['a/1'])
+  expect(await list({ resourceVersion: then, limit: 5 })).toEqual(['a/1'])
+  expect(await list({ resourceVersion: '0', limit: 1 })).toHaveLength(3)
+})
+
+test('a version that nobody has seen yet is waited for, three seconds', async () => {
+  await using f = await startFixture()
+  const asked = f.registry.list(configMaps, { namespace: '', resourceVersion: '999999999' }).catch((e) => e)
+  for (let i = 0; i < 20; i++) await Promise.resolve()
+  await f.clock.advance(3000)
+  expect(await asked).toMatchObject({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: 999999999, current: ${f.cache.revision}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  })
+  const soon = f.registry.get(configMaps, 'a', 'x', { resourceVersion: String(f.cache.revision + 1024) })
+  await fill(f, ['a/x'])
+  expect((await soon).name).toBe('x')
+})
+
+test('a consistent read on one process sees what another has just acknowledged', async () => {
+  await using a = await startFixture()
+  await using b = await startFixture({ storage: a.storage, clock: a.clock })
+  await fill(a, ['a/1'])
+  expect((await b.registry.get(configMaps, 'a', '1')).name).toBe('1')
+  await fill(a, ['a/2'])
+  expect(names(await b.registry.list(configMaps, { namespace: '' }))).toEqual(['a/1', 'a/2'])
+})
+
+test('pagination of any size, from the cache or from history, adds up to one list', async () => {
+  const place = fc.tuple(
+    fc.constantFrom('a', 'a-b', 'a0', 'ab', 'b'),
+    fc.constantFrom('x', 'x-1', 'x.y', 'y', 'z', '0'),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(place, { maxLength: 20, selector: (p) => p.join('/') }),
+      fc.integer({ min: 1, max: 7 }),
+      fc.boolean(),
+      fc.constantFrom(undefined, 'app in (x,y)', 'app!=z'),
+      fc.constantFrom('', 'a', 'a-b'),
+      async (places, limit, disturb, labelSelector, namespace) => {
+        await using f = await startFixture()
+        await fill(
+          f,
+          places.map((p) => p.join('/')),
+        )
+        const query = { namespace, ...(labelSelector ? { labelSelector } : {}) }
+        const whole = await f.registry.list(configMaps, query)
+        let n = 0
+        const parts = await pages(f, { ...query, limit }, async () => {
+          if (disturb) await fill(f, [`${n % 2 ? 'a' : 'zz'}/new${n++}`])
+        })
+        expect(parts.flatMap(names)).toEqual(names(whole))
+        expect(parts.every((p) => p.items.length <= limit)).toBe(true)
+        expect(parts.flatMap((p) => p.items.map((i) => i.revision))).toEqual(whole.items.map((i) => i.revision))
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('contentOf counts what a namespace holds', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/1', 'a/2', 'b/1'])
+  await f.registry.create(f.scope(pods, '', { namespace: 'a' }), { metadata: { name: 'p' } })
+  const content = (namespace: string): string[] =>
+    f.lister.contentOf(namespace).map((c) => `${c.type.resource}=${c.count}`)
+  expect(content('a').sort()).toEqual(['configmaps=2', 'pods=1'])
+  await f.registry.deleteCollection(f.scope(configMaps, '', { namespace: 'a' }), { namespace: 'a' }, {})
+  expect(content('a')).toEqual(['pods=1'])
+  expect(content('none')).toEqual([])
+})

@@ -1,0 +1,267 @@
+import { expect, test } from 'vitest'
+import { configMap, configMaps, type Fixture, namespaces, startFixture } from '../../test/support/registry-fixture.ts'
+import type { Stream } from '../base/stream.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { RegistryEvent, Transform, WatchQuery } from './registry.ts'
+
+type Events = AsyncIterator<readonly RegistryEvent[]>
+
+const show = (e: RegistryEvent): string =>
+  e.type === 'BOOKMARK'
+    ? `BOOKMARK${e.initialEventsEnd ? ' end' : ''}`
+    : `${e.type} ${e.stored.name} ${JSON.stringify((e.stored.object as { data?: unknown }).data ?? {})}`
+
+async function open(f: Fixture, query: Partial<WatchQuery> = {}): Promise<Events> {
+  const stream: Stream<readonly RegistryEvent[]> = await f.registry.watch(configMaps, {
+    namespace: 'ns',
+    signal: new AbortController().signal,
+    ...query,
+  })
+  return stream[Symbol.asyncIterator]()
+}
+
+/** Exactly `count` events, as they come. */
+async function take(events: Events, count: number): Promise<RegistryEvent[]> {
+  const taken: RegistryEvent[] = []
+  while (taken.length < count) {
+    const next = await events.next()
+    if (next.done) throw new Error(`the stream ended after ${taken.length} of ${count} events`)
+    taken.push(...next.value)
+  }
+  expect(taken).toHaveLength(count)
+  return taken
+}
+
+const setData =
+  (data: Record<string, string>, labels?: Record<string, string>): Transform =>
+  (o) => ({ ...(o as KubeObject), data, metadata: { ...o?.metadata, ...(labels ? { labels } : {}) } })
+
+const create = (f: Fixture, name: string, labels: Record<string, string> = {}): Promise<unknown> =>
+  f.registry.create(f.scope(configMaps, ''), configMap(name, {}, { labels }))
+const update = (f: Fixture, name: string, transform: Transform): Promise<unknown> =>
+  f.registry.update(f.scope(configMaps, name), transform)
+const remove = (f: Fixture, name: string): Promise<unknown> => f.registry.delete(f.scope(configMaps, name), {})
+
+test('without a version: what is there, then what changes; DELETED carries its own revision', async () => {
+  await using f = await startFixture()
+  await create(f, 'a')
+  const events = await open(f)
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED a {}'])
+  await create(f, 'b')
+  await update(f, 'b', setData({ k: '1' }))
+  const { revision } = await f.registry.get(configMaps, 'ns', 'b')
+  await remove(f, 'b')
+  const seen = await take(events, 3)
+  expect(seen.map(show)).toEqual(['ADDED b {}', 'MODIFIED b {"k":"1"}', 'DELETED b {"k":"1"}'])
+  const last = seen[2]
+  if (last?.type !== 'DELETED') throw new Error('no DELETED')
+  expect(last.stored.revision).toBeGreaterThan(revision)
+  expect(last.stored.object.metadata.resourceVersion).toBe(String(last.stored.revision))
+})
+
+test('after a version: only what came later, each once', async () => {
+  await using f = await startFixture()
+  await create(f, 'a')
+  const { revision } = await f.registry.list(configMaps, { namespace: 'ns' })
+  await create(f, 'b')
+  const events = await open(f, { resourceVersion: String(revision) })
+  await create(f, 'c')
+  expect((await take(events, 2)).map(show)).toEqual(['ADDED b {}', 'ADDED c {}'])
+})
+
+test('sendInitialEvents=false without a version begins now', async () => {
+  await using f = await startFixture()
+  await create(f, 'a')
+  const events = await open(f, { sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' })
+  await create(f, 'b')
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED b {}'])
+})
+
+test('sendInitialEvents=true ends the initial events with a marked bookmark', async () => {
+  await using f = await startFixture()
+  await create(f, 'a')
+  await create(f, 'b')
+  const events = await open(f, {
+    sendInitialEvents: true,
+    resourceVersionMatch: 'NotOlderThan',
+    allowWatchBookmarks: true,
+  })
+  const initial = await take(events, 3)
+  expect(initial.map(show)).toEqual(['ADDED a {}', 'ADDED b {}', 'BOOKMARK end'])
+  expect(initial[2]).toMatchObject({ revision: f.cache.revision })
+})
+
+test('entering a selection is ADDED, leaving it is DELETED with the previous content and the new revision', async () => {
+  await using f = await startFixture()
+  await create(f, 'a', { app: 'x' })
+  const events = await open(f, { labelSelector: 'app=x' })
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED a {}'])
+  await update(f, 'a', setData({ k: '1' }, { app: 'y' }))
+  await update(f, 'a', setData({ k: '2' }, { app: 'y' }))
+  await update(f, 'a', setData({ k: '3' }, { app: 'x' }))
+  await create(f, 'other', { app: 'y' })
+  await remove(f, 'other')
+  await remove(f, 'a')
+  expect((await take(events, 3)).map(show)).toEqual(['DELETED a {}', 'ADDED a {"k":"3"}', 'DELETED a {"k":"3"}'])
+})
+
+test('visibility is a selection too', async () => {
+  await using f = await startFixture()
+  const visible = (o: KubeObject): boolean => o.metadata.annotations?.['ready'] === 'yes'
+  const stream = await f.registry.watch(namespaces, { namespace: '', visible, signal: new AbortController().signal })
+  const events = stream[Symbol.asyncIterator]()
+  for (const name of ['early', 'hidden']) await f.registry.create(f.scope(namespaces, ''), { metadata: { name } })
+  await f.registry.delete(f.scope(namespaces, 'hidden'), {})
+  await f.registry.update(f.scope(namespaces, 'early'), (o) => ({
+    ...(o as KubeObject),
+    metadata: { ...o?.metadata, annotations: { ready: 'yes' } },
+  }))
+  expect((await take(events, 1)).map((e) => e.type === 'ADDED' && e.stored.name)).toEqual(['early'])
+})
+
+test('a single name is watched by name', async () => {
+  await using f = await startFixture()
+  const events = await open(f, { fieldSelector: 'metadata.name=b' })
+  for (const name of ['a', 'b', 'c']) await create(f, name)
+  await remove(f, 'b')
+  expect((await take(events, 2)).map(show)).toEqual(['ADDED b {}', 'DELETED b {}'])
+})
+
+test('other namespaces do not show', async () => {
+  await using f = await startFixture()
+  const events = await open(f)
+  await f.registry.create(f.scope(configMaps, '', { namespace: 'else' }), configMap('x'))
+  await create(f, 'a')
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED a {}'])
+})
+
+test('events of one change are one object for all who see it alike', async () => {
+  await using f = await startFixture()
+  const [a, b] = [await open(f), await open(f, { labelSelector: 'app=x' })]
+  await create(f, 'a', { app: 'x' })
+  const [first] = await take(a, 1)
+  const [second] = await take(b, 1)
+  expect(first).toBe(second)
+})
+
+test('bookmarks come each minute, and two seconds before the end', async () => {
+  await using f = await startFixture()
+  const events = await open(f, { allowWatchBookmarks: true, timeoutMs: 90_000 })
+  const quiet = await open(f, { timeoutMs: 90_000 })
+  await f.clock.advance(60_000)
+  expect(await take(events, 1)).toEqual([{ type: 'BOOKMARK', revision: f.cache.revision, initialEventsEnd: false }])
+  await f.registry.create(f.scope(namespaces, ''), { metadata: { name: 'elsewhere' } })
+  await f.clock.advance(28_000)
+  expect(await take(events, 1)).toEqual([{ type: 'BOOKMARK', revision: f.cache.revision, initialEventsEnd: false }])
+  await f.clock.advance(2000)
+  expect(await events.next()).toEqual({ done: true, value: undefined })
+  expect(await quiet.next()).toEqual({ done: true, value: undefined })
+})
+
+test('a signal ends the stream cleanly and leaves nothing behind', async () => {
+  await using f = await startFixture()
+  const stop = new AbortController()
+  const events = await open(f, { signal: stop.signal })
+  expect(f.cache.type('configmaps').watchers.size).toBe(1)
+  const next = events.next()
+  stop.abort()
+  expect(await next).toEqual({ done: true, value: undefined })
+  expect(f.cache.type('configmaps').watchers.size).toBe(0)
+})
+
+test('leaving the loop ends the session', async () => {
+  await using f = await startFixture()
+  await create(f, 'a')
+  const stream = await f.registry.watch(configMaps, { namespace: 'ns', signal: new AbortController().signal })
+  for await (const batch of stream) {
+    expect(batch).toHaveLength(1)
+    break
+  }
+  expect(f.cache.type('configmaps').watchers.size).toBe(0)
+})
+
+test('a watcher that does not read is cut off, and nobody waits for it', async () => {
+  await using f = await startFixture({ deps: { watchLimits: { events: 10, sizeBytes: 1_000_000 } } })
+  const events = await open(f)
+  const other = await open(f)
+  for (let i = 0; i < 11; i++) await create(f, `c${i}`)
+  await expect(events.next()).rejects.toThrow('fell 11 items behind')
+  await expect(other.next()).rejects.toThrow('behind')
+  expect(f.cache.type('configmaps').watchers.size).toBe(0)
+})
+
+test('what the window has dropped is replayed from the store, then it goes on live', async () => {
+  await using f = await startFixture({ cache: { window: { changes: 3, sizeBytes: 1e9, ageMs: 1e9 } } })
+  const { revision } = await f.registry.list(configMaps, { namespace: 'ns' })
+  for (let i = 0; i < 10; i++) await create(f, `c${i}`)
+  const events = await open(f, { resourceVersion: String(revision) })
+  const seen = await take(events, 10)
+  expect(seen.map(show)).toEqual(Array.from({ length: 10 }, (_, i) => `ADDED c${i} {}`))
+  await create(f, 'live')
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED live {}'])
+  await events.return?.()
+  expect(f.cache.type('configmaps').watchers.size).toBe(0)
+})
+
+test('a restarted process resumes where the watcher was', async () => {
+  await using a = await startFixture()
+  await create(a, 'a')
+  const { revision } = await a.registry.list(configMaps, { namespace: 'ns' })
+  await create(a, 'b')
+  await using b = await startFixture({ storage: a.storage, clock: a.clock })
+  const events = await open(b, { resourceVersion: String(revision) })
+  await create(b, 'c')
+  expect((await take(events, 2)).map(show)).toEqual(['ADDED b {}', 'ADDED c {}'])
+})
+
+test('forgotten history is Expired, in the stream', async () => {
+  await using a = await startFixture()
+  await create(a, 'a')
+  const { revision } = await a.registry.list(configMaps, { namespace: 'ns' })
+  await create(a, 'b')
+  await a.storage.compact(a.cache.revision)
+  await using b = await startFixture({ storage: a.storage, clock: a.clock })
+  const events = await open(b, { resourceVersion: String(revision - 1024) })
+  await expect(events.next()).rejects.toMatchObject({
+    code: 410,
+    reason: 'Expired',
+    message: `too old resource version: ${revision - 1024} (${b.cache.revision})`,
+  })
+})
+
+test('a version of the future is waited for in silence', async () => {
+  await using f = await startFixture()
+  const events = await open(f, { resourceVersion: String(f.cache.revision + 1024) })
+  await create(f, 'skipped')
+  await create(f, 'seen')
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED seen {}'])
+})
+
+const refused: { name: string; given: Partial<WatchQuery>; want: object }[] = [
+  {
+    name: 'a match without sendInitialEvents',
+    given: { resourceVersionMatch: 'NotOlderThan' },
+    want: {
+      code: 422,
+      message: expect.stringContaining(
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    },
+  },
+  {
+    name: 'sendInitialEvents without a match',
+    given: { sendInitialEvents: true },
+    want: {
+      code: 422,
+      message: expect.stringContaining('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    },
+  },
+  { name: 'a version that is no number', given: { resourceVersion: 'abc' }, want: { code: 500 } },
+  { name: 'an unknown field', given: { fieldSelector: 'spec.x=1' }, want: { code: 400 } },
+]
+for (const { name, given, want } of refused) {
+  test(`refused before the stream begins: ${name}`, async () => {
+    await using f = await startFixture()
+    await expect(open(f, given)).rejects.toMatchObject(want)
+  })
+}
