@@ -135,8 +135,8 @@ export class RbacAuthorizer implements Authorizer, Disposable {
         continue
       }
       resourceRules.push(...rules.resourceRules)
-      // A RoleBinding gives nothing outside its namespace, and paths are outside of every namespace.
-      if (binding.namespace === '') nonResourceRules.push(...rules.nonResourceRules)
+      // Through a RoleBinding these give nothing, but who holds them may pass the whole role on inside the namespace.
+      nonResourceRules.push(...rules.nonResourceRules)
     }
     return {
       resourceRules,

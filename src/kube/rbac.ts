@@ -3,6 +3,7 @@
  * rules is `authz/`, who guards their writing is `apis/rbac/`.
  */
 import type { GroupVersionResource } from './gvk.ts'
+import type { LabelSelectorObject } from './label-selector.ts'
 import type { KubeObject } from './types.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
@@ -25,11 +26,6 @@ export interface PolicyRule {
   nonResourceURLs?: string[]
 }
 
-export interface LabelSelector {
-  matchLabels?: Record<string, string>
-  matchExpressions?: { key: string; operator: string; values?: string[] }[]
-}
-
 export interface RoleRef {
   apiGroup: string
   kind: string
@@ -48,7 +44,7 @@ export interface Role extends KubeObject {
 }
 
 export interface ClusterRole extends Role {
-  aggregationRule?: { clusterRoleSelectors?: LabelSelector[] }
+  aggregationRule?: { clusterRoleSelectors?: LabelSelectorObject[] }
 }
 
 /** A RoleBinding or a ClusterRoleBinding. */

@@ -1,0 +1,74 @@
+/**
+ * What each of our controllers may do: it acts as `system:serviceaccount:kube-system:<name>` and has the ClusterRole
+ * `system:controller:<name>`. Unlike upstream's, whose caches are filled by one privileged identity, ours read with
+ * their own rights, so each role says all that its controller needs.
+ */
+import type { Binding, ClusterRole, PolicyRule } from '../../kube/rbac.ts'
+import { clusterRole, clusterRoleBinding, events, may, read } from './bootstrap-rules.ts'
+
+const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
+  // Empties a terminating namespace of whatever kinds there are, tells how far it is, and lets it go.
+  'namespace-controller': [
+    may([...read, 'delete'], '', 'namespaces'),
+    may('update patch', '', 'namespaces/finalize namespaces/status'),
+    may([...read, 'delete', 'deletecollection'], '*', '*'),
+    events,
+  ],
+  // Applies whatever kinds a template holds, roles and bindings among them: what it may grant is settled when the
+  // template is written. Removes itself from the initializers of a namespace.
+  'namespace-template-controller': [
+    may([...read, 'create', 'delete', 'patch', 'update'], '*', '*'),
+    may('bind escalate', 'rbac.authorization.k8s.io', 'clusterroles roles'),
+    may('initialize', '', 'namespaces'),
+    events,
+  ],
+  // Watches the deadlines of initializers: skips one, or fails and deletes the namespace.
+  'namespace-initializer-controller': [
+    may([...read, 'delete', 'initialize', 'patch', 'update'], '', 'namespaces'),
+    may('patch update', '', 'namespaces/status'),
+    may(read, 'admissionregistration.k8s.io', 'namespaceinitializerconfigurations'),
+    events,
+  ],
+  // Deletes what lost its owner, and takes owner references and finalizers off what is kept.
+  'generic-garbage-collector': [may([...read, 'delete', 'patch', 'update'], '*', '*'), events],
+  // Puts the ServiceAccount `default` back.
+  'service-account-controller': [may(read, '', 'namespaces'), may([...read, 'create'], '', 'serviceaccounts'), events],
+  // Puts the ConfigMap `kube-root-ca.crt` back, whole.
+  'root-ca-cert-publisher': [
+    may(read, '', 'namespaces'),
+    may([...read, 'create', 'patch', 'update'], '', 'configmaps'),
+    events,
+  ],
+  // Counts anything that a quota may name.
+  'resourcequota-controller': [may(read, '*', '*'), may('patch update', '', 'resourcequotas/status'), events],
+  // Gathers rules that it need not hold.
+  'clusterrole-aggregation-controller': [
+    may([...read, 'escalate', 'patch', 'update'], 'rbac.authorization.k8s.io', 'clusterroles'),
+  ],
+  // Removes pods whose time is over, and those of nodes that do not exist.
+  'pod-garbage-collector': [
+    may([...read, 'delete'], '', 'pods'),
+    may('patch update', '', 'pods/status'),
+    may(read, '', 'nodes'),
+    events,
+  ],
+  // Registers pods found in files and at URLs, in namespaces that it makes if need be.
+  'mirror-pod-controller': [
+    may([...read, 'create', 'delete', 'patch', 'update'], '', 'pods'),
+    may('patch update', '', 'pods/status'),
+    may([...read, 'create', 'patch'], '', 'namespaces'),
+    events,
+  ],
+  // Holds the lease that says which replica's controllers run.
+  'leader-election': [may([...read, 'create', 'patch', 'update'], 'coordination.k8s.io', 'leases'), events],
+}
+
+const prefix = 'system:controller:'
+
+export const controllerRoles: readonly ClusterRole[] = Object.entries(controllers).map(([name, rules]) =>
+  clusterRole(prefix + name, [...rules]),
+)
+
+export const controllerRoleBindings: readonly Binding[] = Object.keys(controllers).map((name) =>
+  clusterRoleBinding(prefix + name, prefix + name, [{ kind: 'ServiceAccount', namespace: 'kube-system', name }]),
+)
