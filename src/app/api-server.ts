@@ -29,7 +29,6 @@ import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { apiVersionOf } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
-import { checkStructure } from './structure.ts'
 import type { Core } from './wire.ts'
 
 export interface ApiServerDeps {
@@ -51,7 +50,6 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const decoder = new BodyDecoder({
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
-    checkStructure,
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
   })
   const verbDeps = {

@@ -15,8 +15,8 @@ export async function openStorage(config: Config): Promise<Storage> {
       return SqliteStorage.open({ directory: join(dataDir, 'store') })
     }
     case 'etcd': {
-      const { openEtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
-      return openEtcdStorage({ endpoints: [...storage.endpoints] })
+      const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
+      return EtcdStorage.open({ endpoints: [...storage.endpoints] })
     }
   }
 }

@@ -6,7 +6,7 @@ import { parse as parseYaml } from 'yaml'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { Schema } from '../kube/schema/schema.ts'
+import { type Decoded, DecodeError, type Dialect, decode, strictFaults } from '../kube/schema/decode.ts'
 import { badRequest, StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
@@ -31,15 +31,6 @@ export interface DecodeDeps {
   }
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  /**
-   * Checks types and drops unknown fields, whose paths it answers if asked to.
-   * @throws StatusError BadRequest in the words of Go's decoder, without the sentence around them
-   */
-  readonly checkStructure: (
-    object: JsonObject,
-    schema: Schema,
-    reportUnknown: boolean,
-  ) => { readonly object: JsonObject; readonly unknown: readonly string[] }
   readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
 }
 
@@ -53,8 +44,6 @@ const deleteOptionsKind: GroupVersionKind = { group: '', version: 'v1', kind: 'D
 const snippetBytes = 30
 /** Aliases a YAML body may expand to. */
 const maxYamlAliases = 100
-/** Problems listed in one answer. */
-const maxProblems = 20
 
 export class BodyDecoder {
   readonly #deps: DecodeDeps
@@ -92,32 +81,17 @@ export class BodyDecoder {
     context: RequestContext,
     type: ResourceType,
     validation: FieldValidation,
+    dialect: Dialect = 'json',
   ): KubeObject {
-    const { object, unknown } = this.#check(value, type, validation !== 'Ignore')
-    if (validation !== 'Ignore' && unknown.length + duplicates.length > 0) {
-      const problems = [
-        ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-        ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
-      ].slice(0, maxProblems)
-      if (validation === 'Strict') {
-        throw badRequest(
-          `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: strict decoding error: ${problems.join(', ')}`,
-        )
+    const { value: object, unknownFields } = decoded(value, type, dialect)
+    if (validation !== 'Ignore') {
+      const faults = strictFaults(duplicates, unknownFields)
+      if (faults.length > 0 && validation === 'Strict') {
+        throw badRequest(`${cannotHandle(type)}: strict decoding error: ${faults.join(', ')}`)
       }
-      for (const problem of problems) warn(context, problem)
+      for (const fault of faults) warn(context, fault)
     }
     return this.#deps.applyDefaults(type, withMetadata(object))
-  }
-
-  #check(value: JsonObject, type: ResourceType, report: boolean): ReturnType<DecodeDeps['checkStructure']> {
-    try {
-      return this.#deps.checkStructure(value, type.schema, report)
-    } catch (error) {
-      if (!(error instanceof StatusError)) throw error
-      throw badRequest(
-        `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: ${error.message}`,
-      )
-    }
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
@@ -153,6 +127,18 @@ export class BodyDecoder {
       if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
       throw error
     }
+  }
+}
+
+const cannotHandle = ({ kind, version }: ResourceType): string =>
+  `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`
+
+function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
+  try {
+    return decode(value, type.schema, dialect)
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`)
+    throw error
   }
 }
 
