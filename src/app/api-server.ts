@@ -4,7 +4,6 @@ import { isInitializing, type Namespace, namespaceResource } from '../apis/names
 import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
 import { forbiddenError, requireAllowed } from '../authz/forbidden.ts'
-import { rfc3339 } from '../base/clock.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
 import { dispatcher, type HandlerVerb } from '../http/dispatch.ts'
@@ -24,11 +23,10 @@ import { warn } from '../http/verbs/target.ts'
 import { updateVerb } from '../http/verbs/update.ts'
 import type { AwaitCreated, VerbHandler, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
-import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
-import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
-import { apiVersionOf } from '../kube/gvk.ts'
+
 import type { ResourceType } from '../kube/resource-type.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
+import { applyWith } from './field-ownership.ts'
 import type { Core } from './wire.ts'
 
 export interface ApiServerDeps {
@@ -62,19 +60,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,
     random: Math.random,
-    apply: ({ live, config: wanted, type, subresource, manager, force }) =>
-      applyConfiguration({
-        live,
-        config: wanted,
-        kind: type.kind,
-        schema: type.schema,
-        manager,
-        force,
-        apiVersion: apiVersionOf(type),
-        subresource,
-        resetFields: resetFieldsOf(type, subresource),
-        now: rfc3339(clock.now()),
-      }),
+    apply: applyWith(clock),
   } satisfies Parameters<typeof patchVerb>[0] & Parameters<typeof watchVerb>[0] & Parameters<typeof deleteVerb>[0]
 
   const documents = createDocuments({

@@ -22,11 +22,11 @@ import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import type { TableColumns } from '../http/respond.ts'
-import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
-import { trackUpdate } from '../kube/apply/track-update.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
 import { rbacGroup } from '../kube/rbac.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import { validateSchema } from '../kube/schema/validate.ts'
+import type { JsonObject } from '../kube/types.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
 import type { Lister, Registry, StoredObject } from '../registry/registry.ts'
@@ -35,6 +35,7 @@ import type { Storage } from '../storage/storage.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type AdmissionName, admissionOrder, ownKinds } from './catalog.ts'
 import type { Config } from './config.ts'
+import { trackWrite } from './field-ownership.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
 
@@ -122,14 +123,9 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     ids,
     strategyOf,
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
-    validateSchema: () => [],
-    trackUpdate: (write) =>
-      trackUpdate({
-        ...write,
-        schema: write.type.schema,
-        apiVersion: apiVersionOf(write.type),
-        resetFields: resetFieldsOf(write.type, write.subresource),
-      }),
+    validateSchema: (type, object, old) =>
+      validateSchema(object as unknown as JsonObject, type.schema, { compilePattern }, old as unknown as JsonObject),
+    trackUpdate: trackWrite,
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
   })
 
@@ -157,6 +153,9 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     },
   }
 }
+
+/** Patterns of our own schemas only; those of users need an engine that is bounded in time. */
+const compilePattern = (pattern: string): RegExp => new RegExp(pattern, 'u')
 
 function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => ResourceType): RbacSource {
   const resources = {

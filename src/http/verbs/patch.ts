@@ -1,4 +1,5 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
+import { cloneJson } from '../../kube/clone-json.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
@@ -72,11 +73,14 @@ function patchTransform(
   const validation = fieldValidationOf(context.info.query)
   const { value, duplicates } = decoder.parsePatch(bytes, false, validation !== 'Ignore')
   const change = changeOf(mediaType, value, type)
+  const dialect = mediaType === strategicMergePatch ? 'map' : 'json'
   return (current) => {
     if (current === undefined) throw notFound(type, target.name)
-    const patched = change(current as unknown as JsonObject)
-    if (!isJsonObject(patched)) throw undecodable(type, patched, 'json: cannot unmarshal into a Go struct')
-    const object = settlePatched(patched, () => decoder.settle(patched, duplicates, context, type, validation))
+    const changed = change(current as unknown as JsonObject)
+    if (!isJsonObject(changed)) throw undecodable(changed, 'json: cannot unmarshal into a Go struct')
+    // A patched value shares parts with what it was made from, and defaults are filled in place.
+    const patched = cloneJson(changed)
+    const object = settlePatched(patched, () => decoder.settle(patched, duplicates, context, type, validation, dialect))
     checkIdentity(object, type)
     checkAddress(object, target)
     return object
@@ -106,11 +110,11 @@ function settlePatched(patched: JsonObject, settle: () => KubeObject): KubeObjec
     return settle()
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
-    throw undecodable(undefined, patched, error.message.replace(/^.* cannot be handled as a [^:]*: /, ''))
+    throw undecodable(patched, error.message.replace(/^.* cannot be handled as a [^:]*: /, ''))
   }
 }
 
-function undecodable(_type: ResourceType | undefined, patched: JsonValue, problem: string): StatusError {
+function undecodable(patched: JsonValue, problem: string): StatusError {
   return invalid({ group: '', kind: '' }, '', [
     {
       type: 'FieldValueInvalid',
@@ -123,7 +127,6 @@ function undecodable(_type: ResourceType | undefined, patched: JsonValue, proble
 function checkIdentity(object: KubeObject, type: ResourceType): void {
   if (object.kind !== type.kind || object.apiVersion !== apiVersionOf(type)) {
     throw undecodable(
-      type,
       object as unknown as JsonObject,
       `kind and apiVersion must stay ${type.kind} and ${apiVersionOf(type)}`,
     )
@@ -152,7 +155,7 @@ function applyTransform(
       metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
     }
     const applied = apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
-    return decoder.settle(applied as unknown as JsonObject, [], context, type, validation)
+    return decoder.settle(cloneJson(applied) as unknown as JsonObject, [], context, type, validation)
   }
 }
 

@@ -1,0 +1,37 @@
+/** Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody. */
+import { type Clock, rfc3339 } from '../base/clock.ts'
+import type { Apply } from '../http/verbs/patch.ts'
+import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
+import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
+import { trackUpdate } from '../kube/apply/track-update.ts'
+import { apiVersionOf } from '../kube/gvk.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { RegistryDeps } from '../registry/parts.ts'
+
+export const trackWrite: RegistryDeps['trackUpdate'] = ({ type, live, next, manager, subresource, now }): KubeObject =>
+  trackUpdate({
+    live,
+    next,
+    schema: type.schema,
+    manager,
+    apiVersion: apiVersionOf(type),
+    subresource,
+    now,
+    resetFields: resetFieldsOf(type, subresource),
+  })
+
+export function applyWith(clock: Clock): Apply {
+  return ({ live, config, type, subresource, manager, force }) =>
+    applyConfiguration({
+      live,
+      config,
+      kind: type.kind,
+      schema: type.schema,
+      manager,
+      force,
+      apiVersion: apiVersionOf(type),
+      subresource,
+      now: rfc3339(clock.now()),
+      resetFields: resetFieldsOf(type, subresource),
+    })
+}

@@ -1,0 +1,24 @@
+/** `borough`: parses the command line and loads the command that was asked for, and nothing else. */
+import { Command, CommanderError } from 'commander'
+import { addKubeconfigCommand } from './kubeconfig.ts'
+import { oneLine } from './one-line.ts'
+import { addUpCommand } from './up.ts'
+
+const program = new Command('borough')
+  .description('A Kubernetes-compatible namespace control plane')
+  .showHelpAfterError('(borough --help shows what there is)')
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'borough: ')) })
+  .exitOverride()
+addUpCommand(program)
+addKubeconfigCommand(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode
+  } else {
+    process.stderr.write(`borough: ${oneLine(error)}\n`)
+    process.exitCode = 1
+  }
+}

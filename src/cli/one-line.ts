@@ -1,0 +1,20 @@
+/** What went wrong, for somebody at a terminal: one line, no stack, and what to do where that is known. */
+export function oneLine(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const hint = hintOf(error)
+  const text = error.message.split('\n')[0] ?? error.name
+  return hint === undefined ? text : `${text}: ${hint}`
+}
+
+function hintOf(error: Error): string | undefined {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return 'the port is taken, choose another with --listen'
+    case 'EADDRNOTAVAIL':
+      return 'this machine has no such address, choose another with --listen'
+    case 'EACCES':
+      return 'permission denied'
+    default:
+      return undefined
+  }
+}

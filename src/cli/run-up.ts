@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { relative } from 'node:path'
+import { pino } from 'pino'
+import { type Config } from '../app/config.ts'
+import { adminKubeconfigPath, openDataDir } from '../app/data-dir.ts'
+import { writePrivateFile } from '../app/private-files.ts'
+import { type Server, serve } from '../app/serve.ts'
+
+/** Serves until SIGINT or SIGTERM; a second signal ends the process at once. */
+export async function runUp(config: Config, logLevel: string, json: boolean): Promise<void> {
+  const log = pino({ level: logLevel, serializers: { error: pino.stdSerializers.err } }, pino.destination(2))
+  const dataDirPath = config.dataDir
+  if (dataDirPath === undefined) throw new Error('a data directory is needed')
+  await using dataDir = await openDataDir(dataDirPath)
+  const server = await serve({ ...config, log })
+  const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
+  await Promise.all([
+    ...kubeconfigs.map((path) => writePrivateFile(path, server.adminKubeconfig)),
+    dataDir.announce({ url: server.url, pid: process.pid }),
+  ])
+  sayReady(server, kubeconfigs, json)
+  const signal = await Promise.race([
+    once(process, 'SIGINT').then(() => 'SIGINT'),
+    once(process, 'SIGTERM').then(() => 'SIGTERM'),
+  ])
+  if (!json) process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)
+  const impatient = (): void => process.exit(130)
+  process.once('SIGINT', impatient)
+  process.once('SIGTERM', impatient)
+  await server[Symbol.asyncDispose]()
+}
+
+function sayReady(server: Server, kubeconfigs: readonly string[], json: boolean): void {
+  const kubeconfig = kubeconfigs.at(-1) ?? ''
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ url: server.url, kubeconfig, pid: process.pid })}\n`)
+    return
+  }
+  const shown = relative(process.cwd(), kubeconfig)
+  process.stdout.write(
+    `Borough serves ${server.url}. To use it: export KUBECONFIG=${shown.startsWith('..') ? kubeconfig : `$PWD/${shown}`}\n`,
+  )
+}

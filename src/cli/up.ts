@@ -1,0 +1,125 @@
+/** `borough up`: serves until it is told to stop. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { controllerNames } from '../app/catalog.ts'
+import { type Config, defaultConfig, parseControllers, type StorageChoice } from '../app/config.ts'
+
+interface UpFlags {
+  readonly dataDir: string
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly storage: StorageChoice
+  readonly kubeconfig?: string
+  readonly tokenFile?: string
+  readonly anonymousAuth: boolean
+  readonly controllers: (name: string) => boolean
+  readonly population: boolean
+  readonly namespaceInitializationTimeout: number
+  readonly historyMinutes: number
+  readonly historyMib: number
+  readonly enableAdmissionPlugins: Config['extraAdmission']
+  readonly logLevel: string
+  readonly output: string
+}
+
+export function addUpCommand(program: Command): void {
+  program
+    .command('up')
+    .description('serve the API until SIGINT or SIGTERM, then finish what is under way')
+    .option('--data-dir <dir>', 'where everything is kept', '.borough')
+    .option('--listen <host:port>', 'address to serve; port 0 picks a free one', parseListen, {
+      host: '127.0.0.1',
+      port: 6443,
+    })
+    .option('--storage <engine>', 'sqlite, memory, or etcd://host:port[,host:port…]', parseStorage, {
+      engine: 'sqlite',
+    } as StorageChoice)
+    .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
+    .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
+    .option('--no-anonymous-auth', 'refuse requests without credentials')
+    .option(
+      '--controllers <list>',
+      'which controllers run: *,-name',
+      (t) => parseControllers(t, controllerNames),
+      () => true,
+    )
+    .option('--no-population', 'do not populate namespaces from templates (somebody else does)')
+    .option(
+      '--namespace-initialization-timeout <duration>',
+      'how long a create of a namespace waits for its initializers',
+      parseDurationMs,
+      defaultConfig.initializationTimeoutMs,
+    )
+    .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
+    .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
+    .addOption(
+      new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
+        .choices(['NamespaceExists', 'NamespaceAutoProvision'])
+        .default([]),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'debug, info, warn or error')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('warn'),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'how the ready line is printed').choices(['text', 'json']).default('text'),
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  borough up
+  borough up --listen 127.0.0.1:0 --storage memory -o json
+  borough up --data-dir /var/lib/borough --token-file tokens.csv`,
+    )
+    .action(async (flags: UpFlags) => {
+      const { runUp } = await import('./run-up.ts')
+      await runUp(configOf(flags), flags.logLevel, flags.output === 'json')
+    })
+}
+
+function configOf(flags: UpFlags): Config {
+  return {
+    ...defaultConfig,
+    dataDir: resolve(flags.dataDir),
+    storage: flags.storage,
+    listen: flags.listen,
+    history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },
+    ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
+    ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
+    anonymous: flags.anonymousAuth,
+    controllers: flags.controllers,
+    population: flags.population,
+    initializationTimeoutMs: flags.namespaceInitializationTimeout,
+    extraAdmission: flags.enableAdmissionPlugins,
+  }
+}
+
+function parseListen(text: string): { host: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) throw new InvalidArgumentError('It must be host:port, such as 127.0.0.1:6443.')
+  return { host: match[1] ?? (match[2] || '127.0.0.1'), port }
+}
+
+function parseStorage(text: string): StorageChoice {
+  if (text === 'sqlite' || text === 'memory') return { engine: text }
+  if (text.startsWith('etcd://')) {
+    const endpoints = text.split(',').map((part) => part.replace(/^etcd:\/\//, ''))
+    if (endpoints.every((e) => /^[^\s:]+:\d+$/.test(e) || /^\[[^\]]+\]:\d+$/.test(e)))
+      return { engine: 'etcd', endpoints }
+  }
+  throw new InvalidArgumentError('It must be sqlite, memory, or etcd://host:port[,host:port…].')
+}
+
+function parseDurationMs(text: string): number {
+  const match = /^(\d+)(ms|s|m)$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('It must be a number with a unit: 500ms, 30s, 2m.')
+  return Number(match[1]) * { ms: 1, s: 1000, m: 60_000 }[match[2] as 'ms' | 's' | 'm']
+}
+
+function parsePositive(text: string): number {
+  const value = Number(text)
+  if (!(value > 0)) throw new InvalidArgumentError('It must be a number above 0.')
+  return value
+}
