@@ -1,17 +1,11 @@
 /**
- * int64 values that a JavaScript number can't hold exactly. They appear as `JSON.rawJSON` values, so that they are
- * printed digit by digit; everything smaller is a plain number.
+ * int64 values, also those that a JavaScript number can't hold: they are `ExactNumber`s in JSON.
  */
+import { type ExactNumber, exactNumber, isExactNumber } from '../../kube/json-value.ts'
 
-interface RawJson {
-  readonly rawJSON: string
-}
-/** Missing in TypeScript's library. @see https://tc39.es/proposal-json-parse-with-source/ */
-const json = JSON as typeof JSON & { rawJSON(text: string): RawJson; isRawJSON(value: unknown): value is RawJson }
-
-export function exactInteger(value: bigint): unknown {
+export function exactInteger(value: bigint): number | ExactNumber {
   const near = Number(value)
-  return Number.isSafeInteger(near) ? near : json.rawJSON(value.toString())
+  return Number.isSafeInteger(near) ? near : exactNumber(value.toString())
 }
 
 const int64Max = 2n ** 63n - 1n
@@ -23,9 +17,7 @@ export function integerOf(value: unknown): number | bigint | undefined {
     if (Number.isSafeInteger(value)) return value
     return Number.isInteger(value) ? inRange(BigInt(value)) : undefined
   }
-  if (typeof value === 'bigint') return inRange(value)
-  if (json.isRawJSON(value) && /^-?\d+$/.test(value.rawJSON)) return inRange(BigInt(value.rawJSON))
-  return undefined
+  return isExactNumber(value) && /^-?\d+$/.test(value.rawJSON) ? inRange(BigInt(value.rawJSON)) : undefined
 }
 
 function inRange(value: bigint): bigint | undefined {

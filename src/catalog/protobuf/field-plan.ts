@@ -4,6 +4,8 @@
  * - A field inlined in JSON is a message of its own here.
  * - Maps are written in the order of their keys.
  */
+import { setMember } from '../../kube/json-value.ts'
+import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { type FieldPlan, type Fields, fieldsOf, MessagePlan } from './message-plan.ts'
 import { quantityCodec, stringsCodec } from './special-codec.ts'
 import { bytesCodec, mismatch, stringCodec, type ValueCodec } from './value-codec.ts'
@@ -148,7 +150,7 @@ export function mapField(fact: FieldFact, codec: ValueCodec): FieldPlan {
     },
     read(reader, wire, target) {
       checkWire(wireBytes, wire, name)
-      let map = target[name] as Fields | undefined
+      let map = target[name] as JsonObject | undefined
       if (map === undefined) {
         map = {}
         target[name] = map
@@ -163,16 +165,9 @@ export function mapField(fact: FieldFact, codec: ValueCodec): FieldPlan {
         else reader.skip(entryTag & 7)
       }
       reader.leave(outer)
-      setKey(map, key, value ?? zeroOf(codec))
+      setMember(map, key, (value ?? zeroOf(codec)) as JsonValue)
     },
   }
-}
-
-/** `__proto__` is a key like any other in what clients send. */
-function setKey(map: Fields, key: string, value: unknown): void {
-  if (key === '__proto__') {
-    Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
-  } else map[key] = value
 }
 
 /** What a map holds for an entry that came without a value. */

@@ -40,7 +40,7 @@ describe('upstream golden objects of 1.36', () => {
 
   it(`${bare} decodes to the JSON that upstream has`, () => {
     const { json, bytes } = read(bare)
-    const { apiVersion, kind, ...event } = codec.decode(bytes, watchEvent).object
+    const { apiVersion: _apiVersion, kind: _kind, ...event } = codec.decode(bytes, watchEvent).object
     expect(event).toEqual(json)
   })
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { GroupVersionKind } from '../../kube/gvk.ts'
+import { exactNumber } from '../../kube/json-value.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import { messageFacts } from './message-facts.ts'
 import { MessagePlans } from './message-plans.ts'
@@ -15,7 +16,7 @@ const crd: GroupVersionKind = { group: 'apiextensions.k8s.io', version: 'v1', ki
 
 /** What a server reads that a client has written. */
 function roundTrip(object: object, gvk: GroupVersionKind): unknown {
-  const { apiVersion, kind, ...rest } = codec.decode(codec.encode(object, gvk)).object
+  const { apiVersion: _apiVersion, kind: _kind, ...rest } = codec.decode(codec.encode(object, gvk)).object
   return rest
 }
 
@@ -206,7 +207,7 @@ describe('values that survive the way over the wire as Go would have them', () =
   })
 
   it('integers beyond 2^53 are printed digit by digit', () => {
-    const bytes = codec.encode({ metadata: { generation: 9_223_372_036_854_775_807n } }, core('ConfigMap'))
+    const bytes = codec.encode({ metadata: { generation: exactNumber('9223372036854775807') } }, core('ConfigMap'))
     const { object } = codec.decode(bytes)
     expect(JSON.stringify(object)).toContain('"generation":9223372036854775807')
     expect(hex(codec.encode(object, core('ConfigMap')))).toBe(hex(bytes))
@@ -308,7 +309,11 @@ describe('bytes that are not what they claim to be', () => {
     { name: 'JSON', given: Buffer.from('{"kind":"ConfigMap"}'), want: 'expected prefix [107 56 115 0]' },
     { name: 'an envelope cut short', given: good.subarray(0, 12), want: 'unexpected end of data' },
     { name: 'an object cut short', given: envelope([0x0a, 0x05, 0x0a]), want: 'unexpected end of data' },
-    { name: 'a varint without end', given: envelope(new Array(11).fill(0xff)), want: 'longer than ten bytes' },
+    {
+      name: 'a varint without end',
+      given: envelope(Array.from({ length: 11 }, () => 0xff)),
+      want: 'longer than ten bytes',
+    },
     { name: 'a field number of 0', given: envelope([0x02, 0x00]), want: 'field number 0' },
     { name: 'a group', given: envelope([0x7b]), want: 'wire type 3' },
     {
@@ -448,7 +453,8 @@ describe('any object', () => {
     fc.assert(
       fc.property(objects, (object) => {
         const plain = JSON.parse(JSON.stringify(object)) as object
-        expect(roundTrip(plain, gvk)).toEqual(plain)
+        // As text: numbers beyond 2^53 come back as their digits.
+        expect(JSON.parse(JSON.stringify(roundTrip(plain, gvk)))).toEqual(plain)
       }),
       { numRuns: 100 },
     )

@@ -1,6 +1,7 @@
 /**
  * Types whose JSON form is not the form of their message: they marshal themselves in Go.
  */
+import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
 import { int32Codec, mismatch, stringCodec, type ValueCodec } from './value-codec.ts'
 import { DecodeError, type WireReader, wireBytes } from './wire-reader.ts'
 import type { WireWriter } from './wire-writer.ts'
@@ -115,8 +116,9 @@ export function rawJsonCodec(readEmbedded: ReadEmbedded): ValueCodec {
 /** Raw bytes that must be JSON. @throws DecodeError if they are not. */
 export function parseRawJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return parseJson(bytes.toString('utf8')).value
   } catch (cause) {
+    if (!(cause instanceof JsonSyntaxError)) throw cause
     throw new DecodeError('embedded JSON does not parse', { cause })
   }
 }

@@ -3,6 +3,7 @@
  * `null` in JSON. Time carries whole seconds only, MicroTime microseconds.
  * @see k8s.io/apimachinery/pkg/apis/meta/v1/time_proto.go, micro_time_proto.go v0.36
  */
+import { formatMicroTime, formatTime, parseTime } from '../../kube/time.ts'
 import { mismatch, type ValueCodec } from './value-codec.ts'
 import { DecodeError, type WireReader, wireBytes } from './wire-reader.ts'
 import type { WireWriter } from './wire-writer.ts'
@@ -12,49 +13,30 @@ const nanosTag = 0x10
 /** Years 0001 to 9999: what RFC 3339 can say. */
 const minSeconds = -62_135_596_800
 const maxSeconds = 253_402_300_799
-
-interface Instant {
-  readonly seconds: number
-  readonly micros: number
-}
-
-const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
-
-/** Undefined if the text is no RFC 3339 time. */
-function parseTime(text: string): Instant | undefined {
-  const m = rfc3339.exec(text)
-  if (!m) return undefined
-  const [, year, month, day, hour, minute, second, fraction, sign, offsetHours, offsetMinutes] = m
-  const date = new Date(0)
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  date.setUTCHours(Number(hour), Number(minute), Number(second))
-  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1) return undefined
-  const offset = sign ? (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -60 : 60) : 0
-  const micros = fraction ? Number(fraction.padEnd(6, '0').slice(0, 6)) : 0
-  return { seconds: date.getTime() / 1000 - offset, micros }
-}
+const zeroTimeMs = minSeconds * 1000
 
 function writeInstant(writer: WireWriter, value: unknown, withMicros: boolean): void {
   if (value === undefined || value === null) {
     writer.unsigned(0)
     return
   }
-  const instant = typeof value === 'string' ? parseTime(value) : undefined
-  if (!instant) throw mismatch('RFC 3339 time', value)
-  if (instant.seconds === minSeconds && instant.micros === 0) {
+  const ms = typeof value === 'string' ? parseTime(value) : undefined
+  if (ms === undefined) throw mismatch('RFC 3339 time', value)
+  const seconds = Math.floor(ms / 1000)
+  if (ms === zeroTimeMs) {
     writer.unsigned(0)
     return
   }
   const before = writer.length
-  writer.unsigned(withMicros ? instant.micros * 1000 : 0)
+  writer.unsigned(withMicros ? Math.min(Math.round((ms - seconds * 1000) * 1000), 999_999) * 1000 : 0)
   writer.unsigned(nanosTag)
-  writer.signed(instant.seconds)
+  writer.signed(seconds)
   writer.unsigned(secondsTag)
   writer.unsigned(writer.length - before)
 }
 
-/** Undefined for the zero time. */
-function readInstant(reader: WireReader): Instant | undefined {
+/** Milliseconds since the epoch; undefined for the zero time. */
+function readInstant(reader: WireReader): number | undefined {
   const outer = reader.enter()
   const empty = reader.position === reader.end
   let seconds = 0
@@ -67,7 +49,8 @@ function readInstant(reader: WireReader): Instant | undefined {
   }
   reader.leave(outer)
   if (nanos < 0 || nanos > 999_999_999) throw new DecodeError('nanoseconds of a time are out of range')
-  return empty || (seconds === minSeconds && nanos === 0) ? undefined : { seconds, micros: Math.floor(nanos / 1000) }
+  const ms = seconds * 1000 + Math.floor(nanos / 1000) / 1000
+  return empty || ms === zeroTimeMs ? undefined : ms
 }
 
 function checkedSeconds(value: unknown): number {
@@ -75,17 +58,14 @@ function checkedSeconds(value: unknown): number {
   throw new DecodeError('a time is outside the years 1 to 9999')
 }
 
-/** `2006-01-02T15:04:05`. */
-const printSeconds = (instant: Instant): string => new Date(instant.seconds * 1000).toISOString().slice(0, 19)
-
 const isEmpty = (value: unknown): boolean => value === undefined
 
 export const timeCodec: ValueCodec = {
   wire: wireBytes,
   write: (writer, value) => writeInstant(writer, value, false),
   read(reader) {
-    const instant = readInstant(reader)
-    return instant && `${printSeconds(instant)}Z`
+    const ms = readInstant(reader)
+    return ms === undefined ? undefined : formatTime(ms)
   },
   isEmpty,
 }
@@ -94,8 +74,8 @@ export const microTimeCodec: ValueCodec = {
   wire: wireBytes,
   write: (writer, value) => writeInstant(writer, value, true),
   read(reader) {
-    const instant = readInstant(reader)
-    return instant && `${printSeconds(instant)}.${String(instant.micros).padStart(6, '0')}Z`
+    const ms = readInstant(reader)
+    return ms === undefined ? undefined : formatMicroTime(ms)
   },
   isEmpty,
 }

@@ -321,7 +321,11 @@ describe('custom resources', () => {
     catalog.types.change({ add: [widgets] })
     const properties = at(
       await get('/openapi/v2'),
-      ...['definitions', 'io.ex.v1.Widget', 'properties', 'spec', 'properties'],
+      'definitions',
+      'io.ex.v1.Widget',
+      'properties',
+      'spec',
+      'properties',
     )
     expect(at(properties, 'free')).toEqual({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
     expect(at(properties, 'maybe')).toEqual({ enum: ['a', 'b'] })
