@@ -1,0 +1,99 @@
+/**
+ * meta.k8s.io/v1 Table: what `kubectl get` asks for. Columns and cells come from `columns-of.ts`; here they become a
+ * Table document.
+ * @see k8s.io/apimachinery/pkg/apis/meta/v1/types.go v0.36
+ */
+import { fieldInvalid } from '../field-error.ts'
+import { badRequest, type StatusError } from '../status-error.ts'
+import type { KubeObject, ListMeta } from '../types.ts'
+
+export interface ColumnDefinition {
+  readonly name: string
+  /** string, integer, number, boolean, date: OpenAPI types, and a date printed as an age. */
+  readonly type: string
+  /** `name` marks the column that identifies the row. */
+  readonly format: string
+  readonly description: string
+  /** 0 = always shown, 1 = with `-o wide`. */
+  readonly priority: number
+}
+
+export interface RowCondition {
+  readonly type: 'Completed'
+  readonly status: 'True'
+  readonly reason: string
+  readonly message: string
+}
+
+export interface TableColumns {
+  readonly definitions: readonly ColumnDefinition[]
+  /** As many as definitions. */
+  cells(object: KubeObject, nowMs: number): unknown[]
+  /** Rows that some clients hide: finished pods. */
+  conditions?(object: KubeObject): readonly RowCondition[] | undefined
+}
+
+export interface TableRow {
+  readonly cells: readonly unknown[]
+  readonly conditions?: readonly RowCondition[]
+  readonly object: KubeObject | null
+}
+
+export interface Table {
+  readonly kind: 'Table'
+  readonly apiVersion: string
+  readonly metadata: ListMeta
+  readonly columnDefinitions: readonly ColumnDefinition[]
+  readonly rows: readonly TableRow[]
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+/** @throws StatusError BadRequest */
+export function parseIncludeObject(text: string | undefined): IncludeObject {
+  if (!text) return 'Metadata'
+  if (text === 'None' || text === 'Metadata' || text === 'Object') return text
+  throw badIncludeObject(text)
+}
+
+function badIncludeObject(text: string): StatusError {
+  const { field, body } = fieldInvalid('includeObject', text, "must be 'Metadata', 'Object', 'None', or empty")
+  return badRequest(`Unable to convert to Table as requested: ${field}: ${body}`)
+}
+
+export interface TableRequest {
+  readonly columns: TableColumns
+  /** Complete with apiVersion and kind where `includeObject` is Object. */
+  readonly objects: readonly KubeObject[]
+  readonly metadata: ListMeta
+  readonly includeObject: IncludeObject
+  readonly nowMs: number
+  /** `v1` or `v1beta1`. */
+  readonly version: string
+  /** False: all but the first Table of a watch come without definitions. */
+  readonly withDefinitions?: boolean
+}
+
+function rowObject(object: KubeObject, include: IncludeObject, apiVersion: string): KubeObject | null {
+  if (include === 'None') return null
+  return include === 'Object' ? object : { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata }
+}
+
+export function renderTable(request: TableRequest): Table {
+  const { columns, includeObject, nowMs } = request
+  const apiVersion = `meta.k8s.io/${request.version}`
+  return {
+    kind: 'Table',
+    apiVersion,
+    metadata: request.metadata,
+    columnDefinitions: request.withDefinitions === false ? [] : columns.definitions,
+    rows: request.objects.map((object) => {
+      const conditions = columns.conditions?.(object)
+      return {
+        cells: columns.cells(object, nowMs),
+        ...(conditions ? { conditions } : {}),
+        object: rowObject(object, includeObject, apiVersion),
+      }
+    }),
+  }
+}
