@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { cloneJson } from './clone-json.ts'
+import { exactNumber } from './json-value.ts'
+import { objectKey, objectsPrefixOf, parseObjectKey } from './object-key.ts'
+import { encodeStored, listItem, parseStored, singleObject, type TypeHead, watchLine } from './stored-form.ts'
+import type { KubeObject } from './types.ts'
+
+const configMap: TypeHead = { group: '', version: 'v1', kind: 'ConfigMap', custom: false }
+const widget: TypeHead = { group: 'ex.io', version: 'v1', kind: 'Widget', custom: true }
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
+
+const object: KubeObject = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  data: { ü: '"\u0001' },
+  metadata: {
+    managedFields: [],
+    labels: { a: 'b' },
+    resourceVersion: '99',
+    uid: 'u',
+    creationTimestamp: null,
+    generation: 0,
+    deletionGracePeriodSeconds: 0,
+    name: 'n',
+    annotations: {},
+  },
+}
+const stored =
+  '{"metadata":{"name":"n","uid":"u","deletionGracePeriodSeconds":0,"labels":{"a":"b"}},"data":{"ü":"\\"\\u0001"}}'
+
+test('stored: no TypeMeta, no resourceVersion, metadata first and in order, empty fields dropped', () => {
+  expect(text(encodeStored(object))).toBe(stored)
+})
+
+const framings = [
+  {
+    name: 'a single object of a built-in kind',
+    given: (b: Uint8Array) => singleObject(configMap, 7, b),
+    want: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7",${stored.slice(13)}`,
+  },
+  {
+    name: 'a dry run has no resourceVersion',
+    given: (b: Uint8Array) => singleObject(configMap, 0, b),
+    want: `{"kind":"ConfigMap","apiVersion":"v1","metadata":{${stored.slice(13)}`,
+  },
+  {
+    name: 'custom resources print apiVersion first',
+    given: (b: Uint8Array) => singleObject(widget, 7, b),
+    want: `{"apiVersion":"ex.io/v1","kind":"Widget","metadata":{"resourceVersion":"7",${stored.slice(13)}`,
+  },
+  {
+    name: 'list items of built-in kinds have no TypeMeta',
+    given: (b: Uint8Array) => listItem(configMap, 7, b),
+    want: `{"metadata":{"resourceVersion":"7",${stored.slice(13)}`,
+  },
+  {
+    name: 'list items of custom resources have',
+    given: (b: Uint8Array) => listItem(widget, 7, b),
+    want: `{"apiVersion":"ex.io/v1","kind":"Widget","metadata":{"resourceVersion":"7",${stored.slice(13)}`,
+  },
+  {
+    name: 'a watch line',
+    given: (b: Uint8Array) => watchLine('ADDED', configMap, 7, b),
+    want: `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7",${stored.slice(13)}}\n`,
+  },
+]
+for (const { name, given, want } of framings) {
+  test(`framing: ${name}`, () => {
+    expect(text(given(encodeStored(object)))).toBe(want)
+    expect(() => JSON.parse(want)).not.toThrow()
+  })
+}
+
+test('parsing the stored form gives what a client reads', () => {
+  expect(parseStored(encodeStored(object), configMap, 7)).toEqual(
+    JSON.parse(text(singleObject(configMap, 7, encodeStored(object)))),
+  )
+})
+
+test('integers beyond 2^53 survive store and clone', () => {
+  const exact = { metadata: { name: 'n' }, spec: { big: exactNumber('9223372036854775807') } }
+  const bytes = encodeStored(cloneJson(exact))
+  expect(text(bytes)).toContain('"big":9223372036854775807')
+  expect(text(encodeStored(parseStored(bytes, widget, 3)))).toBe(text(bytes))
+})
+
+test('an object without a name is refused', () => {
+  expect(() => encodeStored({ metadata: {} })).toThrow(TypeError)
+})
+
+test('any JSON survives encode, parse and clone', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (spec) => {
+      const made = { metadata: { name: 'n' }, spec: JSON.parse(JSON.stringify(spec)) as unknown }
+      const parsed = parseStored(encodeStored(cloneJson(made)), widget, 5)
+      expect(JSON.stringify(parsed['spec'])).toBe(JSON.stringify(made.spec))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('keys are read as they are written', () => {
+  expect(objectKey('pods', 'a', 'x')).toBe('/registry/pods/a/x')
+  expect(objectKey('widgets.ex.io', '', 'x')).toBe('/registry/widgets.ex.io/x')
+  expect(objectsPrefixOf('pods')).toBe('/registry/pods/')
+  expect(parseObjectKey('/registry/pods/a/x')).toEqual({ storageName: 'pods', relative: 'a/x' })
+  expect(parseObjectKey('/registry/pods/')).toBeUndefined()
+  expect(parseObjectKey('/borough/pki/ca')).toBeUndefined()
+})
