@@ -1,0 +1,39 @@
+/** The pipeline in the shape of `fetch`, for tests: Web Request in, Web Response out. */
+
+import { requestTooLarge } from '../kube/status-error.ts'
+import type { UserInfo } from '../kube/user.ts'
+import { type ApiRequest, isStream } from './api.ts'
+import type { Serve } from './pipeline.ts'
+
+export function fetchAdapter(serve: Serve, localUser?: UserInfo): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const url = new URL(request.url)
+    const answer = await serve({
+      method: request.method,
+      path: url.pathname,
+      query: url.search.slice(1),
+      headers: Object.fromEntries(request.headers),
+      headerValues(name) {
+        const value = request.headers.get(name)
+        return value === null ? [] : value.split(', ')
+      },
+      async body(limitBytes) {
+        const bytes = new Uint8Array(await request.arrayBuffer())
+        if (bytes.length > limitBytes) throw requestTooLarge(limitBytes)
+        return bytes
+      },
+      ...(localUser === undefined ? {} : { localUser }),
+      remoteAddress: '127.0.0.1',
+      signal: request.signal,
+    } satisfies ApiRequest)
+    const headers = new Headers()
+    for (const [name, value] of Object.entries(answer.headers)) {
+      if (typeof value === 'string') headers.set(name, value)
+      else for (const v of value) headers.append(name, v)
+    }
+    const { body } = answer
+    if (body instanceof Uint8Array) return new Response(body as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
+    if (!isStream(body)) return new Response(Buffer.concat(body), { status: answer.status, headers })
+    return new Response(ReadableStream.from(body) as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
+  }
+}
