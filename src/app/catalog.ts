@@ -17,7 +17,8 @@ export const ownKinds: readonly TypeDeclaration[] = [
       properties: Object.fromEntries(templateProperties),
       description: 'NamespaceTemplate holds objects that every namespace it selects is given and keeps.',
       hasStatus: true,
-      shortNames: ['nstpl'],
+      // A short name in two groups makes kubectl warn at every use.
+      ...(group === 'policy' ? { shortNames: ['nstpl'] } : {}),
       storageName: `${templateResourceName}.policy.borough.dev`,
     }),
   ),
@@ -54,6 +55,7 @@ export const controllerNames = [
   'namespace-controller',
   'namespace-template-controller',
   'service-account-controller',
+  'root-ca-cert-publisher',
   'generic-garbage-collector',
   'clusterrole-aggregation-controller',
   'namespace-initializer-controller',

@@ -7,12 +7,9 @@ import { join } from 'node:path'
 import { EventRecorder } from '../apis/events/recorder.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
-import {
-  birthReconciler,
-  bornWith,
-  configMapResource,
-  serviceAccountResource,
-} from '../apis/serviceaccounts/reconcile.ts'
+import { bootstrapRbac } from '../apis/rbac/bootstrap.ts'
+import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
+import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
 import type { Authenticator } from '../authn/authn.ts'
@@ -155,13 +152,14 @@ function namesOf({ listen }: Config): Parameters<typeof servingNames>[0] {
 
 /** What must be there before anybody is answered. All at once: a first start is one flush, not fifty. */
 async function bootstrap(client: Client): Promise<void> {
-  await Promise.all(
-    initialNamespaces.map((name) =>
+  await Promise.all([
+    bootstrapRbac({ client }),
+    ...initialNamespaces.map((name) =>
       client.create(namespaceResource, { metadata: { name } }).catch((error: unknown) => {
         if (!isAlreadyExists(error)) throw error
       }),
     ),
-  )
+  ])
 }
 
 type ClientFor = (user: UserInfo, userAgent: string) => Client
@@ -203,37 +201,55 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
       },
     ],
   ]
-  const repaired: Source = {
-    async run(enqueue, signal) {
-      const stops = [serviceAccountResource, configMapResource].map((gvr) => {
-        const type = catalog.types.find(gvr)
-        if (type === undefined) throw new Error(`the catalogue lacks ${gvr.resource}`)
-        return lister.subscribe(type, (next, old) => {
-          if (old === undefined || !bornWith.has(`${gvr.resource}/${old.name}`)) return
-          if (next === undefined || gvr === configMapResource) enqueue({ namespace: '', name: old.namespace })
-        })
-      })
-      await aborted(signal)
-      for (const stop of stops) stop()
-    },
+  for (const birthright of birthrights(pki.caCert)) {
+    const { controller } = birthright
+    specs.push([
+      controller,
+      {
+        name: controller,
+        workers: 4,
+        sources: [lostBirthrights(core, birthright)],
+        reconciler: birthrightReconciler(as(controller), birthright),
+      },
+    ])
   }
+  const warn = (component: string) => (error: unknown) =>
+    log.warn({ error, component }, 'a watch broke and is taken up again')
   specs.push([
-    'service-account-controller',
-    {
-      name: 'service-account-controller',
-      workers: 4,
-      sources: [repaired],
-      reconciler: birthReconciler({ client: as('service-account-controller'), caPem: pki.caCert }),
-    },
+    aggregationControllerName,
+    aggregationController({
+      client: as(aggregationControllerName),
+      clock,
+      onError: warn(aggregationControllerName),
+    }),
   ])
   if (population) {
     const client = as('namespace-template-controller')
     const component = 'namespace-template-controller'
     const events = new EventRecorder({ client, clock, ids, log, component })
-    const onError = (error: unknown): void => log.warn({ error, component }, 'a watch broke and is taken up again')
-    for (const spec of populationControllers({ client, clock, events, onError })) specs.push([component, spec])
+    for (const spec of populationControllers({ client, clock, events, onError: warn(component) }))
+      specs.push([component, spec])
   }
   return specs
+}
+
+/** Namespaces that live and have lost it, or whose copy was changed. */
+function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name }: Birthright): Source {
+  return {
+    async run(enqueue, signal) {
+      const type = catalog.types.find(resource)
+      if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource}`)
+      const stop = lister.subscribe(type, (_next, old) => {
+        if (old?.name !== name) return
+        const namespace = namespaces.find(old.namespace)
+        if (namespace !== undefined && namespace.metadata.deletionTimestamp === undefined) {
+          enqueue({ namespace: '', name: old.namespace })
+        }
+      })
+      await aborted(signal)
+      stop()
+    },
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -10,8 +10,8 @@ import { initializerConfigurationResource, type NamespaceInitializerConfiguratio
 import { namespaceExists, namespaceFinalization, namespaceLifecycle } from '../apis/namespaces/admission.ts'
 import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
-import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
 import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
+import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
 import { namespaceTemplates } from '../apis/templates/admission.ts'
 import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
@@ -23,7 +23,13 @@ import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import type { TableColumns } from '../http/respond.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
-import { rbacGroup } from '../kube/rbac.ts'
+import {
+  clusterRoleBindingsResource,
+  clusterRolesResource,
+  type Role,
+  roleBindingsResource,
+  rolesResource,
+} from '../kube/rbac.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { validateSchema } from '../kube/schema/validate.ts'
 import type { JsonObject } from '../kube/types.ts'
@@ -38,6 +44,7 @@ import type { Config } from './config.ts'
 import { trackWrite } from './field-ownership.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
+import { strategies } from './strategies.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
 export interface Core extends AsyncDisposable {
@@ -108,13 +115,16 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
       : {}),
     NamespaceFinalization: namespaceFinalization(content),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
+    RbacEscalation: rbacAdmission({
+      authorizer,
+      findRole: (namespace, name) =>
+        lister.find(typeOf(namespace === '' ? clusterRolesResource : rolesResource), namespace, name)?.object as
+          | Role
+          | undefined,
+    }),
   }
 
-  const special = new Map([
-    ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
-  ])
-  const strategyOf = (type: ResourceType): Strategy =>
-    (type.group === '' ? special.get(type.resource) : undefined) ?? {}
+  const strategyOf = strategies(config, () => ({}))
   const registry = createRegistry({
     storage,
     cache,
@@ -159,10 +169,10 @@ const compilePattern = (pattern: string): RegExp => new RegExp(pattern, 'u')
 
 function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => ResourceType): RbacSource {
   const resources = {
-    ClusterRole: { group: rbacGroup, version: 'v1', resource: 'clusterroles' },
-    ClusterRoleBinding: { group: rbacGroup, version: 'v1', resource: 'clusterrolebindings' },
-    Role: { group: rbacGroup, version: 'v1', resource: 'roles' },
-    RoleBinding: { group: rbacGroup, version: 'v1', resource: 'rolebindings' },
+    ClusterRole: clusterRolesResource,
+    ClusterRoleBinding: clusterRoleBindingsResource,
+    Role: rolesResource,
+    RoleBinding: roleBindingsResource,
     Namespace: namespaceResource,
   } as const
   return {

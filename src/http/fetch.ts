@@ -32,8 +32,12 @@ export function fetchAdapter(serve: Serve, localUser?: UserInfo): (request: Requ
       else for (const v of value) headers.append(name, v)
     }
     const { body } = answer
-    if (body instanceof Uint8Array) return new Response(body as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
+    if (body instanceof Uint8Array)
+      return new Response(body as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
     if (!isStream(body)) return new Response(Buffer.concat(body), { status: answer.status, headers })
-    return new Response(ReadableStream.from(body) as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
+    return new Response(ReadableStream.from(body) as ConstructorParameters<typeof Response>[0], {
+      status: answer.status,
+      headers,
+    })
   }
 }

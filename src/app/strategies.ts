@@ -1,0 +1,26 @@
+/** Which strategy each kind has: those of the rooms in `apis/` first, the catalogue's for the rest. */
+import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
+import {
+  clusterRoleBindingStrategy,
+  clusterRoleStrategy,
+  roleBindingStrategy,
+  roleStrategy,
+} from '../apis/rbac/strategy.ts'
+import { qualifiedResource } from '../kube/gvk.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { Strategy } from '../registry/strategy.ts'
+import type { Config } from './config.ts'
+
+export function strategies(
+  config: Config,
+  fromCatalog: (type: ResourceType) => Strategy,
+): (type: ResourceType) => Strategy {
+  const own: ReadonlyMap<string, Strategy> = new Map([
+    ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
+    ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],
+    ['clusterrolebindings.rbac.authorization.k8s.io', clusterRoleBindingStrategy],
+    ['roles.rbac.authorization.k8s.io', roleStrategy],
+    ['rolebindings.rbac.authorization.k8s.io', roleBindingStrategy],
+  ])
+  return (type) => own.get(qualifiedResource(type)) ?? fromCatalog(type)
+}
