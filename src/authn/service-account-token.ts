@@ -50,6 +50,8 @@ export interface TokenGrant {
   readonly namespace: string
   readonly serviceAccount: ObjectIdentity
   readonly bound?: ObjectIdentity & { readonly resource: BoundResource }
+  /** Where a bound pod runs; for information. */
+  readonly node?: ObjectIdentity
   /** Empty = this server's. */
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
@@ -107,6 +109,7 @@ export class ServiceAccountTokens implements Authenticator {
     const claims: KubernetesClaims = {
       namespace: grant.namespace,
       ...(bound ? { [claimOf[bound.resource]]: { name: bound.name, uid: bound.uid } } : {}),
+      ...(grant.node ? { node: grant.node } : {}),
       serviceaccount: grant.serviceAccount,
     }
     const { SignJWT } = await import('jose')

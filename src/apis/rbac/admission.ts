@@ -34,7 +34,7 @@ const everything: readonly PolicyRule[] = [
 
 export function rbacAdmission(deps: RbacAdmissionDeps): AdmissionPlugin {
   return {
-    name: 'RBACEscalationCheck',
+    name: 'RbacEscalation',
     handles: (operation, type, subresource) =>
       operation !== 'DELETE' &&
       subresource === '' &&

@@ -31,12 +31,10 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
   // Deletes what lost its owner, and takes owner references and finalizers off what is kept.
   'generic-garbage-collector': [may([...read, 'delete', 'patch', 'update'], '*', '*'), events],
-  // Puts the ServiceAccount `default` back.
-  'service-account-controller': [may(read, '', 'namespaces'), may([...read, 'create'], '', 'serviceaccounts'), events],
-  // Puts the ConfigMap `kube-root-ca.crt` back, whole.
-  'root-ca-cert-publisher': [
+  // Puts back what a namespace is born with: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`.
+  'service-account-controller': [
     may(read, '', 'namespaces'),
-    may([...read, 'create', 'patch', 'update'], '', 'configmaps'),
+    may([...read, 'create', 'patch'], '', 'configmaps serviceaccounts'),
     events,
   ],
   // Counts anything that a quota may name.

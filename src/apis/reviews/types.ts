@@ -1,0 +1,107 @@
+/** Kinds that are questions: created, answered, never stored. `authorization.k8s.io/v1` and `authentication.k8s.io/v1`. */
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+
+export const authorizationGroup = 'authorization.k8s.io'
+export const authenticationGroup = 'authentication.k8s.io'
+
+/** Who asks, and what the URL says. */
+export interface ReviewContext {
+  readonly user: UserInfo
+  /** '' for cluster-scoped kinds. */
+  readonly namespace: string
+  /** Of the object whose sub-resource it is (`serviceaccounts/x/token`); else ''. */
+  readonly name: string
+  warn(text: string): void
+}
+
+/**
+ * The answer to a create, to be sent with 201: the question, with a status. `question` is decoded and defaulted; it is
+ * not changed. @throws StatusError
+ */
+export type ReviewHandler = (question: KubeObject, context: ReviewContext) => Promise<KubeObject>
+
+export interface ResourceAttributesSpec {
+  readonly namespace?: string
+  readonly verb?: string
+  readonly group?: string
+  readonly version?: string
+  readonly resource?: string
+  readonly subresource?: string
+  readonly name?: string
+}
+
+export interface NonResourceAttributesSpec {
+  readonly path?: string
+  readonly verb?: string
+}
+
+/** SelfSubjectAccessReviewSpec; SubjectAccessReviewSpec adds who. */
+export interface AccessReviewSpec {
+  readonly resourceAttributes?: ResourceAttributesSpec
+  readonly nonResourceAttributes?: NonResourceAttributesSpec
+  readonly user?: string
+  readonly groups?: readonly string[]
+  readonly uid?: string
+  readonly extra?: Readonly<Record<string, readonly string[]>>
+}
+
+export interface TokenReviewSpec {
+  readonly token?: string
+  readonly audiences?: readonly string[]
+}
+
+export interface TokenRequestSpec {
+  readonly audiences?: readonly string[]
+  readonly expirationSeconds?: number
+  readonly boundObjectRef?: {
+    readonly kind?: string
+    readonly apiVersion?: string
+    readonly name?: string
+    readonly uid?: string
+  }
+}
+
+/** Who bears the token; undefined or Unauthorized = nobody we know. `audiences` absent = this server. */
+export type AuthenticateToken = (credentials: {
+  readonly bearerToken: string
+  readonly audiences?: readonly string[]
+}) => Promise<UserInfo | undefined>
+
+export type BoundResource = 'pods' | 'secrets' | 'nodes'
+
+/** Synchronous, from the cache. */
+export type ObjectLookup = (
+  resource: 'serviceaccounts' | BoundResource,
+  namespace: string,
+  name: string,
+) => KubeObject | undefined
+
+export interface ObjectIdentity {
+  readonly name: string
+  readonly uid: string
+}
+
+/** What a token is to say. */
+export interface TokenGrant {
+  readonly namespace: string
+  readonly serviceAccount: ObjectIdentity
+  readonly bound?: ObjectIdentity & { readonly resource: BoundResource }
+  /** Where a bound pod runs; for information. */
+  readonly node?: ObjectIdentity
+  /** Empty = this server's. */
+  readonly audiences: readonly string[]
+  readonly expirationSeconds: number
+}
+
+/** Service-account tokens, as far as reviews need them. */
+export interface TokenIssuer {
+  issue(grant: TokenGrant): Promise<{
+    readonly token: string
+    readonly audiences: readonly string[]
+    /** RFC 3339, seconds. */
+    readonly expirationTimestamp: string
+  }>
+  /** Whom an authenticated token is meant for; undefined = not one of these. */
+  audiencesOf(token: string): readonly string[] | undefined
+}
