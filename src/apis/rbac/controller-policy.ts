@@ -43,6 +43,11 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
   'clusterrole-aggregation-controller': [
     may([...read, 'escalate', 'patch', 'update'], 'rbac.authorization.k8s.io', 'clusterroles'),
   ],
+  // Registers what this server serves.
+  'apiservice-registration-controller': [
+    may([...read, 'create', 'delete', 'update'], 'apiregistration.k8s.io', 'apiservices'),
+    may('patch update', 'apiregistration.k8s.io', 'apiservices/status'),
+  ],
   // Removes pods whose time is over, and those of nodes that do not exist.
   'pod-garbage-collector': [
     may([...read, 'delete'], '', 'pods'),

@@ -30,11 +30,14 @@ const priorities: Readonly<Record<string, number>> = {
 }
 const customPriority = 1000
 
+/** Higher comes first. */
+export const groupPriority = (group: string): number => priorities[group] ?? customPriority
+
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** For sorting: negative if `a` is listed before `b`. */
 export function compareGroups(a: string, b: string): number {
-  return (priorities[b] ?? customPriority) - (priorities[a] ?? customPriority) || compareText(a, b)
+  return groupPriority(b) - groupPriority(a) || compareText(a, b)
 }
 
 const versionShape = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/
