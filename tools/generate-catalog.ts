@@ -188,7 +188,10 @@ function nameTypes(drafts: readonly Draft[], models: ReadonlyMap<string, Model>)
     }
   }
   const seen = new Set<string>()
-  for (const name of names.values()) seen.has(name) ? fail(`two models are called ${name}`) : seen.add(name)
+  for (const name of names.values()) {
+    if (seen.has(name)) fail(`two models are called ${name}`)
+    seen.add(name)
+  }
   return names
 }
 

@@ -203,10 +203,12 @@ export class Schemas {
         return { type: 'object', nullable: true, additionalProperties: this.#parse(rest, isQuantity) }
       case '@':
         return this.get(/^\d+$/.test(rest) ? this.nameOf(Number(rest)) : rest)
+      default: {
+        const scalar = isQuantity ? quantity : scalars[expression]
+        if (!scalar) throw new Error(`unknown type expression ${expression} in the catalogue`)
+        return scalar
+      }
     }
-    const scalar = isQuantity ? quantity : scalars[expression]
-    if (!scalar) throw new Error(`unknown type expression ${expression} in the catalogue`)
-    return scalar
   }
 }
 

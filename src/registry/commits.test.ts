@@ -197,8 +197,10 @@ async function checkEveryRevision(storage: Storage): Promise<void> {
     for (const { key, revision, value } of batch.changes) {
       if (Math.floor(revision / 1024) !== commit) settle()
       commit = Math.floor(revision / 1024)
-      if (key.startsWith('/registry/configmaps/')) value ? present.add(key) : present.delete(key)
-      else if (key.startsWith('/registry/resourcequotas/') && value) {
+      if (key.startsWith('/registry/configmaps/')) {
+        if (value) present.add(key)
+        else present.delete(key)
+      } else if (key.startsWith('/registry/resourcequotas/') && value) {
         used = limitsOf(parseStored(value, quotas, revision)).used
       }
     }

@@ -8,7 +8,7 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Matches } from '../watch/shared-events.ts'
 import type { StoredObject } from '../watch/stored-object.ts'
-import type { WatchScope } from '../watch/watcher-index.ts'
+import type { WatchScope } from '../watch/watch-scope.ts'
 import type { Strategy } from './strategy.ts'
 
 export interface Selection {

@@ -12,8 +12,8 @@ import { ObjectVersion } from './stored-object.ts'
 import { spanOf } from './type-cache.ts'
 import type { WatchCache } from './watch-cache.ts'
 import { ObjectEvent, type WatchEvent } from './watch-event.ts'
+import type { WatchScope } from './watch-scope.ts'
 import type { SessionLimits, WatchSession } from './watch-session.ts'
-import type { WatchScope } from './watcher-index.ts'
 
 export interface WatchRequest {
   readonly type: ResourceType

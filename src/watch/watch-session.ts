@@ -13,7 +13,7 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { Matches, SharedEvents } from './shared-events.ts'
 import type { WatchEvent } from './watch-event.ts'
-import type { WatchScope } from './watcher-index.ts'
+import type { WatchScope } from './watch-scope.ts'
 
 export interface SessionLimits {
   readonly events: number

@@ -4,15 +4,8 @@
  */
 import type { ObjectChange } from './change-window.ts'
 import { SharedEvents } from './shared-events.ts'
+import type { WatchScope } from './watch-scope.ts'
 import type { WatchSession } from './watch-session.ts'
-
-/** Which objects a session can see at all. */
-export interface WatchScope {
-  /** '' = all namespaces, or a cluster-scoped type. */
-  readonly namespace: string
-  /** The only name it wants; '' = any. */
-  readonly name: string
-}
 
 function placeOf(scope: WatchScope, clusterScoped: boolean): string | undefined {
   if (scope.name !== '' && scope.namespace !== '') return `${scope.namespace}/${scope.name}`

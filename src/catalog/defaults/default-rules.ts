@@ -49,5 +49,5 @@ export function findStruct(value: Fields, field: string): Fields | undefined {
 
 export function listIn(value: Fields, field: string): Fields[] {
   const found = value[field]
-  return Array.isArray(found) ? found.filter((item) => typeof item === 'object' && item !== null) : []
+  return Array.isArray(found) ? found.filter((item): item is Fields => typeof item === 'object' && item !== null) : []
 }

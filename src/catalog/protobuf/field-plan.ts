@@ -6,7 +6,7 @@
  */
 import { setMember } from '../../kube/json-value.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
-import { type FieldPlan, type Fields, fieldsOf, MessagePlan } from './message-plan.ts'
+import { type FieldPlan, fieldsOf, MessagePlan } from './message-plan.ts'
 import { quantityCodec, stringsCodec } from './special-codec.ts'
 import { bytesCodec, mismatch, stringCodec, type ValueCodec } from './value-codec.ts'
 import { DecodeError, wireBytes } from './wire-reader.ts'

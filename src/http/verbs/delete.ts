@@ -6,6 +6,7 @@ import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
+import type { DeleteOptionsBody } from './delete-options.ts'
 import { integer, listQuery, type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -96,15 +97,6 @@ async function deleteOptions(
       ...(preconditions === undefined ? {} : { preconditions }),
     },
   }
-}
-
-/** metav1.DeleteOptions as sent. */
-export interface DeleteOptionsBody {
-  gracePeriodSeconds?: number
-  propagationPolicy?: string
-  orphanDependents?: boolean
-  preconditions?: { uid?: string; resourceVersion?: string }
-  dryRun?: string[]
 }
 
 function fromQuery(query: URLSearchParams): DeleteOptionsBody {

@@ -32,7 +32,6 @@ export interface Changes {
   readonly removed: FieldSet
 }
 
-const noFields: ReadonlySet<string> = new Set()
 const emptyMap: JsonObject = Object.freeze({})
 
 /** From nothing (undefined) or the live object to the next one; undefined = no tracked field changed. */

@@ -4,7 +4,7 @@
  * Fields of entries that the server itself stored are canonical; those that come in a request body are made so.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go v0.36
  */
-import type { JsonObject, JsonValue, ManagedFieldsEntry } from '../types.ts'
+import type { JsonObject, ManagedFieldsEntry } from '../types.ts'
 import { equalSets, type FieldSet, isEmpty, parseFieldSet, union } from './field-set.ts'
 
 export type Operation = 'Apply' | 'Update'

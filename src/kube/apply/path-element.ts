@@ -90,8 +90,8 @@ export function compareElements(a: PathElement, b: PathElement): number {
   const kind = a.charAt(0)
   if (kind !== b.charAt(0)) return ranks.indexOf(kind) - ranks.indexOf(b.charAt(0))
   if (kind === 'f') return a < b ? -1 : 1
-  const left: JsonValue = JSON.parse(a.slice(2))
-  const right: JsonValue = JSON.parse(b.slice(2))
+  const left = JSON.parse(a.slice(2)) as JsonValue
+  const right = JSON.parse(b.slice(2)) as JsonValue
   return isObject(left) && isObject(right) ? compareKeys(left, right) : compareScalars(left, right)
 }
 

@@ -14,7 +14,8 @@
 import { goTypeOf, printGoValue } from '../go-quote.ts'
 import { isExactNumber, isJsonObject, member, setMember } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
-import { badRequest, rejected, StatusError } from '../status-error.ts'
+import type { StatusError } from '../status-error.ts'
+import { badRequest, rejected } from '../status-error.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 
 const directive = '$patch'

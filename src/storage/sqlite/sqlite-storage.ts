@@ -20,7 +20,6 @@ import type {
   Change,
   ChangeBatch,
   Commit,
-  Entry,
   PendingCommit,
   RangeOptions,
   ReadOptions,
