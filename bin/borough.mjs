@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// Starts what `npm run build` made. The rest of the command line lives in src/cli/.
+import { existsSync } from 'node:fs'
+
+const main = new URL('../dist/cli/main.js', import.meta.url)
+
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  fail(`Node 24 or newer is needed, this is ${process.versions.node}`)
+} else if (!existsSync(main)) {
+  fail("not built yet: run 'npm start' or 'npm run build' once")
+} else {
+  await import(main.href)
+}
+
+function fail(reason) {
+  process.stderr.write(`borough: ${reason}\n`)
+  process.exitCode = 1
+}

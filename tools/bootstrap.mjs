@@ -1,0 +1,98 @@
+/**
+ * What `npm start` and `npm test` run: works on a fresh clone with nothing but npm and Node 20 or newer.
+ *
+ *   node tools/bootstrap.mjs start [flags of borough up]
+ *   node tools/bootstrap.mjs test [arguments for vitest]
+ *
+ * Installs the dependencies when they are missing or not those of package-lock.json, then goes on with the Node that is
+ * one of them (26). Plain JavaScript without dependencies, because it runs before all that.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const binaries = join(root, 'node_modules', '.bin')
+const ownNode = join(binaries, 'node')
+
+function main([command, ...args]) {
+  if (command !== 'start' && command !== 'test') {
+    process.stderr.write('usage: node tools/bootstrap.mjs start|test [arguments]\n')
+    return 2
+  }
+  if (!installed() && !install()) return 1
+  const env = { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` }
+  if (command === 'test') return run([join(root, 'tools', 'check.mjs'), ...args], env)
+  const built = spawnSync(ownNode, [join(root, 'tools', 'build.mjs')], { cwd: root, env, stdio: ['ignore', 2, 2] })
+  if (built.status !== 0) return 1
+  return run([join(root, 'bin', 'borough.mjs'), 'up', ...args], env)
+}
+
+/**
+ * True if what lies in node_modules is what package-lock.json asks for. npm keeps a list of what it installed; times
+ * would say nothing, a clone and a checkout touch them at will.
+ */
+function installed() {
+  if (!existsSync(ownNode)) return false
+  const wanted = packagesOf(join(root, 'package-lock.json'))
+  const present = packagesOf(join(root, 'node_modules', '.package-lock.json'))
+  if (!wanted || !present) return false
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === '' || (present[path] ? present[path].version === version : optional),
+  )
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+function install() {
+  process.stderr.write('installing dependencies\n')
+  // Under npm this is the npm that called us; it may be on no PATH.
+  const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
+  const [program, ...first] = npm
+  const { status, error } = spawnSync(program, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (status === 0 && existsSync(ownNode)) return true
+  process.stderr.write(`npm ci failed${error ? `: ${error.message}` : ''}; see above\n`)
+  return false
+}
+
+/**
+ * Runs on our own Node, as if it took this process's place: signals reach it, its end is our end.
+ *
+ * It gets a process group of its own. A terminal sends Ctrl-C to every process of the group in front, and npm sends it
+ * once more: without a group of its own the server would hear it two or three times, and a second one means 'now!'.
+ */
+function run(args, env) {
+  const child = spawn(ownNode, args, { cwd: process.cwd(), env, stdio: 'inherit', detached: true })
+  const heard = new Map()
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+  const forward = (signal) => {
+    const now = performance.now()
+    // One keystroke, heard from the terminal and from npm.
+    if (now - (heard.get(signal) ?? -1000) > 300) child.kill(signal)
+    heard.set(signal, now)
+  }
+  for (const signal of signals) process.on(signal, forward)
+  child.on('error', (error) => {
+    process.stderr.write(`${ownNode} does not run: ${error.message}\n`)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => {
+    for (const name of signals) process.off(name, forward)
+    process.exitCode = code ?? 128 + constants.signals[signal]
+  })
+  return undefined
+}
+
+const code = main(process.argv.slice(2))
+if (code !== undefined) process.exitCode = code

@@ -1,0 +1,110 @@
+/**
+ * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests; stops at the first failure
+ * and says which it was. Arguments go to vitest. The last line is `N passed, N failed, N skipped`.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { bringUpToDate, generateCatalog, root } from './build.mjs'
+import { countSources } from './layers.mjs'
+
+/** The whole check must end within CI's quarter of an hour. */
+const testMinutes = 12
+const summaryFile = join(root, '.cache', 'test-summary.json')
+
+const stages = [
+  { name: 'layers', run: () => command('node', ['tools/layers.mjs', '--check']), help: 'see tools/layers.mjs' },
+  { name: 'catalogue', run: generateCatalog },
+  {
+    name: 'format',
+    run: () => command('biome', ['check', '--error-on-warnings', '.']),
+    help: "'npm run format' repairs it",
+  },
+  { name: 'lint', run: lint, help: 'see .oxlintrc.json; it is made by tools/layers.mjs' },
+  { name: 'types', run: () => command('tsc', ['--noEmit']) },
+  { name: 'build', run: bringUpToDate },
+  { name: 'tests', run: tests },
+]
+
+async function main() {
+  rmSync(summaryFile, { force: true })
+  mkdirSync(join(root, '.cache'), { recursive: true })
+  let failure
+  for (const { name, run, help } of stages) {
+    const start = performance.now()
+    const ok = await run()
+    process.stderr.write(`${ok ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)\n`)
+    if (!ok) {
+      failure = `check failed at '${name}'${help ? `: ${help}` : ''}`
+      break
+    }
+  }
+  if (failure) process.stderr.write(`${failure}\n`)
+  const { passed, failed, skipped } = readSummary()
+  // A stage before the tests, or a run that died without a word, is a failure too.
+  process.stdout.write(`${passed} passed, ${failure ? Math.max(failed, 1) : failed} failed, ${skipped} skipped\n`)
+  return failure ? 1 : 0
+}
+
+function tests() {
+  const args = ['run', '--reporter=default', '--reporter=./tools/summary-reporter.mjs', ...process.argv.slice(2)]
+  return command('vitest', args, { timeoutMs: testMinutes * 60_000, env: { BOROUGH_TEST_SUMMARY: summaryFile } })
+}
+
+function readSummary() {
+  try {
+    return JSON.parse(readFileSync(summaryFile, 'utf8'))
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0 }
+  }
+}
+
+/** The linter must have seen every file: green for none would be no check at all. */
+async function lint() {
+  const output = []
+  const ok = await command('oxlint', ['--type-aware', '--deny-warnings', '--report-unused-disable-directives'], {
+    output,
+  })
+  if (!ok) return false
+  const seen = Number(/ on (\d+) files? /.exec(output.join(''))?.[1] ?? 0)
+  let sources = 0
+  for (const count of countSources().values()) sources += count
+  if (seen >= sources) return true
+  process.stderr.write(`oxlint saw ${seen} files, there are ${sources}\n`)
+  return false
+}
+
+/** Shows the output of a program; true if it ended with 0. */
+function command(program, args, { output, timeoutMs, env = {} } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: root,
+      stdio: ['ignore', output ? 'pipe' : 'inherit', 'inherit'],
+      env: { ...process.env, ...env },
+      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+    })
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      output.push(text)
+      process.stdout.write(text)
+    })
+    const stop = () => child.kill('SIGTERM')
+    process.on('SIGINT', stop).on('SIGTERM', stop)
+    const end = (ok) => {
+      process.off('SIGINT', stop).off('SIGTERM', stop)
+      resolve(ok)
+    }
+    child.on('error', (error) => {
+      process.stderr.write(`${program}: ${error.message}\n`)
+      end(false)
+    })
+    child.on('close', (code, signal) => {
+      if (signal)
+        process.stderr.write(
+          `${program} was stopped by ${signal}${timeoutMs ? ` (it has ${timeoutMs / 60_000} minutes)` : ''}\n`,
+        )
+      end(code === 0)
+    })
+  })
+}
+
+process.exitCode = await main()

@@ -1,0 +1,238 @@
+#!/usr/bin/env node
+/**
+ * Who may import whom, as data; from it, the lint configuration.
+ *
+ *   node tools/layers.mjs           writes .oxlintrc.json
+ *   node tools/layers.mjs --check   fails if .oxlintrc.json is not what this file says, or if a folder slips through
+ *
+ * A rule that sees no file is green for the wrong reason. So every folder of src/ must be named here, every name must
+ * have files, and `tools/check.mjs` compares the number of files that the linter saw with the number found here.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const configFile = '.oxlintrc.json'
+
+/**
+ * What each folder of src/ sees besides itself: whole folders, or single files of one (its seam).
+ * `app` wires everything, so it sees everything; so do the entry points directly in src/.
+ */
+const layers = {
+  base: [],
+  kube: ['base'],
+  catalog: ['base', 'kube'],
+  storage: ['base'],
+  watch: ['base', 'kube', 'catalog', 'storage'],
+  registry: ['base', 'kube', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
+  http: [
+    ...['base', 'kube', 'catalog', 'storage', 'watch', 'registry'],
+    ...['admission/admission.ts', 'authn/authn.ts', 'authz/authz.ts'],
+  ],
+  authn: ['base', 'kube'],
+  authz: ['base', 'kube'],
+  admission: ['base', 'kube', 'storage/storage.ts'],
+  client: ['base', 'kube'],
+  controller: ['base', 'kube', 'client'],
+  apis: [
+    ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
+    ...['admission/admission.ts', 'authz/authz.ts', 'controller/controller.ts'],
+  ],
+  app: 'everything',
+  cli: ['base', 'kube', 'client', 'app'],
+  testing: ['base', 'kube', 'client', 'app'],
+}
+
+/** Only the wiring names a storage engine; everybody else knows the contract. */
+const engines = ['memory', 'sqlite', 'etcd']
+const wiring = ['src/app/wire.ts', 'src/app/storage.ts']
+
+/** Packages that one folder wraps for all others. */
+const wrapped = { '@grpc/grpc-js': 'storage', '@kubernetes/client-node': 'client', commander: 'cli' }
+
+/** Linted beside src/, with light rules. */
+const otherFolders = ['test', 'tools', 'bench', 'examples', 'bin']
+
+const rules = {
+  'typescript/no-floating-promises': 'error',
+  'typescript/no-misused-promises': 'error',
+  'typescript/await-thenable': 'error',
+  'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+  'typescript/no-explicit-any': 'error',
+  'typescript/no-non-null-assertion': 'error',
+  'typescript/no-unsafe-argument': 'error',
+  'typescript/no-unsafe-assignment': 'error',
+  'typescript/no-unsafe-call': 'error',
+  'typescript/no-unsafe-member-access': 'error',
+  'typescript/no-unsafe-return': 'error',
+  'typescript/only-throw-error': 'error',
+  'typescript/no-deprecated': 'error',
+  'typescript/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+  'import/no-cycle': ['error', { ignoreTypes: false }],
+  'import/no-default-export': 'error',
+  'preserve-caught-error': 'error',
+  'no-console': 'error',
+  'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
+  eqeqeq: 'error',
+  // Of the linter's own choice of 'correctness' rules, those that call sound code wrong: a list copied because the
+  // loop changes it, a default for what a client may have sent as null, a method compared with undefined, …
+  'unicorn/no-useless-spread': 'off',
+  'unicorn/no-new-array': 'off',
+  'no-control-regex': 'off',
+  'typescript/unbound-method': 'off',
+  'typescript/no-misused-spread': 'off',
+  'typescript/no-base-to-string': 'off',
+  'typescript/restrict-template-expressions': 'off',
+  'typescript/require-array-sort-compare': 'off',
+  'typescript/no-unnecessary-type-assertion': 'off',
+  'typescript/no-useless-default-assignment': 'off',
+  'typescript/no-duplicate-type-constituents': 'off',
+  'typescript/no-redundant-type-constituents': 'off',
+}
+
+/** Tests and tools read JSON and speak on the console. */
+const lightRules = {
+  'typescript/no-unsafe-argument': 'off',
+  'typescript/no-unsafe-assignment': 'off',
+  'typescript/no-unsafe-call': 'off',
+  'typescript/no-unsafe-member-access': 'off',
+  'typescript/no-unsafe-return': 'off',
+  'no-unsafe-optional-chaining': 'off',
+  'import/no-default-export': 'off',
+  'no-console': 'off',
+}
+
+/** @param {string} layer @returns {{ group: string[], message: string }[]} */
+function forbidden(layer) {
+  const sees = layers[layer]
+  const patterns = [{ group: ['**/test/**', '**/*.test.ts'], message: 'src/ does not import from tests' }]
+  if (sees !== 'everything') {
+    for (const other of Object.keys(layers)) {
+      if (other === layer || sees.includes(other)) continue
+      const seams = sees.filter((seen) => seen.startsWith(`${other}/`))
+      const message =
+        seams.length > 0
+          ? `${layer} sees of ${other} only ${seams.map((seam) => basename(seam)).join(', ')}`
+          : `${layer} does not see ${other}`
+      patterns.push({ group: [`**/${other}/**`, ...seams.map((seam) => `!**/${seam}`)], message })
+    }
+  }
+  if (layer !== 'storage') {
+    patterns.push({
+      group: engines.map((engine) => `**/storage/${engine}/**`),
+      message: 'only the wiring names a storage engine',
+    })
+  }
+  return patterns
+}
+
+function importRule(layer, patterns) {
+  const paths = Object.entries(wrapped)
+    .filter(([, owner]) => owner !== layer)
+    .map(([name, owner]) => ({ name, message: `src/${owner} wraps this package for all others` }))
+  return { 'no-restricted-imports': ['error', { paths, patterns }] }
+}
+
+function configuration() {
+  return {
+    $schema: './node_modules/oxlint/configuration_schema.json',
+    plugins: ['typescript', 'unicorn', 'oxc', 'import'],
+    categories: { correctness: 'error' },
+    ignorePatterns: ['dist', 'src/catalog/generated', '.cache', '.borough'],
+    rules,
+    overrides: [
+      ...Object.keys(layers).map((layer) => ({
+        files: [`src/${layer}/**/*.ts`],
+        rules: importRule(layer, forbidden(layer)),
+      })),
+      { files: wiring, rules: importRule('app', forbidden('app').slice(0, 1)) },
+      // A test is a leaf: nothing can come to depend on what it imports.
+      { files: ['src/**/*.test.ts'], rules: { ...lightRules, 'no-restricted-imports': 'off' } },
+      { files: [...otherFolders.map((folder) => `${folder}/**`), '*.config.ts'], rules: lightRules },
+    ],
+  }
+}
+
+/** Source files by folder: those of src/ by layer, and the other folders. */
+export function countSources() {
+  const counts = new Map()
+  const walk = (folder, count) => {
+    for (const item of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, item.name)
+      if (item.isDirectory()) {
+        if (path !== join(root, 'src', 'catalog', 'generated')) walk(path, count)
+      } else if (/\.(ts|mjs)$/.test(item.name)) count(relative(root, path).split(sep))
+    }
+  }
+  for (const top of ['src', ...otherFolders]) {
+    try {
+      walk(join(root, top), (parts) => {
+        const folder = top === 'src' && parts.length > 2 ? `src/${parts[1]}` : top
+        counts.set(folder, (counts.get(folder) ?? 0) + 1)
+      })
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error
+    }
+  }
+  return counts
+}
+
+/** What makes the rules blind, one line each. */
+function blindSpots() {
+  const found = []
+  const counts = countSources()
+  for (const folder of counts.keys()) {
+    const [top, layer] = folder.split('/')
+    if (top === 'src' && layer !== undefined && !(layer in layers)) found.push(`${folder}: no rule names this folder`)
+  }
+  for (const [layer, sees] of Object.entries(layers)) {
+    if (!counts.has(`src/${layer}`)) found.push(`src/${layer}: the rules name it, but it has no files`)
+    for (const seam of sees === 'everything' ? [] : sees.filter((seen) => seen.includes('/'))) {
+      if (!exists(join('src', seam))) found.push(`src/${seam}: the rules name it, but it is not there`)
+    }
+    // '../client/x.ts' must mean one thing: the linter sees the text of an import, not where it leads.
+    for (const inner of foldersBelow(join(root, 'src', layer))) {
+      if (inner in layers) found.push(`src/${layer}: a folder inside is called ${inner}, like a layer`)
+    }
+  }
+  return found
+}
+
+function exists(path) {
+  try {
+    readFileSync(join(root, path))
+    return true
+  } catch {
+    return false
+  }
+}
+
+function foldersBelow(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((item) => item.isDirectory())
+      .map((item) => item.name)
+  } catch {
+    return []
+  }
+}
+
+function main(args) {
+  const wanted = `${JSON.stringify(configuration(), undefined, 2)}\n`
+  if (!args.includes('--check')) {
+    writeFileSync(join(root, configFile), wanted)
+    console.log(`wrote ${configFile}`)
+    return 0
+  }
+  const problems = blindSpots()
+  if (!exists(configFile) || readFileSync(join(root, configFile), 'utf8') !== wanted) {
+    problems.push(`${configFile} is not what tools/layers.mjs says: run 'node tools/layers.mjs'`)
+  }
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) return 1
+  console.log([...countSources()].map(([folder, count]) => `${folder} ${count}`).join(', '))
+  return 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv.slice(2))
