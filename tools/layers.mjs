@@ -41,7 +41,7 @@ const layers = {
   ],
   app: 'everything',
   cli: ['base', 'kube', 'client', 'app'],
-  testing: ['base', 'kube', 'client', 'app'],
+  testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
 
 /** Only the wiring names a storage engine; everybody else knows the contract. */

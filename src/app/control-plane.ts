@@ -176,7 +176,7 @@ async function startControllers(core: Core, pki: Pki, client: ClientFor, signal:
 
 function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [ControllerName, ControllerSpec][] {
   const { clock, ids, log, population } = core.config
-  const { content, lister, catalog } = core
+  const { content, lister } = core
   const terminating: Source = {
     async run(enqueue, signal) {
       const stop = content.onChange((name) => enqueue({ namespace: '', name }))
