@@ -53,6 +53,10 @@ export class WatchReader {
     this.#iterator = storage.watch(span, after, this.#controller.signal)[Symbol.asyncIterator]()
   }
 
+  get changes(): readonly Change[] {
+    return this.#changes
+  }
+
   /** All changes so far, once progress has reached `revision`. */
   async until(revision: Revision): Promise<readonly Change[]> {
     while (this.#progress < revision) {
