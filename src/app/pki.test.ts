@@ -254,6 +254,22 @@ describe('on disk', () => {
     await expect(open()).rejects.toThrow(`run 'chmod 700 ${directory}'`)
   })
 
+  test('a first start that was killed half way is completed by the next', async () => {
+    const { caCert } = await open()
+    const key = await readPrivateFile(join(directory, 'ca.key'))
+    for (const file of await readdir(directory)) if (file.endsWith('.crt')) await rm(join(directory, file))
+    const second = await open()
+    expect(await readPrivateFile(join(directory, 'ca.key'))).toBe(key)
+    expect(new X509Certificate(second.caCert).publicKey.equals(new X509Certificate(caCert).publicKey)).toBe(true)
+    expect(new X509Certificate(second.serving.cert).verify(new X509Certificate(caCert).publicKey)).toBe(true)
+    expect(second.serviceAccountKeys).toHaveLength(1)
+  })
+
+  test('a directory that can not be written is refused', async () => {
+    await writeFile(join(home, 'data'), '')
+    await expect(writePrivateFile(join(home, 'data', 'f'), 'x')).rejects.toThrow(PrivateFileError)
+  })
+
   test('a path that is no directory is refused', async () => {
     await writeFile(join(home, 'data'), '')
     await expect(open()).rejects.toThrow(PrivateFileError)

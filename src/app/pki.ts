@@ -89,7 +89,10 @@ export function directoryPkiStore(directory: string): PkiStore {
     },
     async write(files) {
       await ensurePrivateDirectory(directory)
-      await writePrivateFiles(directory, files)
+      // Keys first: whoever is killed in between leaves a key without a certificate, which the next start completes.
+      const isKey = ([name]: [string, string]): boolean => name.endsWith('.key')
+      await writePrivateFiles(directory, new Map([...files].filter(isKey)))
+      await writePrivateFiles(directory, new Map([...files].filter((file) => !isKey(file))))
     },
   }
 }
@@ -110,7 +113,7 @@ export async function openPki(store: PkiStore, options: PkiOptions): Promise<Pki
   const files = await store.read()
   const made = new Map<string, string>()
   const now = options.clock.now()
-  const authority = findAuthority(store, files, now) ?? makeAuthority(now, made)
+  const authority = findAuthority(store, files, now) ?? makeAuthority(store, files, now, made)
   const serving = findServing(files, authority, options.names, now) ?? makeServing(authority, options.names, now, made)
   const keys = findServiceAccountKeys(store, files)
   if (!keys.some((key) => key.privateKey)) keys.unshift(makeServiceAccountKey(now, made))
@@ -156,12 +159,9 @@ function certificateAuthority(authority: Authority, clock: Clock): CertificateAu
 function findAuthority(store: PkiStore, files: ReadonlyMap<string, string>, now: number): Authority | undefined {
   const cert = files.get('ca.crt')
   const key = files.get('ca.key')
-  if (cert === undefined && key === undefined) return undefined
-  if (cert === undefined || key === undefined) {
-    const [there, missing] = cert === undefined ? ['ca.key', 'ca.crt'] : ['ca.crt', 'ca.key']
-    throw new PrivateFileError(
-      `${store.place} has ${there} but not ${missing}: restore it, or remove both to get a new CA`,
-    )
+  if (cert === undefined) return undefined
+  if (key === undefined) {
+    throw new PrivateFileError(`${store.place} has ca.crt but not ca.key: restore it, or remove ca.crt to get a new CA`)
   }
   const parsed = parseCertificate(store, 'ca.crt', cert)
   const pair = keyPairOf(parseKey(store, 'ca.key', key))
@@ -177,8 +177,15 @@ function findAuthority(store: PkiStore, files: ReadonlyMap<string, string>, now:
   return { cert, key: pair, notAfterMs }
 }
 
-function makeAuthority(now: number, made: Map<string, string>): Authority {
-  const key = generateKeyPair()
+/** With the key that is there, if a start was interrupted before its certificate was written; else with a new one. */
+function makeAuthority(
+  store: PkiStore,
+  files: ReadonlyMap<string, string>,
+  now: number,
+  made: Map<string, string>,
+): Authority {
+  const kept = files.get('ca.key')
+  const key = kept === undefined ? generateKeyPair() : keyPairOf(parseKey(store, 'ca.key', kept))
   const notAfterMs = Math.floor((now + authorityMs) / 1000) * 1000
   const cert = issueCertificate({
     subject: authoritySubject,

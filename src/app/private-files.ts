@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 /** A file that is missing rights, too open, or damaged. The message is one line for the operator. */
 export class PrivateFileError extends Error {
@@ -52,21 +52,29 @@ export async function readPrivateFile(path: string): Promise<string> {
 }
 
 /** Replaces the file in one step and flushes it and its name; a crash leaves the old one or the new one. */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
+export const writePrivateFile = (path: string, text: string): Promise<void> =>
+  writePrivateFiles(dirname(path), new Map([[basename(path), text]]))
+
+/** All of them side by side, each as `writePrivateFile`. @throws PrivateFileError */
+export async function writePrivateFiles(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
+  if (files.size === 0) return
+  await Promise.all([...files].map(([name, text]) => replaceFile(join(directory, name), text)))
+  try {
+    await flushed(directory, constants.O_RDONLY, async () => undefined)
+  } catch (error) {
+    throw new PrivateFileError(`can't flush ${directory} (${codeOf(error)})`, { cause: error })
+  }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   try {
     await rm(temporary, { force: true })
     await flushed(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
     await rename(temporary, path)
-    await flushed(dirname(path), constants.O_RDONLY, async () => undefined)
   } catch (error) {
     throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
   }
-}
-
-/** All of them, side by side. */
-export async function writePrivateFiles(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
-  await Promise.all([...files].map(([name, text]) => writePrivateFile(join(directory, name), text)))
 }
 
 async function flushed(path: string, flags: number, write: (file: FileHandle) => Promise<void>): Promise<void> {
