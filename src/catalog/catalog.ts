@@ -5,16 +5,19 @@
  * Construction, in this order: parse the generated list (about 1 ms), index its type names, make the 68 resource types.
  * Schemas are made type by type when first looked at; descriptions are read when first asked for.
  */
+import { cloneJson } from '../kube/clone-json.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { builtInTypes } from './built-in-types.ts'
+import { convert } from './conversion/convert.ts'
 import { Defaulter } from './defaults/apply-defaults.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
 import { readDescriptions, readGeneratedCatalog } from './generated-catalog.ts'
 import { type MutableResourceTypes, ResourceTypeTable } from './resource-type-table.ts'
 import { Schemas } from './schemas.ts'
+import { type BuiltInStrategy, builtInStrategy } from './strategies/strategies.ts'
 
 const typeMeta: Schema = { type: 'string' }
 const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -47,10 +50,17 @@ export interface Catalog {
   /** The fields that OpenAPI documents list as 'required'. */
   alwaysPrinted(typeName: string): readonly string[]
   /**
-   * What decoding means upstream, defaults included; call it on every object a client sent, patched or applied. Changes
-   * the object in place. Custom resources stay as they are: their defaults are in their CRD.
+   * A copy with upstream's defaults; call it on every decoded object that a client sent, patched or applied, and after
+   * mutating admission. Custom resources come back as they are: their defaults are in their CRD.
    */
   applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject): KubeObject
+  /** What the registry must know about a built-in kind; for others, that nothing is special. */
+  strategyOf(type: ResourceType): BuiltInStrategy
+  /**
+   * Between two versions of a kind that share their objects (autoscalers, events, kinds of ours in two groups). What is
+   * stored is the form of `types.findStorage(type.storageName)`. Never changes its argument.
+   */
+  convert(object: KubeObject, from: ResourceType, to: ResourceType): KubeObject
   /** Makes a type; serve it with `types.change({ add: [type] })`. */
   declare(declaration: TypeDeclaration): ResourceType
   /**
@@ -63,7 +73,9 @@ export interface Catalog {
 export function loadCatalog(): Catalog {
   const generated = readGeneratedCatalog()
   const schemas = new Schemas(generated)
-  const types = new ResourceTypeTable(builtInTypes(generated, schemas))
+  const builtIn = builtInTypes(generated, schemas)
+  const types = new ResourceTypeTable(builtIn)
+  const strategies = new Map(builtIn.map((type) => [type, builtInStrategy(type)]))
   const defaulter = new Defaulter((typeName) => schemas.alwaysPrinted(typeName))
   let texts: ReturnType<typeof readDescriptions> | undefined
   return {
@@ -72,9 +84,13 @@ export function loadCatalog(): Catalog {
     typeNames: () => schemas.names(),
     alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
     applyDefaults: (type, object) => {
-      if (!type.custom) defaulter.apply(type.schema, object)
-      return object
+      if (type.custom) return object
+      const copy = cloneJson(object)
+      defaulter.apply(type.schema, copy)
+      return copy
     },
+    strategyOf: (type) => strategies.get(type) ?? {},
+    convert,
     declare: (declaration) => declareType(declaration, schemas.get(objectMetaName)),
     describe: (typeName, field = '') => {
       texts ??= readDescriptions()

@@ -1,9 +1,10 @@
 /**
- * Makes of a decoded JSON object what Go's decoder and upstream's defaulting make of it: nulls are absent, structs held
- * by value and always-printed numbers are there, times and base64 are in their one printed form, defaults are set.
+ * What upstream's defaulting makes of a decoded object: defaults are set, structs held by value and always-printed
+ * numbers are there. Types, nulls and canonical forms are the decoder's business (kube/schema/decode.ts).
  *
  * One walk over what is there; what a type needs is worked out once and kept with its schema.
  */
+import { findQuantity, printQuantity } from '../../kube/quantity.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonValue } from '../../kube/types.ts'
 import { appsDefaults } from './apps.ts'
@@ -14,7 +15,6 @@ import type { DefaultRule, Fields } from './default-rules.ts'
 import { platformGroupDefaults } from './platform-groups.ts'
 import { podDefaults } from './pod.ts'
 import { policyGroupDefaults } from './policy-groups.ts'
-import { printedTime } from './printed-time.ts'
 
 interface Plan {
   readonly rules: readonly DefaultRule[]
@@ -56,7 +56,6 @@ export class Defaulter {
     const { properties, additionalProperties } = schema
     if (properties) {
       const plan = this.#planOf(schema, properties)
-      for (const field in value) if (value[field] === null && properties.get(field)?.type !== 'any') delete value[field]
       for (const rule of plan.rules) rule(value)
       for (const field of plan.structs) value[field] ??= {}
       for (const [field, zero] of plan.zeros) value[field] ??= zero
@@ -69,28 +68,20 @@ export class Defaulter {
         if (child) value[field] = this.#value(child, value[field])
       }
     } else if (typeof additionalProperties === 'object') {
-      for (const key in value) {
-        const sent = value[key]
-        value[key] =
-          sent === null && additionalProperties.type === 'string' ? '' : this.#value(additionalProperties, sent)
-      }
+      for (const key in value) value[key] = this.#value(additionalProperties, value[key])
     }
   }
 
-  /** Lists and objects are completed in place; scalars come back in their printed form. */
+  /** Lists and objects are completed in place; amounts come back rounded. */
   #value(schema: Schema, value: unknown): unknown {
-    if (typeof value === 'string') return schema.format === undefined ? value : printedForm(schema.format, value)
+    if (schema.type === 'quantity') return typeof value === 'string' ? roundedUp(value) : value
     if (typeof value !== 'object' || value === null) return value
     if (!Array.isArray(value)) {
       if (schema.type === 'object') this.#object(schema, value as Fields)
       return value
     }
     const { items } = schema
-    if (items) {
-      for (let i = 0; i < value.length; i++) {
-        value[i] = this.#value(items, value[i] === null && items.type === 'object' ? {} : value[i])
-      }
-    }
+    if (items) for (let i = 0; i < value.length; i++) value[i] = this.#value(items, value[i])
     return value
   }
 
@@ -113,15 +104,14 @@ export class Defaulter {
   }
 }
 
-function printedForm(format: string, value: string): string {
-  switch (format) {
-    case 'date-time':
-      return printedTime(value, 0)
-    case 'micro-time':
-      return printedTime(value, 6)
-    case 'byte':
-      return value.includes('\n') || value.includes('\r') ? value.replace(/[\r\n]/g, '') : value
-    default:
-      return value
-  }
+const milli = 1_000_000n
+
+/** Amounts are counted in thousandths, rounded up. Finer ones are canonical with an `n` or `u`. */
+function roundedUp(amount: string): string {
+  if (!amount.endsWith('n') && !amount.endsWith('u')) return amount
+  const quantity = findQuantity(amount)
+  if (!quantity) return amount
+  const { nanos, format } = quantity
+  const rest = nanos % milli
+  return rest === 0n ? amount : printQuantity({ nanos: nanos - rest + (nanos > 0n ? milli : -milli), format })
 }

@@ -1,0 +1,120 @@
+/**
+ * What the server writes into objects itself before they are judged: fields a client may not set, and fields that
+ * follow from others.
+ * @see PrepareForCreate and PrepareForUpdate in pkg/registry/<group>/<resource>/strategy.go of Kubernetes 1.36
+ */
+import type { KubeObject } from '../../kube/types.ts'
+import { qosClassOf } from '../validation/pod.ts'
+import { type Part, partIn, partsIn, textIn, textsIn } from '../validation/report.ts'
+import { needsClusterIp } from '../validation/service.ts'
+
+/** `next` is the caller's own copy; the answer may be a new object. */
+export type Prepare = (next: KubeObject, old: KubeObject | undefined, subresource: string) => KubeObject
+
+export const preparePod: Prepare = (next, old, subresource) => {
+  const spec = partIn(next, 'spec')
+  if (!old) return { ...next, status: { phase: 'Pending', qosClass: qosClassOf(spec) } }
+  const before = partIn(old, 'spec')
+  if (subresource === 'ephemeralcontainers') {
+    return { ...old, metadata: next.metadata, spec: { ...before, ephemeralContainers: spec.ephemeralContainers } }
+  }
+  if (subresource === 'resize') {
+    const resized = (role: string): Record<string, unknown> => {
+      if (before[role] === undefined) return {}
+      const wanted = new Map(partsIn(spec, role).map((c) => [textIn(c, 'name'), c]))
+      return {
+        [role]: partsIn(before, role).map((c) => {
+          const sent = wanted.get(textIn(c, 'name'))
+          return sent ? { ...c, resources: sent.resources, resizePolicy: sent.resizePolicy ?? c.resizePolicy } : c
+        }),
+      }
+    }
+    return {
+      ...old,
+      metadata: next.metadata,
+      spec: { ...before, ...resized('containers'), ...resized('initContainers') },
+    }
+  }
+  return next
+}
+
+/** Labels by which a job finds its pods, unless its author says how. */
+export const prepareJob: Prepare = (next, old) => {
+  const spec = partIn(next, 'spec')
+  if (old || spec.manualSelector === true) return next
+  const uid = next.metadata.uid ?? ''
+  const name = next.metadata.name ?? ''
+  const template = partIn(spec, 'template')
+  const metadata = partIn(template, 'metadata')
+  const labels = {
+    ...(partIn(metadata, 'labels') as Record<string, string>),
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  }
+  const selector = partIn(spec, 'selector')
+  const matchLabels = { ...partIn(selector, 'matchLabels'), 'batch.kubernetes.io/controller-uid': uid }
+  return {
+    ...next,
+    spec: {
+      ...spec,
+      selector: { ...selector, matchLabels },
+      template: { ...template, metadata: { ...metadata, labels } },
+    },
+  }
+}
+
+export const prepareService: Prepare = (next, old, subresource) => {
+  if (subresource !== '') return next
+  const spec: Record<string, unknown> = { ...partIn(next, 'spec') }
+  const type = textIn(spec, 'type')
+  const before = partIn(old, 'spec')
+  if (old && needsClusterIp(type)) keepAllocated(spec, before)
+  const ip = textIn(spec, 'clusterIP')
+  const ips = textsIn(spec, 'clusterIPs')
+  if (ip !== '' && ips.length === 0) spec.clusterIPs = [ip]
+  else if (ip === '' && ips[0]) spec.clusterIP = ips[0]
+  if (type === 'ExternalName') {
+    if (old && textIn(before, 'type') !== type) {
+      for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+        if (Object.hasOwn(before, field)) delete spec[field]
+      }
+    }
+  } else {
+    if (textsIn(spec, 'ipFamilies').length === 0) spec.ipFamilies = ['IPv4']
+    spec.ipFamilyPolicy ??= 'SingleStack'
+  }
+  return { ...next, spec }
+}
+
+/** A client that leaves out what the server gave means to keep it. */
+function keepAllocated(spec: Record<string, unknown>, before: Part): void {
+  if (!needsClusterIp(textIn(before, 'type'))) return
+  if (textIn(spec, 'clusterIP') === '' && textsIn(spec, 'clusterIPs').length === 0 && before.clusterIP !== undefined) {
+    spec.clusterIP = before.clusterIP
+    spec.clusterIPs = before.clusterIPs
+  }
+  if (textIn(spec, 'type') === 'ClusterIP') return
+  const key = (port: Part): string => `${textIn(port, 'protocol')}/${String(port.port)}`
+  const given = new Map(partsIn(before, 'ports').map((p) => [key(p), p.nodePort]))
+  if (!Array.isArray(spec.ports)) return
+  spec.ports = partsIn(spec, 'ports').map((port) => {
+    const nodePort = port.nodePort || given.get(key(port))
+    return nodePort ? { ...port, nodePort } : port
+  })
+}
+
+/** Claims and volumes begin as pending. */
+export const preparePending: Prepare = (next, old) => (old ? next : { ...next, status: { phase: 'Pending' } })
+
+/** Only conditions are written by way of `approval`, anything but them by way of `status`. */
+export const prepareSigningRequest: Prepare = (next, old, subresource) => {
+  if (!old) return { ...next, status: {} }
+  if (subresource !== 'approval') return next
+  return {
+    ...old,
+    metadata: next.metadata,
+    status: { ...partIn(old, 'status'), conditions: partIn(next, 'status').conditions },
+  }
+}
