@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseYaml, YamlSyntaxError } from './yaml-body.ts'
+
+describe('a YAML body', () => {
+  const cases: { name: string; given: string; want: unknown }[] = [
+    { name: 'is read', given: 'a: 1\nb: [x, "y"]\nc:\n  d: null\n', want: { a: 1, b: ['x', 'y'], c: { d: null } } },
+    { name: 'may be JSON', given: ' {"a": [1, true]}', want: { a: [1, true] } },
+    { name: 'may be a flow collection that is no JSON', given: '{a: 1, b: [x]}', want: { a: 1, b: ['x'] } },
+    { name: 'may be empty', given: '', want: null },
+    { name: 'may be a comment', given: '# nothing', want: null },
+    { name: 'has the booleans of YAML 1.1', given: 'a: yes\nb: "yes"\nc: Off', want: { a: true, b: 'yes', c: false } },
+    { name: 'has octal and hexadecimal numbers', given: 'a: 010\nb: 0x1F\nc: 1_000', want: { a: 8, b: 31, c: 1000 } },
+    {
+      name: 'keeps dates and clock times as texts',
+      given: 'a: 2001-01-01\nb: 12:30\nc: 2001-01-01T00:00:00Z',
+      want: { a: '2001-01-01', b: '12:30', c: '2001-01-01T00:00:00Z' },
+    },
+    { name: 'has keys that become texts', given: '1: a\ntrue: b\n~: c', want: { 1: 'a', true: 'b', null: 'c' } },
+    { name: 'shares what is aliased', given: 'a: &x {b: 1}\nc: *x', want: { a: { b: 1 }, c: { b: 1 } } },
+    {
+      name: 'merges maps',
+      given: 'a: &x {p: 1, q: 2}\nb:\n  <<: *x\n  q: 3',
+      want: { a: { p: 1, q: 2 }, b: { p: 1, q: 3 } },
+    },
+    { name: 'is its first document', given: 'a: 1\n---\nb: 2', want: { a: 1 } },
+    { name: 'takes __proto__ for a name', given: '__proto__: {a: 1}', want: JSON.parse('{"__proto__":{"a":1}}') },
+  ]
+  test.each(cases)('$name', ({ given, want }) => expect(parseYaml(given).value).toEqual(want))
+
+  test('keeps 64-bit integers exact', () => {
+    expect(JSON.stringify(parseYaml('a: 9007199254740993').value)).toBe('{"a":9007199254740993}')
+    expect(JSON.stringify(parseYaml('{"a": 9007199254740993}').value)).toBe('{"a":9007199254740993}')
+  })
+
+  test('tells of duplicate keys with their path', () => {
+    expect(parseYaml('a:\n- b: 1\n  b: 2\n').duplicates).toEqual(['a[0].b'])
+    expect(parseYaml('{"a": 1, "a": 2}').duplicates).toEqual(['a'])
+  })
+
+  const faults: { given: string; want: RegExp }[] = [
+    { given: 'a: b: c', want: /^yaml: line 1: / },
+    { given: 'a: 1\nb: [1', want: /^yaml: line 2: / },
+    { given: 'a: *x', want: /^yaml: unknown anchor 'x' referenced$|^yaml: line 1: / },
+    { given: 'a: .inf', want: /^yaml: \.inf is no JSON number$/ },
+    { given: '? [a]\n: 1', want: /^yaml: invalid map key$/ },
+  ]
+  test.each(faults)('is refused with its line: $given', ({ given, want }) => {
+    expect(() => parseYaml(given)).toThrow(YamlSyntaxError)
+    expect(() => parseYaml(given)).toThrow(want)
+  })
+})
+
+describe('a hostile YAML body is stopped soon', () => {
+  let bomb = 'a0: &a0 [x,x,x,x,x,x,x,x,x]\n'
+  for (let i = 1; i < 12; i++)
+    bomb += `a${i}: &a${i} [${Array(9)
+      .fill(`*a${i - 1}`)
+      .join(',')}]\n`
+  const cases: { name: string; given: string; want: string }[] = [
+    { name: 'aliases of aliases', given: bomb, want: 'excessive aliasing' },
+    { name: 'a million small items', given: `[${'a,'.repeat(1_000_000)}a]`, want: 'more than 250000 tokens' },
+    { name: 'deep nesting', given: `a: ${'['.repeat(2_000)}${']'.repeat(2_000)}`, want: 'yaml: ' },
+    { name: 'deep nesting in JSON', given: '['.repeat(100_000), want: 'exceeded max depth' },
+  ]
+  test.each(cases)('$name', ({ given, want }) => {
+    const before = performance.now()
+    expect(() => parseYaml(given)).toThrow(want)
+    expect(performance.now() - before).toBeLessThan(10_000)
+  })
+
+  test('while twenty thousand keys and aliases are no problem', () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: *x`).join('\n')
+    expect(Object.keys(parseYaml(`k: &x 1\n${keys}`).value as object)).toHaveLength(20_001)
+  })
+})
+
+test('every JSON value reads as itself', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
+      const text = JSON.stringify({ value })
+      // Exact numbers are printed as they were; reading them natively makes the two comparable.
+      expect(JSON.parse(JSON.stringify(parseYaml(text).value))).toEqual(JSON.parse(text))
+    }),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,201 @@
+/**
+ * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times and
+ * binaries stay texts. Only the first document counts.
+ *
+ * Bounds. The YAML library costs some 6 µs a token on the event loop, so a body may have 250,000 tokens (a manifest of
+ * 30,000 lines); JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
+ * bound. Aliases are resolved once and shared; what they expand to is weighed, so that a few hundred bytes can't become
+ * gigabytes when somebody prints the value.
+ * @see sigs.k8s.io/yaml
+ */
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  type Scalar,
+  type Tags,
+} from 'yaml'
+import { setMember } from './json-value.ts'
+import { JsonSyntaxError, maxDepth, numberOf, type ParsedJson, parseJson, printPath } from './strict-json.ts'
+import type { JsonObject, JsonValue } from './types.ts'
+
+const maxTokens = 250_000
+/** Nodes and characters after aliases are expanded. */
+const maxWeight = 16 * 1024 * 1024
+const maxDuplicates = 100
+
+export class YamlSyntaxError extends Error {
+  override readonly name = 'YamlSyntaxError'
+}
+
+const unwanted = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set'])
+
+/** Without the YAML 1.1 types that JSON does not have. */
+function jsonTags(tags: Tags): Tags {
+  return tags.filter(
+    (tag) => typeof tag === 'string' || !(unwanted.has(tag.tag.split(':').at(-1) ?? '') || tag.format === 'TIME'),
+  )
+}
+
+function compose(text: string): { document: Document.Parsed | undefined; lines: LineCounter } {
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  const parser = new Parser(lines.addNewLine)
+  const composer = new Composer({
+    version: '1.1',
+    schema: 'yaml-1.1',
+    customTags: jsonTags,
+    intAsBigInt: true,
+    // The library compares each key with all before it; duplicates are found below.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  })
+  let tokens = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++tokens > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} tokens; send JSON instead`)
+    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return { document, lines }
+  }
+  for (const token of parser.end()) for (const document of composer.next(token)) return { document, lines }
+  for (const document of composer.end()) return { document, lines }
+  return { document: undefined, lines }
+}
+
+interface Weighed {
+  readonly value: JsonValue
+  readonly weight: number
+}
+
+class Converter {
+  readonly #path: (string | number)[] = []
+  readonly #anchors = new Map<string, Weighed>()
+  readonly duplicates = new Set<string>()
+  #weight = 0
+
+  value(node: unknown): JsonValue {
+    if (node === null || node === undefined) return this.#weigh(null, 1)
+    if (isAlias(node)) return this.#alias(node.source)
+    const before = this.#weight
+    let value: JsonValue
+    if (isScalar(node)) value = this.#scalar(node)
+    else if (isMap(node)) value = this.#map(node.items)
+    else if (isSeq(node)) value = this.#seq(node.items)
+    else throw new YamlSyntaxError('yaml: unknown node')
+    const anchor = (node as { anchor?: string }).anchor
+    if (anchor) this.#anchors.set(anchor, { value, weight: this.#weight - before })
+    return value
+  }
+
+  #weigh<T>(value: T, weight: number): T {
+    this.#weight += weight
+    if (this.#weight > maxWeight) throw new YamlSyntaxError('yaml: document contains excessive aliasing')
+    return value
+  }
+
+  #alias(name: string): JsonValue {
+    const target = this.#anchors.get(name)
+    if (!target) throw new YamlSyntaxError(`yaml: unknown anchor '${name}' referenced`)
+    return this.#weigh(target.value, target.weight)
+  }
+
+  #enter(step: string | number): void {
+    this.#path.push(step)
+    if (this.#path.length > maxDepth) throw new YamlSyntaxError('yaml: exceeded max depth')
+  }
+
+  #scalar(node: Scalar): JsonValue {
+    const { value } = node
+    if (typeof value === 'bigint') return this.#weigh(numberOf(String(value)), 1)
+    if (typeof value === 'number') {
+      if (!Number.isFinite(value)) throw new YamlSyntaxError(`yaml: ${node.source} is no JSON number`)
+      return this.#weigh(value, 1)
+    }
+    if (typeof value === 'string') return this.#weigh(value, 1 + value.length)
+    return this.#weigh(typeof value === 'boolean' ? value : null, 1)
+  }
+
+  #seq(items: readonly unknown[]): JsonValue {
+    return this.#weigh(
+      items.map((item, i) => {
+        this.#enter(i)
+        const value = this.value(item)
+        this.#path.pop()
+        return value
+      }),
+      1,
+    )
+  }
+
+  #map(items: readonly { readonly key: unknown; readonly value: unknown }[]): JsonValue {
+    const out: JsonObject = {}
+    const merged: JsonObject = {}
+    for (const { key, value } of items) {
+      if (isScalar(key) && key.source === '<<' && key.type === 'PLAIN') {
+        this.#mergeInto(merged, value)
+        continue
+      }
+      const name = this.#key(key)
+      this.#enter(name)
+      if (Object.hasOwn(out, name) && this.duplicates.size < maxDuplicates) this.duplicates.add(printPath(this.#path))
+      setMember(out, name, this.value(value))
+      this.#path.pop()
+    }
+    // What is written stands above what is merged in.
+    for (const name of Object.keys(merged)) if (!Object.hasOwn(out, name)) setMember(out, name, merged[name] ?? null)
+    return this.#weigh(out, 1)
+  }
+
+  #mergeInto(merged: JsonObject, node: unknown): void {
+    const value = this.value(node)
+    for (const source of Array.isArray(value) ? value : [value]) {
+      if (typeof source !== 'object' || source === null || Array.isArray(source)) {
+        throw new YamlSyntaxError('yaml: map merge requires map or sequence of maps as the value')
+      }
+      for (const [name, child] of Object.entries(source)) {
+        if (!Object.hasOwn(merged, name)) setMember(merged, name, child)
+      }
+    }
+  }
+
+  #key(node: unknown): string {
+    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? node.value : undefined
+    if (typeof value === 'string') return this.#weigh(value, value.length)
+    if (value === null) return 'null'
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+    throw new YamlSyntaxError('yaml: invalid map key')
+  }
+}
+
+/**
+ * Also reads JSON, which is YAML.
+ * @throws YamlSyntaxError
+ */
+export function parseYaml(text: string): ParsedJson {
+  if (/^\s*[{[]/.test(text)) {
+    try {
+      return parseJson(text, { duplicates: true })
+    } catch (e) {
+      // Braces may also begin a YAML flow collection.
+      if (!(e instanceof JsonSyntaxError)) throw e
+      if (e.message === 'exceeded max depth') throw new YamlSyntaxError(`yaml: ${e.message}`, { cause: e })
+    }
+  }
+  const { document, lines } = compose(text)
+  if (!document) return { value: null, duplicates: [] }
+  const fault = document.errors[0]
+  if (fault)
+    throw new YamlSyntaxError(`yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`, { cause: fault })
+  const converter = new Converter()
+  try {
+    return { value: converter.value(document.contents), duplicates: [...converter.duplicates] }
+  } catch (e) {
+    if (e instanceof JsonSyntaxError) throw new YamlSyntaxError(`yaml: ${e.message}`, { cause: e })
+    throw e
+  }
+}
