@@ -5,6 +5,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { EventRecorder } from '../apis/events/recorder.ts'
+import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
 import { bootstrapRbac } from '../apis/rbac/bootstrap.ts'
@@ -30,6 +31,7 @@ import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
 import type { ControllerName } from './catalog.ts'
 import type { Config } from './config.ts'
+import { ownershipFeed } from './ownership-feed.ts'
 import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
 import { servingNames } from './serving-names.ts'
 import { openStorage } from './storage.ts'
@@ -221,6 +223,20 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
       client: as(aggregationControllerName),
       clock,
       onError: warn(aggregationControllerName),
+    }),
+  ])
+  specs.push([
+    garbageCollectorName,
+    garbageCollector({
+      client: as(garbageCollectorName),
+      feed: ownershipFeed(core.cache, catalog.types),
+      events: new EventRecorder({
+        client: as(garbageCollectorName),
+        clock,
+        ids,
+        log,
+        component: garbageCollectorName,
+      }),
     }),
   ])
   if (population) {

@@ -1,0 +1,143 @@
+/**
+ * Ownership as the garbage collector hears of it, from the watch cache. It is told of every change of every object, so
+ * it looks at bytes first: only objects that name owners, or that a deletion waits on, are ever parsed.
+ */
+import {
+  foregroundFinalizer,
+  type OwnershipFacts,
+  type OwnershipFeed,
+  type OwnershipListener,
+  orphanFinalizer,
+} from '../apis/garbage-collection/types.ts'
+import { parseApiVersion } from '../kube/gvk.ts'
+import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import type { KubeObject, OwnerReference } from '../kube/types.ts'
+import type { ObjectVersion } from '../watch/stored-object.ts'
+import { spanOf } from '../watch/type-cache.ts'
+import type { WatchCache } from '../watch/watch-cache.ts'
+
+const ownersMark = Buffer.from('"ownerReferences":[')
+const deletionMark = Buffer.from('"deletionTimestamp":"')
+const waitMarks = [Buffer.from(`"${orphanFinalizer}"`), Buffer.from(`"${foregroundFinalizer}"`)]
+
+export function ownershipFeed(cache: WatchCache, types: ResourceTypes): OwnershipFeed {
+  return {
+    subscribe(listener) {
+      const subscription = new Subscription(cache, types, listener)
+      return () => subscription.stop()
+    },
+    isPresent(owner, namespace) {
+      const gv = parseApiVersion(owner.apiVersion)
+      const type = gv && types.findKind({ ...gv, kind: owner.kind })
+      const found = type && cache.type(type.storageName).find(type.namespaced ? namespace : '', owner.name)
+      return type !== undefined && found?.as(type).object.metadata.uid === owner.uid
+    },
+    async refresh() {
+      await cache.refresh()
+    },
+  }
+}
+
+class Subscription {
+  readonly #cache: WatchCache
+  readonly #types: ResourceTypes
+  readonly #listener: OwnershipListener
+  /** Storage name → its type if it is followed, undefined if it is known not to be. */
+  readonly #known = new Map<string, ResourceType | undefined>()
+  readonly #stops: readonly (() => void)[]
+
+  constructor(cache: WatchCache, types: ResourceTypes, listener: OwnershipListener) {
+    this.#cache = cache
+    this.#types = types
+    this.#listener = listener
+    this.#followTypes()
+    this.#stops = [
+      cache.follow((storageName, next, old) => this.#changed(storageName, next, old)),
+      types.onChange(() => this.#followTypes()),
+    ]
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop()
+  }
+
+  #followTypes(): void {
+    for (const [storageName, type] of this.#known) {
+      if (type !== undefined && this.#types.findStorage(storageName) !== undefined) continue
+      this.#known.delete(storageName)
+      if (type === undefined) continue
+      for (const version of this.#objectsOf(storageName))
+        if (isMarked(version)) this.#listener.left(uidOf(version, type))
+    }
+    for (const storageName of this.#cache.storageNames()) this.#typeOf(storageName)
+  }
+
+  /** Begins to follow the type if it is served and was not followed. Undefined if it cannot be collected. */
+  #typeOf(storageName: string): ResourceType | undefined {
+    const known = this.#known.get(storageName)
+    if (known !== undefined || this.#known.has(storageName)) return known
+    const served = this.#types.findStorage(storageName)
+    const type = served && isCollectable(served) ? served : undefined
+    this.#known.set(storageName, type)
+    if (type === undefined) return undefined
+    for (const version of this.#objectsOf(storageName)) this.#see(version, type)
+    return type
+  }
+
+  #objectsOf(storageName: string): readonly ObjectVersion[] {
+    return this.#cache.type(storageName).collect(spanOf('')).values
+  }
+
+  #changed(storageName: string, next: ObjectVersion | undefined, old: ObjectVersion | undefined): void {
+    const type = this.#typeOf(storageName)
+    if (type === undefined) return
+    if (next === undefined) {
+      if (old !== undefined) this.#listener.removed(old.namespace, () => uidOf(old, type))
+    } else if (!this.#see(next, type) && old !== undefined && isMarked(old)) this.#listener.left(uidOf(next, type))
+  }
+
+  /** False if there is nothing to tell. */
+  #see(version: ObjectVersion, type: ResourceType): boolean {
+    if (!isMarked(version)) return false
+    const facts = factsOf(version, type)
+    if (facts !== undefined) this.#listener.seen(facts)
+    return facts !== undefined
+  }
+}
+
+/** Events are too many and too short-lived; upstream leaves them out as well. */
+function isCollectable(type: ResourceType): boolean {
+  return type.stored && type.resource !== 'events' && type.verbs.includes('delete')
+}
+
+/** May it have owners or await anything? By its bytes: never false for one that has. */
+function isMarked({ bytes }: ObjectVersion): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  return text.includes(ownersMark) || (text.includes(deletionMark) && waitMarks.some((mark) => text.includes(mark)))
+}
+
+const uidOf = (version: ObjectVersion, type: ResourceType): string => version.as(type).object.metadata.uid ?? ''
+
+function factsOf(version: ObjectVersion, type: ResourceType): OwnershipFacts | undefined {
+  const { metadata } = version.as(type).object
+  const owners = (metadata.ownerReferences ?? []).map(ownerOf)
+  const awaits = awaitedBy(metadata)
+  if (owners.length === 0 && awaits === undefined) return undefined
+  const { namespace, name } = version
+  return { resource: type, namespace, name, uid: metadata.uid ?? '', owners, ...(awaits ? { awaits } : {}) }
+}
+
+/** A copy: the parsed object must not live as long as the graph. */
+const ownerOf = ({ apiVersion, kind, name, uid, blockOwnerDeletion }: OwnerReference): OwnerReference => ({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  ...(blockOwnerDeletion ? { blockOwnerDeletion } : {}),
+})
+
+function awaitedBy({ deletionTimestamp, finalizers = [] }: KubeObject['metadata']): OwnershipFacts['awaits'] {
+  if (deletionTimestamp === undefined) return undefined
+  if (finalizers.includes(orphanFinalizer)) return 'orphan'
+  return finalizers.includes(foregroundFinalizer) ? 'foreground' : undefined
+}
