@@ -229,7 +229,7 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
     garbageCollectorName,
     garbageCollector({
       client: as(garbageCollectorName),
-      feed: ownershipFeed(core.cache, catalog.types),
+      feed: ownershipFeed(core.cache, core.catalog.types),
       events: new EventRecorder({
         client: as(garbageCollectorName),
         clock,

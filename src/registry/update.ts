@@ -8,6 +8,7 @@
  * only if that state is still current.
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
+import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
@@ -25,7 +26,7 @@ import {
 } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from '../kube/types.ts'
+import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
 import { createObject, keepDistinctOwners, storedAs } from './create.ts'
 import { gaveUp } from './errors.ts'
@@ -270,16 +271,12 @@ function endsDeletion(strategy: Strategy, old: KubeObject, next: KubeObject): bo
 function encodeUnlessSame(next: KubeObject, current: StoredObject): Uint8Array | undefined {
   const old = current.object.metadata.managedFields
   const given = next.metadata.managedFields
-  if (old && given && given !== old && differOnlyInTime(given, old)) {
+  if (old && given && given !== old && sameOwnership(given, old)) {
     const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } })
     return sameState(timeless, current) ? undefined : encodeStored(next)
   }
   const bytes = encodeStored(next)
   return sameState(bytes, current) ? undefined : bytes
-}
-
-function differOnlyInTime(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
-  return a.length === b.length && a.every((entry, i) => jsonEqual({ ...entry, time: '' }, { ...b[i], time: '' }))
 }
 
 function sameState(bytes: Uint8Array, current: StoredObject): boolean {

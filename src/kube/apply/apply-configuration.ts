@@ -38,7 +38,7 @@ const firstManager = 'before-first-apply'
 
 /**
  * The object to store, with managedFields; `live` itself if nothing changes at all. It shares parts with its arguments.
- * The caller fills defaults afterwards and compares with what is stored (see `withoutTimeOnlyChange`).
+ * The caller fills defaults afterwards and compares with what is stored (see `sameOwnership`).
  *
  * @throws StatusError 409 with FieldManagerConflict causes; 400 for a body of another kind or version or one with
  *   managedFields; 500 without a reason for a body that does not fit the schema, as upstream answers it.

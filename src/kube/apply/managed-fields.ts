@@ -110,6 +110,20 @@ function canonicalTime(time: string | undefined): string | undefined {
 
 const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
+/**
+ * Do two lists say the same but for times (and so maybe order)? A write that changes nothing else is no write: whoever
+ * stores the object then keeps the old list.
+ */
+export function sameOwnership(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
+  const known = readStored(b)
+  return (
+    a.length === b.length &&
+    readStored(a).every((m) =>
+      known.some((k) => sameManager(m, k) && m.apiVersion === k.apiVersion && equalSets(m.fields, k.fields)),
+    )
+  )
+}
+
 /** `[]` and `[{}]` in a body ask for the ownership to be forgotten. */
 export function isReset(entries: unknown): boolean {
   if (!Array.isArray(entries)) return false

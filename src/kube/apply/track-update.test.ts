@@ -7,8 +7,9 @@ import {
   workloadSchema,
 } from '../../../test/support/apply-fixtures.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
+import { sameOwnership } from './managed-fields.ts'
 import { hasAppliedBy, ownedBy, ownersByPath } from './ownership.ts'
-import { type TrackUpdateInput, trackUpdate, withoutTimeOnlyChange } from './track-update.ts'
+import { type TrackUpdateInput, trackUpdate } from './track-update.ts'
 
 const now = '2026-01-02T03:04:05Z'
 const later = '2026-01-02T03:04:06Z'
@@ -331,22 +332,23 @@ const withEntriesOf = (next: KubeObject, from: KubeObject | undefined): KubeObje
     ? { ...next, metadata: { ...next.metadata, managedFields: from.metadata.managedFields } }
     : next
 
-describe('a write that changes only times', () => {
-  const live = trackUpdate({ ...onConfigMap, live: undefined, next: configMap({ data: { a: '1' } }) })
-  const equal = (a: KubeObject, b: KubeObject): boolean => JSON.stringify(a) === JSON.stringify(b)
-  const retimed = structuredClone(live)
-  for (const e of retimed.metadata.managedFields ?? []) e.time = later
-
-  it('gets the stored entries back', () => {
-    expect(withoutTimeOnlyChange(live, retimed, equal)).toEqual(live)
-  })
-
-  it('keeps its times if anything else differs', () => {
-    const changed = { ...retimed, data: { a: '2' } }
-    expect(withoutTimeOnlyChange(live, changed, equal)).toBe(changed)
-    const renamed = structuredClone(retimed)
-    for (const e of renamed.metadata.managedFields ?? []) e.manager = 'other'
-    expect(withoutTimeOnlyChange(live, renamed, equal)).toBe(renamed)
+describe('the same ownership', () => {
+  const one = entry('a', { 'f:data': { 'f:x': {} } })
+  const other = entry('b', { 'f:data': { 'f:y': {} } })
+  const cases: { name: string; a: ManagedFieldsEntry[]; b: ManagedFieldsEntry[]; want: boolean }[] = [
+    {
+      name: 'does not depend on times, nor on the order they bring',
+      a: [{ ...one, time: later }, other],
+      b: [other, one],
+      want: true,
+    },
+    { name: 'depends on the fields', a: [one], b: [{ ...one, fieldsV1: {} }], want: false },
+    { name: 'depends on the manager', a: [one], b: [{ ...one, manager: 'b' }], want: false },
+    { name: 'depends on the version', a: [one], b: [{ ...one, apiVersion: 'v2' }], want: false },
+    { name: 'depends on there being no more entries', a: [one], b: [one, other], want: false },
+  ]
+  it.each(cases)('$name', ({ a, b, want }) => {
+    expect([sameOwnership(a, b), sameOwnership(b, a)]).toEqual([want, want])
   })
 })
 

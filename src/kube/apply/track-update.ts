@@ -8,7 +8,7 @@ import type { Schema } from '../schema/schema.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
-import { difference, equalSets, type FieldSet, isEmpty, union } from './field-set.ts'
+import { difference, type FieldSet, isEmpty, union } from './field-set.ts'
 import {
   capped,
   isReset,
@@ -119,26 +119,4 @@ export function withEntries(object: KubeObject, entries: readonly ManagedFieldsE
     ...object,
     metadata: entries === undefined ? metadata : { ...metadata, managedFields: entries as ManagedFieldsEntry[] },
   }
-}
-
-/**
- * The rule that a write changing nothing but times in managedFields is no write: gives `next` the live entries back if
- * they say the same and everything else is equal. Call it with the final object, after defaulting and admission.
- */
-export function withoutTimeOnlyChange(
-  live: KubeObject,
-  next: KubeObject,
-  equal: (a: KubeObject, b: KubeObject) => boolean,
-): KubeObject {
-  const before = live.metadata.managedFields
-  const after = next.metadata.managedFields
-  if (before === after || before?.length !== after?.length || !before || !after) return next
-  const restored = withEntries(next, before)
-  return sameOwnership(readStored(before), readStored(after)) && equal(live, restored) ? restored : next
-}
-
-function sameOwnership(before: readonly Managed[], after: readonly Managed[]): boolean {
-  return after.every((m) =>
-    before.some((b) => sameManager(m, b) && m.apiVersion === b.apiVersion && equalSets(m.fields, b.fields)),
-  )
 }
