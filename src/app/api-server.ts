@@ -44,7 +44,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
   const protobuf = new ProtobufCodec()
-  const renderer = new Renderer({ protobuf, columnsOf: core.columnsOf, now: () => clock.now() })
+  const renderer = new Renderer({ protobuf, now: () => clock.now() })
   const decoder = new BodyDecoder({
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),

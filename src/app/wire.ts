@@ -21,7 +21,6 @@ import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
-import type { TableColumns } from '../http/respond.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
 import {
   clusterRoleBindingsResource,
@@ -59,7 +58,6 @@ export interface Core extends AsyncDisposable {
   readonly namespaces: NamespaceLookup
   readonly content: NamespaceContent
   strategyOf(type: ResourceType): Strategy
-  columnsOf(type: ResourceType): TableColumns
 }
 
 export async function wireCore(config: Config, storage: Storage, caPem: string): Promise<Core> {
@@ -151,13 +149,6 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     namespaces,
     content,
     strategyOf,
-    columnsOf: () => ({
-      definitions: [
-        { name: 'Name', type: 'string', format: 'name', description: 'Name', priority: 0 },
-        { name: 'Age', type: 'string', format: '', description: 'Age', priority: 0 },
-      ],
-      cells: (o) => [o.metadata.name, o.metadata.creationTimestamp],
-    }),
     async [Symbol.asyncDispose]() {
       await cache[Symbol.asyncDispose]()
     },

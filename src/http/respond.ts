@@ -6,6 +6,8 @@ import { stringify as toYaml } from 'yaml'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { listItemHead, singleObject, storedRestOffset } from '../kube/stored-form.ts'
+import { columnsOf } from '../kube/tables/columns-of.ts'
+import { parseIncludeObject, renderTable, type Table } from '../kube/tables/table.ts'
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
 import type { ApiResponse } from './api.ts'
@@ -19,19 +21,6 @@ export interface ProtobufEncoder {
   encodeList(items: Iterable<KubeObject>, metadata: ListMeta, gvk: GroupVersionKind): Uint8Array
 }
 
-export interface ColumnDefinition {
-  readonly name: string
-  readonly type: string
-  readonly format: string
-  readonly description: string
-  readonly priority: number
-}
-
-export interface TableColumns {
-  readonly definitions: readonly ColumnDefinition[]
-  cells(object: KubeObject, nowMs: number): unknown[]
-}
-
 const textEncoder = new TextEncoder()
 const closing = textEncoder.encode(']}\n')
 const comma = textEncoder.encode(',')
@@ -41,16 +30,13 @@ export const metaGroup = 'meta.k8s.io'
 
 export class Renderer {
   readonly #protobuf: ProtobufEncoder
-  readonly #columnsOf: (type: ResourceType) => TableColumns
   readonly #now: () => number
 
   constructor(deps: {
     readonly protobuf: ProtobufEncoder
-    readonly columnsOf: (type: ResourceType) => TableColumns
     readonly now: () => number
   }) {
     this.#protobuf = deps.protobuf
-    this.#columnsOf = deps.columnsOf
     this.#now = deps.now
   }
 
@@ -92,7 +78,7 @@ export class Renderer {
     const metadata = listMeta(page)
     switch (n.view) {
       case 'table':
-        return json(200, this.table(type, objectsOf(page), metadata, n, query), n)
+        return json(200, this.table(type, [...objectsOf(page)], metadata, n, query), n)
       case 'partial':
       case 'partialList': {
         const items = page.items.map((i) => partialObject(i.object, n))
@@ -112,46 +98,21 @@ export class Renderer {
 
   table(
     type: ResourceType,
-    objects: Iterable<KubeObject>,
+    objects: readonly KubeObject[],
     metadata: ListMeta,
     n: Negotiated,
     query: URLSearchParams,
     withDefinitions = true,
-  ): object {
-    const columns = this.#columnsOf(type)
-    const include = includeObject(query)
-    const now = this.#now()
-    const rows = []
-    for (const object of objects) rows.push(tableRow(columns.cells(object, now), object, include))
-    return {
-      kind: 'Table',
-      apiVersion: apiVersionOf(metaKind(n)),
+  ): Table {
+    return renderTable({
+      columns: columnsOf(type),
+      objects,
       metadata,
-      columnDefinitions: withDefinitions ? columns.definitions : null,
-      rows,
-    }
-  }
-}
-
-export type IncludeObject = 'None' | 'Metadata' | 'Object'
-
-/** Checked by the verbs before anything is read; here an odd value means the default. */
-export function includeObject(query: URLSearchParams): IncludeObject {
-  const given = query.get('includeObject')
-  return given === 'None' || given === 'Object' ? given : 'Metadata'
-}
-
-function tableRow(cells: unknown[], object: KubeObject, include: IncludeObject): object {
-  switch (include) {
-    case 'None':
-      return { cells, object: null }
-    case 'Object':
-      return { cells, object }
-    case 'Metadata':
-      return {
-        cells,
-        object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata },
-      }
+      includeObject: parseIncludeObject(query.get('includeObject') ?? undefined),
+      nowMs: this.#now(),
+      version: n.viewVersion,
+      withDefinitions,
+    })
   }
 }
 

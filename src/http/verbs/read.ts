@@ -1,6 +1,6 @@
 /** get, list */
 
-import { StatusError } from '../../kube/status-error.ts'
+import { parseIncludeObject } from '../../kube/tables/table.ts'
 import { negotiate } from '../negotiate.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
@@ -24,11 +24,7 @@ export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHand
   }
 }
 
+/** Said before anything is read. @throws StatusError BadRequest */
 export function checkIncludeObject(query: URLSearchParams): void {
-  const given = query.get('includeObject')
-  if (!given || given === 'None' || given === 'Metadata' || given === 'Object') return
-  throw new StatusError(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(given)}: must be 'Metadata', 'Object', 'None', or empty`,
-    { reason: 'BadRequest' },
-  )
+  parseIncludeObject(query.get('includeObject') ?? undefined)
 }
