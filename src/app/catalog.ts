@@ -4,6 +4,19 @@
 import { initializerConfigurationProperties } from '../apis/initializers/types.ts'
 import { templateGroups, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
 import type { TypeDeclaration } from '../catalog/catalog.ts'
+import type { Column } from '../kube/resource-type.ts'
+
+const templateColumns: readonly Column[] = [
+  { name: 'Matched', type: 'integer', jsonPath: '.status.matched', description: 'Namespaces it selects.' },
+  {
+    name: 'Synced',
+    type: 'integer',
+    jsonPath: '.status.synced',
+    description: 'Of them, those that hold what it says.',
+  },
+  { name: 'Failed', type: 'integer', jsonPath: '.status.failed', description: 'Of them, those that do not.' },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
+]
 
 /** Kinds of ours. */
 export const ownKinds: readonly TypeDeclaration[] = [
@@ -17,6 +30,7 @@ export const ownKinds: readonly TypeDeclaration[] = [
       properties: Object.fromEntries(templateProperties),
       description: 'NamespaceTemplate holds objects that every namespace it selects is given and keeps.',
       hasStatus: true,
+      columns: templateColumns,
       // A short name in two groups makes kubectl warn at every use.
       ...(group === 'policy' ? { shortNames: ['nstpl'] } : {}),
       storageName: `${templateResourceName}.policy.borough.dev`,

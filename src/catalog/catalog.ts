@@ -7,7 +7,7 @@
  */
 import { cloneJson } from '../kube/clone-json.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
-import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
+import type { Column, ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { builtInTypes } from './built-in-types.ts'
@@ -39,6 +39,8 @@ export interface TypeDeclaration extends GroupVersionResource {
   readonly storageName?: string
   /** Default: all. */
   readonly verbs?: readonly Verb[]
+  /** What `kubectl get` shows after the name. Default: the age. */
+  readonly columns?: readonly Column[]
 }
 
 export interface Catalog {
@@ -131,5 +133,6 @@ function declareType(d: TypeDeclaration, objectMeta: Schema): ResourceType {
     storageName: d.storageName ?? `${resource}.${group}`,
     stored: true,
     custom: false,
+    ...(d.columns === undefined ? {} : { columns: d.columns }),
   }
 }
