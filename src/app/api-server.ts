@@ -2,11 +2,13 @@
 import { mayInitialize } from '../apis/initializers/admission.ts'
 import { isInitializing, type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
+import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
 import { forbiddenError, requireAllowed } from '../authz/forbidden.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
-import { dispatcher, type HandlerVerb } from '../http/dispatch.ts'
+import { dispatcher } from '../http/dispatch.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
 import { Renderer } from '../http/respond.ts'
@@ -15,13 +17,14 @@ import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
 import { authorize } from '../http/stages/authorize.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
+import { answerVerb } from '../http/verbs/answer.ts'
 import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
 import { getVerb, listVerb } from '../http/verbs/read.ts'
 import { warn } from '../http/verbs/target.ts'
 import { updateVerb } from '../http/verbs/update.ts'
-import type { AwaitCreated, VerbHandler, Visibility } from '../http/verbs/verb.ts'
+import type { AwaitCreated, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
 
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -35,8 +38,7 @@ export interface ApiServerDeps {
   readonly documents: Omit<DocumentsDeps, 'discovery'>
   /** `host:port`, for the discovery document. */
   readonly serverAddress: () => string
-  readonly special: ReadonlyMap<string, Partial<Record<HandlerVerb, VerbHandler>>>
-  readonly answered: ReadonlyMap<string, VerbHandler>
+  readonly reviews: ReviewHandlers
 }
 
 export function createApiServer(deps: ApiServerDeps): Serve {
@@ -102,12 +104,30 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         delete: deleteVerb(verbDeps),
         deletecollection: deleteCollectionVerb(verbDeps),
       },
-      special: deps.special,
-      answered: deps.answered,
+      special: new Map(
+        [...deps.reviews.subresources].map(([place, answer]) => [
+          place,
+          { create: answerVerb({ decoder, renderer, bodyType: bodyTypeOf(catalog, place) }, answer) },
+        ]),
+      ),
+      answered: new Map(
+        [...deps.reviews.kinds].map(([kind, answer]) => [kind, answerVerb({ decoder, renderer }, answer)]),
+      ),
       documents: (path) => documents.find(path),
       knownPaths: () => documents.paths(),
     }),
   })
+}
+
+/** The type of what is sent to a sub-resource: `serviceaccounts/token` takes a TokenRequest. */
+function bodyTypeOf(catalog: Catalog, place: string): ResourceType {
+  const [resource = '', subresource = ''] = place.split('/')
+  const parent = catalog.types.find({ group: '', version: 'v1', resource })
+  const declared = parent?.subresources.get(subresource)
+  if (parent === undefined || declared === undefined) throw new Error(`the catalogue lacks ${place}`)
+  const { group, version, kind } = declared.kind
+  const schema = catalog.schemaOf(`io.k8s.api.${group === '' ? 'core' : group.split('.')[0]}.${version}.${kind}`)
+  return { ...parent, group, version, kind, schema }
 }
 
 const isNamespaces = (type: ResourceType): boolean =>

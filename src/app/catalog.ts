@@ -74,6 +74,7 @@ export const controllerNames = [
   'clusterrole-aggregation-controller',
   'namespace-initializer-controller',
   'pod-garbage-collector',
+  'apiservice-registration-controller',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]

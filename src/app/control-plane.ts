@@ -4,14 +4,9 @@
  */
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { EventRecorder } from '../apis/events/recorder.ts'
-import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
-import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
 import { bootstrapRbac } from '../apis/rbac/bootstrap.ts'
-import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
-import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
-import { populationControllers } from '../apis/templates/reconcile.ts'
+import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
 import type { Authenticator } from '../authn/authn.ts'
 import { ClientCertificateAuthenticator } from '../authn/client-certificate.ts'
@@ -21,17 +16,18 @@ import { TokenFileAuthenticator } from '../authn/token-file.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
-import type { ControllerSpec, Source } from '../controller/controller.ts'
-import { runController } from '../controller/run-controller.ts'
 import { ping } from '../http/health.ts'
+import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
 import type { Serve } from '../http/pipeline.ts'
+import { gitVersion } from '../http/version.ts'
 import { isAlreadyExists } from '../kube/status-error.ts'
-import { mastersGroup, serviceAccountUser, type UserInfo } from '../kube/user.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
-import type { ControllerName } from './catalog.ts'
+import { build } from './build.ts'
 import type { Config } from './config.ts'
-import { ownershipFeed } from './ownership-feed.ts'
+import { runControllers } from './controllers.ts'
 import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
 import { servingNames } from './serving-names.ts'
 import { openStorage } from './storage.ts'
@@ -73,16 +69,17 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   })
   compactor.start()
 
+  const find = (resource: string, namespace: string, name: string): KubeObject | undefined => {
+    const type = core.catalog.types.find({ group: '', version: 'v1', resource })
+    return type && core.lister.find(type, namespace, name)?.object
+  }
   const tokens = new ServiceAccountTokens({
     issuer: serviceAccountIssuer,
     audiences: [serviceAccountIssuer],
     keys: pki.serviceAccountKeys,
     clock,
     ids,
-    find: (resource, namespace, name) => {
-      const type = core.catalog.types.find({ group: '', version: 'v1', resource })
-      return type && core.lister.find(type, namespace, name)?.object
-    },
+    find,
   })
   const authenticators: Authenticator[] = [new ClientCertificateAuthenticator(clock)]
   if (config.tokenFile !== undefined) {
@@ -93,6 +90,12 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   authenticators.push(tokens)
   const chain = authenticatorChain(authenticators, { anonymous: config.anonymous })
 
+  const openapi = new OpenapiDocuments({
+    types: core.catalog.types,
+    catalog: core.catalog,
+    clock,
+    version: gitVersion(build),
+  })
   let address = '127.0.0.1:6443'
   const serve = createApiServer({
     core,
@@ -107,7 +110,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
         },
         onFailure: (endpoint, check, error) => log.error({ endpoint, check, error }, 'a health check failed'),
       },
-      build: { version: '0.1.0', gitCommit: '', gitTreeState: '', buildDate: '1970-01-01T00:00:00Z' },
+      build,
       plain: {
         [discoveryPath]: {
           contentType: 'application/json',
@@ -115,17 +118,23 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
         },
         [keySetPath]: { contentType: keySetContentType, body: () => JSON.stringify(keySet(pki.serviceAccountKeys)) },
       },
-      openapi: () => undefined,
-      openapiPaths: () => [],
+      openapi: (path) => openapi.find(path),
+      openapiPaths: () => openapi.paths(),
     },
-    special: new Map(),
-    answered: new Map(),
+    reviews: reviewHandlers({
+      authorizer: core.authorizer,
+      authenticate: (credentials) => chain.authenticate(credentials),
+      tokens,
+      audiences: [serviceAccountIssuer],
+      find,
+      clock,
+    }),
   })
   const client = (user: UserInfo, userAgent: string): Client =>
     new RestClient({ transport: loopbackTransport(serve, user), userAgent })
 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
-  const controllers = startControllers(core, pki, client, stop.signal)
+  const controllers = runControllers(core, pki, client, stop.signal)
 
   return {
     core,
@@ -162,115 +171,4 @@ async function bootstrap(client: Client): Promise<void> {
       }),
     ),
   ])
-}
-
-type ClientFor = (user: UserInfo, userAgent: string) => Client
-
-/** Resolves when all have stopped. */
-async function startControllers(core: Core, pki: Pki, client: ClientFor, signal: AbortSignal): Promise<void> {
-  const { clock, ids, log, controllers } = core.config
-  const as = (name: string): Client => client(serviceAccountUser('kube-system', name), name)
-  const specs = controllerSpecs(core, pki, as).filter(([name]) => controllers(name))
-  const runtime = { clock, log }
-  await Promise.all(specs.map(([, spec]) => runController(spec, runtime, signal)))
-  void ids
-}
-
-function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [ControllerName, ControllerSpec][] {
-  const { clock, ids, log, population } = core.config
-  const { content, lister } = core
-  const terminating: Source = {
-    async run(enqueue, signal) {
-      const stop = content.onChange((name) => enqueue({ namespace: '', name }))
-      const forget = lister.subscribe(core.namespaces.type, (next) => {
-        if (next !== undefined && next.object.metadata.deletionTimestamp !== undefined) {
-          enqueue({ namespace: '', name: next.name })
-        }
-      })
-      await aborted(signal)
-      stop()
-      forget()
-    },
-  }
-  const specs: [ControllerName, ControllerSpec][] = [
-    [
-      'namespace-controller',
-      {
-        name: 'namespace-controller',
-        workers: 10,
-        sources: [terminating],
-        reconciler: namespaceReconciler({ client: as('namespace-controller'), content, clock }),
-      },
-    ],
-  ]
-  for (const birthright of birthrights(pki.caCert)) {
-    const { controller } = birthright
-    specs.push([
-      controller,
-      {
-        name: controller,
-        workers: 4,
-        sources: [lostBirthrights(core, birthright)],
-        reconciler: birthrightReconciler(as(controller), birthright),
-      },
-    ])
-  }
-  const warn = (component: string) => (error: unknown) =>
-    log.warn({ error, component }, 'a watch broke and is taken up again')
-  specs.push([
-    aggregationControllerName,
-    aggregationController({
-      client: as(aggregationControllerName),
-      clock,
-      onError: warn(aggregationControllerName),
-    }),
-  ])
-  specs.push([
-    garbageCollectorName,
-    garbageCollector({
-      client: as(garbageCollectorName),
-      feed: ownershipFeed(core.cache, core.catalog.types),
-      events: new EventRecorder({
-        client: as(garbageCollectorName),
-        clock,
-        ids,
-        log,
-        component: garbageCollectorName,
-      }),
-    }),
-  ])
-  if (population) {
-    const client = as('namespace-template-controller')
-    const component = 'namespace-template-controller'
-    const events = new EventRecorder({ client, clock, ids, log, component })
-    for (const spec of populationControllers({ client, clock, events, onError: warn(component) }))
-      specs.push([component, spec])
-  }
-  return specs
-}
-
-/** Namespaces that live and have lost it, or whose copy was changed. */
-function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name }: Birthright): Source {
-  return {
-    async run(enqueue, signal) {
-      const type = catalog.types.find(resource)
-      if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource}`)
-      const stop = lister.subscribe(type, (_next, old) => {
-        if (old?.name !== name) return
-        const namespace = namespaces.find(old.namespace)
-        if (namespace !== undefined && namespace.metadata.deletionTimestamp === undefined) {
-          enqueue({ namespace: '', name: old.namespace })
-        }
-      })
-      await aborted(signal)
-      stop()
-    },
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

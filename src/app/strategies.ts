@@ -7,6 +7,7 @@ import {
   roleStrategy,
 } from '../apis/rbac/strategy.ts'
 import { qualifiedResource } from '../kube/gvk.ts'
+import { nameIsPathSegment } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Config } from './config.ts'
@@ -17,6 +18,8 @@ export function strategies(
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
+    // `v1.` names the core group.
+    ['apiservices.apiregistration.k8s.io', { validateName: nameIsPathSegment }],
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],
     ['clusterrolebindings.rbac.authorization.k8s.io', clusterRoleBindingStrategy],
     ['roles.rbac.authorization.k8s.io', roleStrategy],

@@ -16,8 +16,14 @@ export interface BuildInfo {
 /** The release whose behaviour and types this server has. */
 export const kubernetesVersion = { major: '1', minor: '36', patch: '3' } as const
 
-export function versionDocument(build: BuildInfo): object {
+/** `v1.36.3+borough.0.1.0` */
+export function gitVersion(build: BuildInfo): string {
   const { major, minor, patch } = kubernetesVersion
+  return `v${major}.${minor}.${patch}+borough.${build.version}`
+}
+
+export function versionDocument(build: BuildInfo): object {
+  const { major, minor } = kubernetesVersion
   return {
     major,
     minor,
@@ -25,7 +31,7 @@ export function versionDocument(build: BuildInfo): object {
     emulationMinor: minor,
     minCompatibilityMajor: major,
     minCompatibilityMinor: String(Number(minor) - 1),
-    gitVersion: `v${major}.${minor}.${patch}+borough.${build.version}`,
+    gitVersion: gitVersion(build),
     gitCommit: build.gitCommit,
     gitTreeState: build.gitTreeState,
     buildDate: build.buildDate,

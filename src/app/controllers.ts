@@ -1,0 +1,133 @@
+/** Which controllers run, what feeds them and whom they act as. */
+import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
+import { EventRecorder } from '../apis/events/recorder.ts'
+import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
+import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
+import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
+import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
+import { populationControllers } from '../apis/templates/reconcile.ts'
+import { templateControllerName } from '../apis/templates/types.ts'
+import { groupPriority } from '../catalog/facts/groups.ts'
+import type { Client } from '../client/client.ts'
+import type { ControllerSpec, Source } from '../controller/controller.ts'
+import { runController } from '../controller/run-controller.ts'
+import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
+import type { ControllerName } from './catalog.ts'
+import { ownershipFeed } from './ownership-feed.ts'
+import type { Pki } from './pki.ts'
+import type { Core } from './wire.ts'
+
+export type ClientFor = (user: UserInfo, userAgent: string) => Client
+
+/** Each acts as a service account of its own, through the pipeline. Resolves when all have stopped. */
+export async function runControllers(core: Core, pki: Pki, client: ClientFor, signal: AbortSignal): Promise<void> {
+  const { clock, log, controllers } = core.config
+  const as = (name: string): Client => client(serviceAccountUser('kube-system', name), name)
+  const specs = controllerSpecs(core, pki, as).filter(([name]) => controllers(name))
+  const runtime = { clock, log }
+  await Promise.all(specs.map(([, spec]) => runController(spec, runtime, signal)))
+}
+
+function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [ControllerName, ControllerSpec][] {
+  const { clock, ids, log, population } = core.config
+  const { content, lister } = core
+  const terminating: Source = {
+    async run(enqueue, signal) {
+      const stop = content.onChange((name) => enqueue({ namespace: '', name }))
+      const forget = lister.subscribe(core.namespaces.type, (next) => {
+        if (next !== undefined && next.object.metadata.deletionTimestamp !== undefined) {
+          enqueue({ namespace: '', name: next.name })
+        }
+      })
+      await aborted(signal)
+      stop()
+      forget()
+    },
+  }
+  const specs: [ControllerName, ControllerSpec][] = [
+    [
+      'namespace-controller',
+      {
+        name: 'namespace-controller',
+        workers: 10,
+        sources: [terminating],
+        reconciler: namespaceReconciler({ client: as('namespace-controller'), content, clock }),
+      },
+    ],
+  ]
+  for (const birthright of birthrights(pki.caCert)) {
+    const { controller } = birthright
+    specs.push([
+      controller,
+      {
+        name: controller,
+        workers: 4,
+        sources: [lostBirthrights(core, birthright)],
+        reconciler: birthrightReconciler(as(controller), birthright),
+      },
+    ])
+  }
+  const warn = (component: string) => (error: unknown) =>
+    log.warn({ error, component }, 'a watch broke and is taken up again')
+  specs.push([
+    aggregationControllerName,
+    aggregationController({
+      client: as(aggregationControllerName),
+      clock,
+      onError: warn(aggregationControllerName),
+    }),
+  ])
+  const eventsOf = (component: string): EventRecorder =>
+    new EventRecorder({ client: as(component), clock, ids, log, component })
+  specs.push([
+    garbageCollectorName,
+    garbageCollector({
+      client: as(garbageCollectorName),
+      feed: ownershipFeed(core.cache, core.catalog.types),
+      events: eventsOf(garbageCollectorName),
+    }),
+  ])
+  specs.push([
+    apiServiceControllerName,
+    apiServiceController({
+      client: as(apiServiceControllerName),
+      clock,
+      types: core.catalog.types,
+      groupPriority,
+      onError: warn(apiServiceControllerName),
+    }),
+  ])
+  if (population) {
+    const deps = { client: as(templateControllerName), events: eventsOf(templateControllerName) }
+    for (const spec of populationControllers({ ...deps, clock, onError: warn(templateControllerName) })) {
+      specs.push([templateControllerName, spec])
+    }
+  }
+  return specs
+}
+
+/** Namespaces that live and have lost it, or whose copy was changed. */
+function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name }: Birthright): Source {
+  return {
+    async run(enqueue, signal) {
+      const type = catalog.types.find(resource)
+      if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource}`)
+      const stop = lister.subscribe(type, (_next, old) => {
+        if (old?.name !== name) return
+        const namespace = namespaces.find(old.namespace)
+        if (namespace !== undefined && namespace.metadata.deletionTimestamp === undefined) {
+          enqueue({ namespace: '', name: old.namespace })
+        }
+      })
+      await aborted(signal)
+      stop()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

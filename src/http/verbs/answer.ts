@@ -1,0 +1,51 @@
+/** create of a kind that is answered and not kept: reviews, and sub-resources such as `serviceaccounts/token`. */
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { badRequest } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import type { BodyDecoder } from '../decode-body.ts'
+import { negotiate } from '../negotiate.ts'
+import type { Renderer } from '../respond.ts'
+import { checkWriteOptions } from './options.ts'
+import { warn } from './target.ts'
+import type { VerbHandler } from './verb.ts'
+
+export type Answer = (
+  question: KubeObject,
+  context: {
+    readonly user: UserInfo
+    readonly namespace: string
+    readonly name: string
+    readonly dryRun: boolean
+    warn(text: string): void
+  },
+) => Promise<KubeObject>
+
+export interface AnswerDeps {
+  readonly decoder: BodyDecoder
+  readonly renderer: Renderer
+  /** Of the body, where it is not the type in the URL. */
+  readonly bodyType?: ResourceType
+}
+
+export function answerVerb({ decoder, renderer, bodyType }: AnswerDeps, answer: Answer): VerbHandler {
+  return async (request, context, target) => {
+    const type = bodyType ?? target.type
+    const { query } = context.info
+    const n = negotiate(request.headers, query, renderer.offer(type, []))
+    checkWriteOptions('CreateOptions', query)
+    const question = await decoder.decodeObject(request, context, type)
+    const given = question.metadata.namespace
+    if (target.type.namespaced && given && given !== target.namespace) {
+      throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+    }
+    const answered = await answer(question, {
+      user: context.user,
+      namespace: target.namespace,
+      name: target.name,
+      dryRun: query.getAll('dryRun').includes('All'),
+      warn: (text) => warn(context, text),
+    })
+    return renderer.value(answered, type, n, 201)
+  }
+}
