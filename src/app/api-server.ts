@@ -62,7 +62,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,
     random: Math.random,
-    apply: applyWith(clock),
+    apply: applyWith(clock, catalog.types),
   } satisfies Parameters<typeof patchVerb>[0] & Parameters<typeof watchVerb>[0] & Parameters<typeof deleteVerb>[0]
 
   const documents = createDocuments({

@@ -4,23 +4,37 @@ import type { Apply } from '../http/verbs/patch.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { trackUpdate } from '../kube/apply/track-update.ts'
-import { apiVersionOf } from '../kube/gvk.ts'
+import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
+import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { RegistryDeps } from '../registry/parts.ts'
 
-export const trackWrite: RegistryDeps['trackUpdate'] = ({ type, live, next, manager, subresource, now }): KubeObject =>
-  trackUpdate({
-    live,
-    next,
-    schema: type.schema,
-    manager,
-    apiVersion: apiVersionOf(type),
-    subresource,
-    now,
-    resetFields: resetFieldsOf(type, subresource),
-  })
+type Served = Pick<ResourceTypes, 'find'>
 
-export function applyWith(clock: Clock): Apply {
+/** Is this version of the resource still served? Entries of versions that are not are dropped. */
+const servedIn =
+  (types: Served, { resource }: ResourceType) =>
+  (apiVersion: string): boolean => {
+    const gv = parseApiVersion(apiVersion)
+    return gv !== undefined && types.find({ ...gv, resource }) !== undefined
+  }
+
+export function trackWrites(types: Served): RegistryDeps['trackUpdate'] {
+  return ({ type, live, next, manager, subresource, now }): KubeObject =>
+    trackUpdate({
+      live,
+      next,
+      schema: type.schema,
+      manager,
+      apiVersion: apiVersionOf(type),
+      subresource,
+      now,
+      resetFields: resetFieldsOf(type, subresource),
+      served: servedIn(types, type),
+    })
+}
+
+export function applyWith(clock: Clock, types: Served): Apply {
   return ({ live, config, type, subresource, manager, force }) =>
     applyConfiguration({
       live,
@@ -33,5 +47,6 @@ export function applyWith(clock: Clock): Apply {
       subresource,
       now: rfc3339(clock.now()),
       resetFields: resetFieldsOf(type, subresource),
+      served: servedIn(types, type),
     })
 }

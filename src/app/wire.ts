@@ -40,7 +40,7 @@ import type { Storage } from '../storage/storage.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type AdmissionName, admissionOrder, ownKinds } from './catalog.ts'
 import type { Config } from './config.ts'
-import { trackWrite } from './field-ownership.ts'
+import { trackWrites } from './field-ownership.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
 import { strategies } from './strategies.ts'
@@ -133,7 +133,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
     validateSchema: (type, object, old) =>
       validateSchema(object as unknown as JsonObject, type.schema, { compilePattern }, old as unknown as JsonObject),
-    trackUpdate: trackWrite,
+    trackUpdate: trackWrites(catalog.types),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
   })
 
