@@ -770,9 +770,12 @@ export function describeStorageContract(
         const reached = endOfCommit(await commit(put('/a', '0')))
         const after = reached + 3 * positionsPerCommit
         const reader = watch(after)
+        // Reading already: what comes before `after` must not slip through a watch that is up to date either.
+        const reading = reader.until(after + 1)
         const revisions: Revision[] = []
         while ((revisions.at(-1) ?? 0) <= after) revisions.push(await commit(put('/a', 'x')))
         const last = revisions.at(-1) ?? 0
+        await reading
         expect((await reader.until(endOfCommit(last))).map((c) => c.revision)).toEqual([last])
       })
 

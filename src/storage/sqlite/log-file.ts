@@ -349,7 +349,7 @@ function takeOwnership(directory: string): DatabaseSync {
     const owner = new DatabaseSync(path, { timeout: 0 })
     try {
       // In this mode the lock outlives the transaction, until the file is closed.
-      owner.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
+      owner.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
       return owner
     } catch (error) {
       owner.close()

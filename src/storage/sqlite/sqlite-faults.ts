@@ -26,15 +26,15 @@ export function faultOf(error: unknown, path: string): Fault {
   if (error instanceof StorageError) return { code: error.code, message: error.message }
   const text = error instanceof Error ? error.message : String(error)
   const detail = errcodeOf(error)
-  if (detail === undefined) return { code: 'unavailable', message: `${path}: ${text}` }
+  if (detail === undefined) return systemFaultOf(error, text, path)
   switch (detail & 0xff) {
     case busy:
     case locked:
       return { code: 'locked', message: `${path} is locked by another program` }
     case readOnly:
-      return { code: 'unavailable', message: `${path} is read-only` }
+      return readOnlyFault(path)
     case full:
-      return { code: 'full', message: `there is no room for ${path} to grow` }
+      return fullFault(path)
     case corrupt:
     case notADatabase:
       return { code: 'corrupt', message: `${path} is damaged (${text}); restore it from a backup` }
@@ -45,6 +45,29 @@ export function faultOf(error: unknown, path: string): Fault {
     default:
       return { code: 'unavailable', message: `${path}: ${text} (code ${detail})` }
   }
+}
+
+/** Errors of the file system itself, met before SQLite has the file. */
+function systemFaultOf(error: unknown, text: string, path: string): Fault {
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return readOnlyFault(path)
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return fullFault(path)
+    default:
+      return { code: 'unavailable', message: `${path}: ${text}` }
+  }
+}
+
+function readOnlyFault(path: string): Fault {
+  return { code: 'unavailable', message: `${path} is read-only for this process` }
+}
+
+function fullFault(path: string): Fault {
+  return { code: 'full', message: `there is no room for ${path} to grow` }
 }
 
 export function errorOf(fault: Fault): StorageError {
