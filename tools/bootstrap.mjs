@@ -57,12 +57,15 @@ function install() {
   // Under npm this is the npm that called us; it may be on no PATH.
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
   const [program, ...first] = npm
-  const { status, error } = spawnSync(program, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // Not `npm ci`: it insists that the lock file names the optional packages of every other system too, even those that
+  // the registry in use does not have. This takes the same versions and leaves the lock file alone.
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  const { status, error } = spawnSync(program, [...first, ...args], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   })
   if (status === 0 && existsSync(ownNode)) return true
-  process.stderr.write(`npm ci failed${error ? `: ${error.message}` : ''}; see above\n`)
+  process.stderr.write(`npm install failed${error ? `: ${error.message}` : ''}; see above\n`)
   return false
 }
 
