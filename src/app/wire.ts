@@ -122,7 +122,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     }),
   }
 
-  const strategyOf = strategies(config, () => ({}))
+  const strategyOf = strategies(config, (type) => catalog.strategyOf(type))
   const registry = createRegistry({
     storage,
     cache,

@@ -1,4 +1,5 @@
 import type { Credentials } from '../../authn/authn.ts'
+import { bearerTokenOf, websocketTokenOf } from '../../authn/bearer-token.ts'
 import { unauthorized } from '../../kube/status-error.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
@@ -11,7 +12,6 @@ export function authenticate(decide: Authenticate): Stage {
     if (request.localUser !== undefined) {
       context.user = request.localUser
     } else {
-      if (request.clientCertificate?.rejected) throw unauthorized()
       const user = await decide(credentialsOf(request))
       if (user === undefined) throw unauthorized()
       context.user = user
@@ -21,19 +21,15 @@ export function authenticate(decide: Authenticate): Stage {
 }
 
 function credentialsOf(request: ApiRequest): Credentials {
-  const der = request.clientCertificate?.der
-  const token = bearerToken(request.headers['authorization'])
+  const certificate = request.clientCertificate
+  const token =
+    bearerTokenOf(request.headers['authorization']) ?? websocketTokenOf(request.headers['sec-websocket-protocol'])
   return {
-    ...(der === undefined ? {} : { clientCertificate: der }),
+    ...(certificate === undefined
+      ? {}
+      : certificate.rejected
+        ? { clientCertificateRejected: true }
+        : { clientCertificate: certificate.der }),
     ...(token === undefined ? {} : { bearerToken: token }),
   }
-}
-
-/** Other schemes are ignored, as upstream does: the caller is then anonymous. An empty token counts as none. */
-function bearerToken(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const space = header.indexOf(' ')
-  if (space < 0 || header.slice(0, space).toLowerCase() !== 'bearer') return undefined
-  const token = header.slice(space + 1).trim()
-  return token === '' ? undefined : token
 }
