@@ -2,7 +2,6 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
-import { parse as parseYaml } from 'yaml'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -11,6 +10,7 @@ import type { StatusError } from '../kube/status-error.ts'
 import { badRequest, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
+import { parseYaml } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
@@ -43,8 +43,6 @@ interface Parsed {
 const textDecoder = new TextDecoder('utf-8', { fatal: true })
 const deleteOptionsKind: GroupVersionKind = { group: '', version: 'v1', kind: 'DeleteOptions' }
 const snippetBytes = 30
-/** Aliases a YAML body may expand to. */
-const maxYamlAliases = 100
 
 export class BodyDecoder {
   readonly #deps: DecodeDeps
@@ -117,7 +115,7 @@ export class BodyDecoder {
     const text = utf8(bytes)
     if (isApply) {
       try {
-        return { value: fromYaml(text), duplicates: [] }
+        return parseYaml(text)
       } catch (error) {
         throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)
       }
@@ -154,7 +152,7 @@ function parseBody(
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
   const text = utf8(bytes)
   try {
-    return mediaType === jsonMediaType ? parseJson(text, { duplicates }) : { value: fromYaml(text), duplicates: [] }
+    return mediaType === jsonMediaType ? parseJson(text, { duplicates }) : parseYaml(text)
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     throw unrecognized(type, `json parse error: ${problem}`, bytes)
@@ -167,14 +165,6 @@ function utf8(bytes: Uint8Array): string {
   } catch {
     throw badRequest('the body of the request is not valid UTF-8')
   }
-}
-
-function fromYaml(text: string): JsonValue {
-  const value: unknown = parseYaml(text, { maxAliasCount: maxYamlAliases, uniqueKeys: true, version: '1.1' })
-  // Through JSON: dates become text, shared nodes become copies, and the depth is bounded.
-  const json = JSON.stringify(value ?? null)
-  const { value: plain } = parseJson(json)
-  return plain
 }
 
 function unrecognized(type: Pick<ResourceType, 'kind'>, problem: string, bytes: Uint8Array): StatusError {

@@ -147,8 +147,9 @@ test('parsing, printing, adding and comparing agree with exact fractions', () =>
       expect(printQuantity(parseQuantity(printQuantity(p)))).toBe(printQuantity(p))
       const sum = { n: a.fraction.n * b.fraction.d + b.fraction.n * a.fraction.d, d: a.fraction.d * b.fraction.d }
       const difference = { n: a.fraction.n * b.fraction.d - b.fraction.n * a.fraction.d, d: sum.d }
-      expect(same(exact(printQuantity(addQuantities(p, q))), sum)).toBe(true)
-      expect(same(exact(printQuantity(subtractQuantities(p, q))), difference)).toBe(true)
+      // Not by way of the text: binary quantities beyond 2^63 are cut off when they are read, as upstream does it.
+      expect(same({ n: addQuantities(p, q).nanos, d: 10n ** 9n }, sum)).toBe(true)
+      expect(same({ n: subtractQuantities(p, q).nanos, d: 10n ** 9n }, difference)).toBe(true)
       expect(compareQuantities(p, q)).toBe(difference.n < 0n ? -1 : difference.n > 0n ? 1 : 0)
     }),
     { numRuns: 500 },

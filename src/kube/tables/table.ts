@@ -43,7 +43,7 @@ export interface Table {
   readonly kind: 'Table'
   readonly apiVersion: string
   readonly metadata: ListMeta
-  readonly columnDefinitions: readonly ColumnDefinition[]
+  readonly columnDefinitions: readonly ColumnDefinition[] | null
   readonly rows: readonly TableRow[]
 }
 
@@ -86,7 +86,7 @@ export function renderTable(request: TableRequest): Table {
     kind: 'Table',
     apiVersion,
     metadata: request.metadata,
-    columnDefinitions: request.withDefinitions === false ? [] : columns.definitions,
+    columnDefinitions: request.withDefinitions === false ? null : columns.definitions,
     rows: request.objects.map((object) => {
       const conditions = columns.conditions?.(object)
       return {
