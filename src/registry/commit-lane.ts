@@ -9,6 +9,9 @@
  *   cache: used=5    queued: T1 used=6    T2 used=7 (asLeftBy T1)    head: used=7, asLeftBy T2
  *
  * Invariant: a queued write stands on the one before it in the queue of its key, so whoever fails takes all after it along.
+ *
+ * A client that updates such an object itself (the quota's spec) reads it, thinks, and commits: while the lane is busy
+ * somebody is always faster. So after a lost race it may hold the key: nothing more is queued, it gets its turn.
  */
 import type { DecidedWrite } from '../admission/admission.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -25,11 +28,40 @@ export interface QueuedWrite {
 export class CommitLane {
   readonly #byKey = new Map<string, QueuedWrite[]>()
   readonly #byTicket = new Map<number, readonly QueuedWrite[]>()
+  readonly #holds = new Map<string, Promise<void>>()
+  readonly #idle = new Map<string, () => void>()
 
   /** What the last queued transaction that writes `key` will leave there. */
   head(key: string): QueuedWrite | undefined {
     const queue = this.#byKey.get(key)
     return queue?.[queue.length - 1]
+  }
+
+  /** Settles when whoever holds one of the keys lets go; undefined = nobody does. */
+  heldUntil(writes: readonly DecidedWrite[]): Promise<void> | undefined {
+    if (this.#holds.size === 0) return undefined
+    for (const { key } of writes) {
+      const held = this.#holds.get(key)
+      if (held) return held
+    }
+    return undefined
+  }
+
+  /** Resolves when nothing is queued for `key`, and nothing will be until `release` is called. */
+  async hold(key: string): Promise<{ release(): void }> {
+    for (let held = this.#holds.get(key); held; held = this.#holds.get(key)) await held
+    let free: () => void = () => {}
+    const hold = new Promise<void>((resolve) => {
+      free = resolve
+    })
+    this.#holds.set(key, hold)
+    if (this.#byKey.has(key)) await new Promise<void>((resolve) => this.#idle.set(key, resolve))
+    return {
+      release: () => {
+        if (this.#holds.get(key) === hold) this.#holds.delete(key)
+        free()
+      },
+    }
   }
 
   /** Called in the same synchronous section as the decision and `commit`. */
@@ -51,7 +83,7 @@ export class CommitLane {
       if (!queue) continue
       const at = queue.indexOf(write)
       if (at >= 0) queue.splice(at, 1)
-      if (queue.length === 0) this.#byKey.delete(write.key)
+      if (queue.length === 0) this.#emptied(write.key)
     }
   }
 
@@ -64,9 +96,16 @@ export class CommitLane {
         const at = queue?.indexOf(write) ?? -1
         if (!queue || at < 0) continue
         for (const follower of queue.splice(at).slice(1)) failed.push(follower.ticket)
-        if (queue.length === 0) this.#byKey.delete(write.key)
+        if (queue.length === 0) this.#emptied(write.key)
       }
     }
+  }
+
+  #emptied(key: string): void {
+    this.#byKey.delete(key)
+    const idle = this.#idle.get(key)
+    this.#idle.delete(key)
+    idle?.()
   }
 
   #take(ticket: Ticket): readonly QueuedWrite[] {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -14,6 +17,7 @@ import { forbidden } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
+import { SqliteStorage } from '../storage/sqlite/sqlite-storage.ts'
 import type { PendingCommit, Storage, Transaction } from '../storage/storage.ts'
 
 const limitsOf = (o: KubeObject): { hard: number; used: number } => ({
@@ -123,17 +127,27 @@ test('a dry run is refused by the same account and charges nothing', async () =>
 })
 
 test('an update of the quota itself gets its turn between creators that never stop', async () => {
-  await using f = await startWithQuota(1_000_000)
+  // An engine that writes on another thread: there is always somebody in its queue.
+  const directory = await mkdtemp(join(tmpdir(), 'lane-'))
+  await using storage = await SqliteStorage.open({ directory })
+  await using f = await startWithQuota(1_000_000, storage)
   let stop = false
   let n = 0
   const creator = async (): Promise<void> => {
     while (!stop) await f.registry.create(f.scope(configMaps, ''), configMap(`c${n++}`))
   }
-  const creators = Array.from({ length: 8 }, creator)
-  const raise = (o: KubeObject | undefined): KubeObject => ({ ...(o as KubeObject), spec: { hard: 2_000_000 } })
+  const creators = Array.from({ length: 16 }, creator)
+  while (n < 100) await new Promise((resolve) => setImmediate(resolve))
+  let tries = 0
+  const raise = (o: KubeObject | undefined): KubeObject => {
+    tries++
+    return { ...(o as KubeObject), spec: { hard: 2_000_000 } }
+  }
   await f.registry.update(f.scope(quotas, 'q'), raise)
+  expect(tries).toBeLessThan(5)
   stop = true
   await Promise.all(creators)
+  await rm(directory, { recursive: true })
   expect(await usedOf(f)).toBe(count(f))
   expect(limitsOf((await f.registry.get(quotas, 'ns', 'q')).object).hard).toBe(2_000_000)
 })
@@ -152,6 +166,13 @@ test('waiting for a decision asks everybody again afterwards', async () => {
   release()
   await created
   expect(asked).toBe(2)
+})
+
+test('a decision that can never be made ends in ServerTimeout', async () => {
+  await using f = await startFixture({ accountant: { account: () => ({ wait: new Promise(() => {}) }) } })
+  const created = f.registry.create(f.scope(configMaps, ''), configMap('a')).catch((e) => e)
+  for (let i = 0; i < 10; i++) await f.clock.advance(1000)
+  expect(await created).toMatchObject({ reason: 'ServerTimeout', details: { retryAfterSeconds: 1 } })
 })
 
 test('a commit whose outcome is unknown leaves no trace in the lane', async () => {

@@ -10,7 +10,7 @@
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
 import type { Attributes, ContentChange, DecidedWrite, DecisionView, Seen } from '../admission/admission.ts'
-import type { Clock } from '../base/clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { parseStored } from '../kube/stored-form.ts'
@@ -32,6 +32,9 @@ export interface ObjectWrite {
   /** On the monotonic clock: when to stop trying. */
   readonly deadlineMs: number
 }
+
+/** Time enough for a webhook or two; short against the patience of those who wait. */
+const longestTurnMs = 1000
 
 export type Outcome =
   | { readonly done: true; readonly revision: Revision }
@@ -66,8 +69,9 @@ export class Commits {
         caughtUp = true
         continue
       }
-      if (decision.wait) {
-        await decision.wait
+      const wait = decision.wait ?? this.#lane.heldUntil(decision.writes)
+      if (wait) {
+        await this.#within(write, wait)
         this.#checkDeadline(write)
         continue
       }
@@ -75,6 +79,21 @@ export class Commits {
       const outcome = await this.#settle(write, decision.writes, pending)
       if (outcome) return outcome
       this.#checkDeadline(write)
+    }
+  }
+
+  /**
+   * Runs `attempt` while others who want the same turn, and decisions that would write the object (a quota) along with
+   * something else, wait; for a second at most. For whoever has lost the race for the object before.
+   */
+  async inTurn<T>(key: string, attempt: () => Promise<T>): Promise<T> {
+    const hold = await this.#lane.hold(key)
+    const timer = this.#clock.after(longestTurnMs, () => hold.release())
+    try {
+      return await attempt()
+    } finally {
+      timer.cancel()
+      hold.release()
     }
   }
 
@@ -137,6 +156,19 @@ export class Commits {
       newest = Math.max(newest, entry.revision)
     }
     if (!this.#cache.reached(newest)) await this.#cache.applied(newest)
+  }
+
+  /** Until `wait` settles, but not beyond the deadline. */
+  async #within(write: ObjectWrite, wait: Promise<unknown>): Promise<void> {
+    let timer: Timer | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = this.#clock.after(Math.max(0, write.deadlineMs - this.#clock.monotonic()), resolve)
+    })
+    try {
+      await Promise.race([wait, late])
+    } finally {
+      timer?.cancel()
+    }
   }
 
   #checkDeadline(write: ObjectWrite): void {

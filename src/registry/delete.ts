@@ -7,6 +7,7 @@ import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { conflict, invalidOptions, isNotFound, notFound, StatusError } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
+import type { ObjectVersion } from '../watch/stored-object.ts'
 import { storedAs } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
 import { gaveUp } from './errors.ts'
@@ -57,12 +58,21 @@ export async function deleteObject(
   const { type, namespace, name } = scope
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
   const objects = parts.cache.type(type.storageName)
+  const attempt = async (version: ObjectVersion | undefined): Promise<DeleteResult | undefined> => {
+    if (!version) throw notFound(type, name)
+    return deleteVersion(parts, scope, options, version.as(type), deadlineMs)
+  }
   let caughtUp = false
-  for (;;) {
-    const version = objects.find(namespace, name)
+  for (let tries = 0; ; tries++) {
+    let version = objects.find(namespace, name)
     try {
-      if (!version) throw notFound(type, name)
-      const result = await deleteVersion(parts, scope, options, version.as(type), deadlineMs)
+      const result =
+        tries === 0
+          ? await attempt(version)
+          : await parts.commits.inTurn(keyOf(scope, name), () => {
+              version = objects.find(namespace, name)
+              return attempt(version)
+            })
       if (result) return result
     } catch (e) {
       if (caughtUp || !(e instanceof StatusError)) throw e

@@ -28,6 +28,7 @@ import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
+import type { ObjectVersion } from '../watch/stored-object.ts'
 import { createObject, keepDistinctOwners, storedAs } from './create.ts'
 import { gaveUp } from './errors.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
@@ -45,13 +46,21 @@ export async function updateObject(
   const { type, namespace, name } = scope
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
   const objects = parts.cache.type(type.storageName)
+  const attempt = (version: ObjectVersion | undefined): Promise<UpdateResult | undefined> =>
+    version
+      ? replace(parts, scope, { current: version.as(type), transform, options, deadlineMs })
+      : createMissing(parts, scope, transform, options)
   let caughtUp = false
-  for (;;) {
-    const version = objects.find(namespace, name)
+  for (let tries = 0; ; tries++) {
+    let version = objects.find(namespace, name)
     try {
-      const result = version
-        ? await replace(parts, scope, { current: version.as(type), transform, options, deadlineMs })
-        : await createMissing(parts, scope, transform, options)
+      const result =
+        tries === 0
+          ? await attempt(version)
+          : await parts.commits.inTurn(keyOf(scope, name), () => {
+              version = objects.find(namespace, name)
+              return attempt(version)
+            })
       if (result) return result
     } catch (e) {
       if (caughtUp || !(e instanceof StatusError)) throw e
