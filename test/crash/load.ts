@@ -15,7 +15,15 @@ import type { Expect, Revision, Write } from '../../src/storage/storage.ts'
 
 const [directory = '', first = '0', width = '16', count = 'Infinity'] = process.argv.slice(2)
 const say = (line: string): void => {
-  writeSync(1, `${line}\n`)
+  let rest = Buffer.from(`${line}\n`)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest))
+    } catch (error) {
+      // The pipe is full: whoever reads it is behind.
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+    }
+  }
 }
 const bytes = (n: number): Uint8Array => new TextEncoder().encode(String(n).padEnd(300, '.'))
 

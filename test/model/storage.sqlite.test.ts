@@ -23,5 +23,5 @@ describeStorageModel(
     }
     return { storage, reopen }
   },
-  { runs: 40 },
+  { runs: 15 },
 )

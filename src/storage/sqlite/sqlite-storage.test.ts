@@ -275,8 +275,10 @@ describe('faults of the file', () => {
     const revision = await create(storage, '/a')
     const other = new DatabaseSync(join(directory, 'state.db'))
     other.prepare('INSERT INTO log (revision, key, value) VALUES (?, ?, ?)').run(revision + 1024, '/b', bytes(1))
-    other.close()
     await expect(create(storage, '/c')).rejects.toMatchObject({ code: 'unavailable' })
+    // The file is not left locked.
+    other.exec('BEGIN IMMEDIATE; ROLLBACK')
+    other.close()
     await expect(create(storage, '/d')).rejects.toThrow('no more writes are taken until a restart')
     expect((await storage.get('/a')).entry).toBeDefined()
   })
