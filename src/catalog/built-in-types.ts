@@ -4,6 +4,7 @@
 import { type GroupVersionKind, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
+import { conversions } from './conversion/conversions.ts'
 import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './facts/resources.ts'
 import type { GeneratedCatalog, GeneratedResource } from './generated-catalog.ts'
 import type { Schemas } from './schemas.ts'
@@ -42,6 +43,7 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
   return catalog.resources.map((r): ResourceType => {
     const name = qualifiedResource(r)
     const verbs = verbExceptions[name] ?? verbsIn(r.verbs)
+    const conversion = conversions[`${r.version} ${name}`]
     return {
       group: r.group,
       version: r.version,
@@ -58,6 +60,7 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
         return schemas.get(schemas.nameOf(r.type))
       },
       storageName: storageNames[name] ?? r.resource,
+      ...(conversion ? { conversion } : {}),
       stored: verbs.includes('list'),
       custom: false,
     }

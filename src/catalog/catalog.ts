@@ -11,7 +11,6 @@ import type { Column, ResourceType, Subresource, Verb } from '../kube/resource-t
 import type { Schema } from '../kube/schema/schema.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { builtInTypes } from './built-in-types.ts'
-import { convert } from './conversion/convert.ts'
 import { Defaulter } from './defaults/apply-defaults.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
 import { readDescriptions, readGeneratedCatalog } from './generated-catalog.ts'
@@ -58,11 +57,6 @@ export interface Catalog {
   applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject): KubeObject
   /** What the registry must know about a built-in kind; for others, that nothing is special. */
   strategyOf(type: ResourceType): BuiltInStrategy
-  /**
-   * Between two versions of a kind that share their objects (autoscalers, events, kinds of ours in two groups). What is
-   * stored is the form of `types.findStorage(type.storageName)`. Never changes its argument.
-   */
-  convert(object: KubeObject, from: ResourceType, to: ResourceType): KubeObject
   /** Makes a type; serve it with `types.change({ add: [type] })`. */
   declare(declaration: TypeDeclaration): ResourceType
   /**
@@ -92,7 +86,6 @@ export function loadCatalog(): Catalog {
       return copy
     },
     strategyOf: (type) => strategies.get(type) ?? {},
-    convert,
     declare: (declaration) => declareType(declaration, schemas.get(objectMetaName)),
     describe: (typeName, field = '') => {
       texts ??= readDescriptions()

@@ -4,6 +4,7 @@
  */
 import type { GroupVersionKind, GroupVersionResource } from './gvk.ts'
 import type { Schema } from './schema/schema.ts'
+import type { KubeObject } from './types.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
@@ -25,6 +26,12 @@ export interface Column {
   readonly jsonPath?: string
 }
 
+/** Between what is stored and what a type shows of it. Neither changes its argument. */
+export interface Conversion {
+  toStored(object: KubeObject): KubeObject
+  fromStored(object: KubeObject): KubeObject
+}
+
 export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   readonly listKind: string
   readonly singular: string
@@ -36,6 +43,8 @@ export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   readonly schema: Schema
   /** `configmaps`, `widgets.ex.io`: the path element of its keys. Types that share it share their objects. */
   readonly storageName: string
+  /** For types whose fields differ from the stored form: a second version, another group's view of events. */
+  readonly conversion?: Conversion
   /** False for review kinds: they answer and are not kept. */
   readonly stored: boolean
   readonly custom: boolean

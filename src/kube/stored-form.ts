@@ -9,6 +9,7 @@
  *   watch line    {"type":"ADDED","object":{"kind":…}}\n
  */
 import { apiVersionOf } from './gvk.ts'
+import type { Conversion } from './resource-type.ts'
 import { parseJson } from './strict-json.ts'
 import type { KubeObject, ObjectMeta } from './types.ts'
 
@@ -18,6 +19,7 @@ export interface TypeHead {
   readonly version: string
   readonly kind: string
   readonly custom: boolean
+  readonly conversion?: Conversion
 }
 
 const opening = '{"metadata":{'
@@ -52,9 +54,11 @@ function isOmitted(value: unknown): boolean {
 
 /**
  * The stored form. Metadata fields that are empty or unknown are dropped; everything else keeps its order.
+ * `type` is what the object is one of; without it the object is taken as it is.
  * @throws TypeError for metadata without a name: such an object has no place in the store.
  */
-export function encodeStored(object: KubeObject): Uint8Array {
+export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversion'>): Uint8Array {
+  const object = type?.conversion ? type.conversion.toStored(shown) : shown
   const given = object.metadata
   if (!given.name) throw new TypeError('an object without a name can not be stored')
   const metadata: Record<string, unknown> = {}
@@ -80,7 +84,8 @@ export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number)
   const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength)
   const text = singleHead(type, revision) + rest
   // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
-  return (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as KubeObject
+  const object = (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as KubeObject
+  return type.conversion ? type.conversion.fromStored(object) : object
 }
 
 /** Everything before the stored bytes from position 13 on. ASCII: kinds and groups are DNS-like names. */

@@ -131,7 +131,7 @@ async function createNamed(
   const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
   await parts.chain.validate(attributes)
 
-  const bytes = encodeStored(next)
+  const bytes = encodeStored(next, type)
   if (bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
   const write = {
     attributes,
@@ -146,7 +146,11 @@ async function createNamed(
   return { stored: storedAs(scope, name, scope.dryRun ? 0 : outcome.revision, bytes) }
 }
 
-/** A version that is not (or not known to be) the cache's. */
+/** What is kept of it: what it is shown as is another form for some types. */
+export const storedBytesOf = (object: StoredObject): Uint8Array =>
+  object.type.conversion ? encodeStored(object.object, object.type) : object.bytes
+
+/** A version that is not (or not known to be) the cache's. `bytes` are those in the store. */
 export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
   const { type, namespace } = scope
   const key = namespace === '' ? name : `${namespace}/${name}`

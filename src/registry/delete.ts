@@ -8,7 +8,7 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import { conflict, invalidOptions, isNotFound, notFound, StatusError } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
-import { storedAs } from './create.ts'
+import { storedAs, storedBytesOf } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
 import { gaveUp } from './errors.ts'
 import { isHeld } from './kind-rules.ts'
@@ -103,7 +103,7 @@ async function deleteVersion(
   const plan = planDeletion(before, strategy, options, parts.clock.now())
   if (plan.action === 'keep') return { stored: current, removed: false }
   const after = plan.action === 'mark' ? plan.object : undefined
-  const bytes = plan.object ? encodeStored(plan.object) : current.bytes
+  const bytes = plan.object ? encodeStored(plan.object, type) : storedBytesOf(current)
   const write = {
     attributes,
     change: { type, namespace, name, before, after },

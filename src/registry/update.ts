@@ -29,7 +29,7 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
-import { createObject, keepDistinctOwners, storedAs } from './create.ts'
+import { createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
 import { gaveUp } from './errors.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
@@ -145,20 +145,20 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const removed = endsDeletion(strategy, old, next)
   const bytes = encodeUnlessSame(next, current)
   if (bytes === undefined && !removed) return { stored: current, created: false, removed: false }
-  const stored = storedAs(scope, name, current.revision, bytes ?? current.bytes)
-  if (stored.bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
+  const kept = bytes ?? storedBytesOf(current)
+  if (kept.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
   const write = {
     attributes,
     change: { type, namespace: scope.namespace, name, before: old, after: removed ? undefined : next },
     key: keyOf(scope, name),
-    value: removed ? undefined : stored.bytes,
+    value: removed ? undefined : kept,
     expect: current.revision,
     deadlineMs: how.deadlineMs,
   }
   const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
-  if (removed || scope.dryRun) return { stored, created: false, removed }
-  return { stored: storedAs(scope, name, outcome.revision, stored.bytes), created: false, removed: false }
+  const revision = removed || scope.dryRun ? current.revision : outcome.revision
+  return { stored: storedAs(scope, name, revision, kept), created: false, removed }
 }
 
 /** The body must name what the URL names. */
@@ -281,17 +281,17 @@ function encodeUnlessSame(next: KubeObject, current: StoredObject): Uint8Array |
   const old = current.object.metadata.managedFields
   const given = next.metadata.managedFields
   if (old && given && given !== old && sameOwnership(given, old)) {
-    const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } })
-    return sameState(timeless, current) ? undefined : encodeStored(next)
+    const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
+    return sameState(timeless, current) ? undefined : encodeStored(next, current.type)
   }
-  const bytes = encodeStored(next)
+  const bytes = encodeStored(next, current.type)
   return sameState(bytes, current) ? undefined : bytes
 }
 
 function sameState(bytes: Uint8Array, current: StoredObject): boolean {
-  if (bytes.byteLength !== current.bytes.byteLength) return false
+  const before = storedBytesOf(current)
+  if (bytes.byteLength !== before.byteLength) return false
   return (
-    Buffer.compare(bytes, current.bytes) === 0 ||
-    jsonEqual(parseStored(bytes, current.type, current.revision), current.object)
+    Buffer.compare(bytes, before) === 0 || jsonEqual(parseStored(bytes, current.type, current.revision), current.object)
   )
 }

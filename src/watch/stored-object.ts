@@ -3,7 +3,7 @@
  * is which one is current.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
-import { parseStored } from '../kube/stored-form.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
@@ -15,7 +15,7 @@ export interface StoredObject {
   readonly name: string
   /** Of the change; the object's resourceVersion. 0 for a dry-run create. */
   readonly revision: Revision
-  /** JSON without TypeMeta and without resourceVersion; always begins with `{"metadata":{`. */
+  /** As `type` shows it: JSON without TypeMeta and without resourceVersion; always begins with `{"metadata":{`. */
   readonly bytes: Uint8Array
   /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
   readonly object: KubeObject
@@ -60,6 +60,8 @@ export class TypedVersion implements StoredObject {
   readonly version: ObjectVersion
   readonly #pool: ParsedPool | undefined
   #object: KubeObject | undefined
+  /** Only for types that do not show what is stored. */
+  #converted: Uint8Array | undefined
 
   /** `object`: the parsed form, where the maker has it at hand. */
   constructor(type: ResourceType, version: ObjectVersion, pool?: ParsedPool, object?: KubeObject) {
@@ -82,7 +84,9 @@ export class TypedVersion implements StoredObject {
   }
 
   get bytes(): Uint8Array {
-    return this.version.bytes
+    if (!this.type.conversion) return this.version.bytes
+    this.#converted ??= encodeStored(this.object)
+    return this.#converted
   }
 
   get object(): KubeObject {
@@ -96,5 +100,6 @@ export class TypedVersion implements StoredObject {
   /** Called by the pool: parsed again when next asked for. */
   forget(): void {
     this.#object = undefined
+    this.#converted = undefined
   }
 }

@@ -1,5 +1,6 @@
 /**
- * How the registry treats each kind, where it is not the default. Keys are `resource` or `resource.group`.
+ * How the registry treats each kind, where it is not the default and no folder under `apis/` says so. Keys are
+ * `resource` or `resource.group`.
  * @see the strategy.go of each resource in pkg/registry of Kubernetes 1.36: AllowCreateOnUpdate,
  *   AllowUnconditionalUpdate, PrepareForCreate; ReturnDeletedObject of its storage; Validate*Name of its validation
  */
@@ -9,9 +10,7 @@ const set = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
 /** PUT makes what is missing. */
 export const createOnUpdate: ReadonlySet<string> = set(
-  'endpoints events limitranges services events.events.k8s.io leases.coordination.k8s.io ' +
-    'clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io ' +
-    'roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io',
+  'endpoints events limitranges services events.events.k8s.io leases.coordination.k8s.io runtimeclasses.node.k8s.io',
 )
 
 /** An update must carry a resourceVersion. */
@@ -52,10 +51,6 @@ export const nameRules: Readonly<Record<string, NameRule>> = {
   namespaces: nameIsLabel,
   services: nameIsDns1035,
   'apiservices.apiregistration.k8s.io': nameIsPathSegment,
-  'clusterroles.rbac.authorization.k8s.io': nameIsPathSegment,
-  'clusterrolebindings.rbac.authorization.k8s.io': nameIsPathSegment,
-  'roles.rbac.authorization.k8s.io': nameIsPathSegment,
-  'rolebindings.rbac.authorization.k8s.io': nameIsPathSegment,
   'ipaddresses.networking.k8s.io': nameIsPathSegment,
 }
 

@@ -105,27 +105,6 @@ describe('manifests as kubectl makes them are valid', () => {
     ],
     ['create quota --scopes', 'v1 resourcequotas', { spec: { hard: { pods: '2' }, scopes: ['BestEffort'] } }],
     [
-      'create role',
-      'rbac.authorization.k8s.io/v1 roles',
-      { rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['a'] }] },
-    ],
-    [
-      'create clusterrole --non-resource-url',
-      'rbac.authorization.k8s.io/v1 clusterroles',
-      { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] },
-    ],
-    [
-      'create rolebinding',
-      'rbac.authorization.k8s.io/v1 rolebindings',
-      {
-        roleRef: { kind: 'ClusterRole', name: 'view' },
-        subjects: [
-          { kind: 'User', name: 'u' },
-          { kind: 'ServiceAccount', name: 's' },
-        ],
-      },
-    ],
-    [
       'create ingress',
       'networking.k8s.io/v1 ingresses',
       {
@@ -511,37 +490,6 @@ describe('what is wrong is said in upstream words', () => {
       want: ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],
     },
     {
-      name: 'rules of a role',
-      type: 'rbac.authorization.k8s.io/v1 roles',
-      given: { rules: [{ verbs: [] }, { verbs: ['get'], nonResourceURLs: ['/x'] }] },
-      want: [
-        'rules[0].verbs: Required value: verbs must contain at least one value',
-        'rules[0].apiGroups: Required value: resource rules must supply at least one api group',
-        'rules[0].resources: Required value: resource rules must supply at least one resource',
-        'rules[1].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs',
-      ],
-    },
-    {
-      name: 'subjects of a binding',
-      type: 'rbac.authorization.k8s.io/v1 clusterrolebindings',
-      given: {
-        roleRef: { kind: 'Role', name: 'a/b' },
-        subjects: [
-          { kind: 'ServiceAccount', name: 's', apiGroup: 'rbac.authorization.k8s.io' },
-          { kind: 'Foo', name: 'f' },
-          { kind: 'Group' },
-        ],
-      },
-      want: [
-        'roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"',
-        'roleRef.name: Invalid value: "a/b": may not contain \'/\'',
-        'subjects[0].apiGroup: Unsupported value: "rbac.authorization.k8s.io": supported values: ""',
-        'subjects[0].namespace: Required value',
-        'subjects[1].kind: Unsupported value: "Foo": supported values: "ServiceAccount", "User", "Group"',
-        'subjects[2].name: Required value',
-      ],
-    },
-    {
       name: 'names and amounts of a quota',
       type: 'v1 resourcequotas',
       given: { spec: { hard: { foo: '1', pods: '-1', secrets: '1500m', storage: '1' } } },
@@ -766,13 +714,6 @@ describe('what may change', () => {
       want: [
         /^spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', .* and 'minReadySeconds' are forbidden$/,
       ],
-    },
-    {
-      name: 'not the role of a binding',
-      type: 'rbac.authorization.k8s.io/v1 rolebindings',
-      before: { roleRef: { kind: 'Role', name: 'a' } },
-      after: { roleRef: { kind: 'Role', name: 'b' } },
-      want: [/^roleRef: Invalid value: .*: cannot change roleRef$/],
     },
     {
       name: 'not a frozen config map',

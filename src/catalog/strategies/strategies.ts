@@ -1,7 +1,7 @@
 /**
  * What differs by built-in kind, in one table. `BuiltInStrategy` is the part of the registry's `Strategy` that is known
- * here; the registry lies above this layer, so the shape is written down again. Special kinds (namespaces, custom
- * resource definitions) get their own strategies from `app/`.
+ * here; the registry lies above this layer, so the shape is written down again. Kinds with a folder under `apis/`
+ * (namespaces, roles, bindings, custom resource definitions) have their strategies there.
  */
 import type { FieldError } from '../../kube/field-error.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
@@ -39,7 +39,6 @@ import {
 } from '../validation/platform.ts'
 import { checkPod } from '../validation/pod.ts'
 import { checkLimitRange, checkResourceQuota } from '../validation/quota.ts'
-import { checkBinding, checkClusterRole, checkRole } from '../validation/rbac.ts'
 import { numberIn, partIn, Report, textIn } from '../validation/report.ts'
 import { checkEndpointSlice, checkEndpoints, checkService } from '../validation/service.ts'
 import { checkPersistentVolume, checkPersistentVolumeClaim, checkStorageClass } from '../validation/storage.ts'
@@ -103,8 +102,6 @@ const checks: Readonly<Record<string, Check>> = {
   services: main(checkService),
   'apiservices.apiregistration.k8s.io': main(checkApiService),
   'certificatesigningrequests.certificates.k8s.io': main(checkSigningRequest),
-  'clusterrolebindings.rbac.authorization.k8s.io': (report, next, old) => checkBinding(report, next, old, false),
-  'clusterroles.rbac.authorization.k8s.io': main(checkClusterRole),
   'controllerrevisions.apps': main(checkControllerRevision),
   'cronjobs.batch': main(checkCronJob),
   'csidrivers.storage.k8s.io': main(checkCsiDriver),
@@ -123,8 +120,6 @@ const checks: Readonly<Record<string, Check>> = {
   'poddisruptionbudgets.policy': main(checkPodDisruptionBudget),
   'priorityclasses.scheduling.k8s.io': main(checkPriorityClass),
   'replicasets.apps': main(checkReplicaSet),
-  'rolebindings.rbac.authorization.k8s.io': (report, next, old) => checkBinding(report, next, old, true),
-  'roles.rbac.authorization.k8s.io': main(checkRole),
   'runtimeclasses.node.k8s.io': main(checkRuntimeClass),
   'statefulsets.apps': main(checkStatefulSet),
   'storageclasses.storage.k8s.io': main(checkStorageClass),

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { loadCatalog } from '../catalog.ts'
-import { needsConversion } from './convert.ts'
 
 const catalog = loadCatalog()
 function typeOf(group: string, version: string, resource: string): ResourceType {
@@ -41,7 +40,7 @@ describe('autoscalers', () => {
   }
 
   it('v1 shows the processor as a field and the rest as annotations', () => {
-    expect(catalog.convert(full, v2, v1)).toEqual({
+    expect(v1.conversion?.fromStored(full)).toEqual({
       apiVersion: 'autoscaling/v1',
       kind: 'HorizontalPodAutoscaler',
       metadata: {
@@ -60,7 +59,7 @@ describe('autoscalers', () => {
 
   it('loses nothing on the way to v1 and back', () => {
     const before = structuredClone(full)
-    expect(catalog.convert(catalog.convert(full, v2, v1), v1, v2)).toEqual(full)
+    expect(v1.conversion?.toStored(v1.conversion.fromStored(full))).toEqual(full)
     expect(full).toEqual(before)
   })
 
@@ -70,7 +69,7 @@ describe('autoscalers', () => {
       'autoscaling.alpha.kubernetes.io/behavior': '7',
     }
     const given: KubeObject = { metadata: { name: 'a', annotations }, spec: { maxReplicas: 1 } }
-    expect(catalog.convert(given, v1, v2)).toEqual({ metadata: { name: 'a' }, spec: { maxReplicas: 1 }, status: {} })
+    expect(v1.conversion?.toStored(given)).toEqual({ metadata: { name: 'a' }, spec: { maxReplicas: 1 }, status: {} })
   })
 })
 
@@ -93,7 +92,7 @@ describe('events', () => {
   }
 
   it('have other names for the same fields in each group', () => {
-    const converted = catalog.convert(core, coreEvents, newEvents)
+    const converted = newEvents.conversion?.fromStored(core) ?? core
     expect(converted).toMatchObject({
       apiVersion: 'events.k8s.io/v1',
       regarding: { kind: 'Pod' },
@@ -104,17 +103,12 @@ describe('events', () => {
       reportingInstance: 'i',
     })
     for (const field of Object.keys(converted)) expect(newEvents.schema.properties?.has(field), field).toBe(true)
-    expect(catalog.convert(converted, newEvents, coreEvents)).toEqual(core)
+    expect(newEvents.conversion?.toStored(converted)).toEqual(core)
   })
 })
 
-it('versions with the same fields differ in apiVersion only', () => {
-  const face = (group: string): ResourceType =>
-    catalog.declare({ group, version: 'v1alpha1', resource: 'as', kind: 'A', namespaced: true, properties: {} })
-  const object: KubeObject = { apiVersion: 'x/v1alpha1', kind: 'A', metadata: { name: 'a' } }
-  expect(catalog.convert(object, face('x'), face('y'))).toEqual({ ...object, apiVersion: 'y/v1alpha1' })
-  expect(catalog.convert(object, face('x'), face('x'))).toBe(object)
-  expect(needsConversion(face('x'), face('y'))).toBe(false)
-  expect(needsConversion(v2, v1)).toBe(true)
-  expect(needsConversion(v2, v2)).toBe(false)
+it('only the types that are not stored as they are convert', () => {
+  expect(catalog.types.findStorage('horizontalpodautoscalers')).toBe(v2)
+  expect(catalog.types.findStorage('events')).toBe(coreEvents)
+  expect([...catalog.types.all()].filter((t) => t.conversion)).toEqual([newEvents, v1])
 })
