@@ -30,6 +30,7 @@ import { watchVerb } from '../http/verbs/watch.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
 import { applyWith } from './field-ownership.ts'
+import type { Metrics } from './metrics.ts'
 import type { Core } from './wire.ts'
 
 export interface ApiServerDeps {
@@ -39,6 +40,7 @@ export interface ApiServerDeps {
   /** `host:port`, for the discovery document. */
   readonly serverAddress: () => string
   readonly reviews: ReviewHandlers
+  readonly metrics: Metrics
 }
 
 export function createApiServer(deps: ApiServerDeps): Serve {
@@ -77,6 +79,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     clock,
     ids,
     stages: [
+      deps.metrics.stage,
       answerErrors((error, { requestId, info }) =>
         log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
       ),

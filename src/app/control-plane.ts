@@ -28,6 +28,7 @@ import { createApiServer } from './api-server.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
+import { Metrics } from './metrics.ts'
 import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
 import { servingNames } from './serving-names.ts'
 import { openStorage } from './storage.ts'
@@ -90,6 +91,10 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   authenticators.push(tokens)
   const chain = authenticatorChain(authenticators, { anonymous: config.anonymous })
 
+  const metrics = new Metrics(build, {
+    heldCreates: () => core.hold.waiting,
+    revision: () => core.cache.revision,
+  })
   const openapi = new OpenapiDocuments({
     types: core.catalog.types,
     catalog: core.catalog,
@@ -112,6 +117,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       },
       build,
       plain: {
+        '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => metrics.text() },
         [discoveryPath]: {
           contentType: 'application/json',
           body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address}${keySetPath}`)),
@@ -121,6 +127,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       openapi: (path) => openapi.find(path),
       openapiPaths: () => openapi.paths(),
     },
+    metrics,
     reviews: reviewHandlers({
       authorizer: core.authorizer,
       authenticate: (credentials) => chain.authenticate(credentials),
@@ -134,7 +141,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     new RestClient({ transport: loopbackTransport(serve, user), userAgent })
 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
-  const controllers = runControllers(core, pki, client, stop.signal)
+  const controllers = runControllers(core, pki, client, metrics, stop.signal)
 
   return {
     core,

@@ -10,9 +10,10 @@ import { templateControllerName } from '../apis/templates/types.ts'
 import { groupPriority } from '../catalog/facts/groups.ts'
 import type { Client } from '../client/client.ts'
 import type { ControllerSpec, Source } from '../controller/controller.ts'
-import { runController } from '../controller/run-controller.ts'
+import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { ControllerName } from './catalog.ts'
+import type { Metrics } from './metrics.ts'
 import { ownershipFeed } from './ownership-feed.ts'
 import type { Pki } from './pki.ts'
 import type { Core } from './wire.ts'
@@ -20,11 +21,21 @@ import type { Core } from './wire.ts'
 export type ClientFor = (user: UserInfo, userAgent: string) => Client
 
 /** Each acts as a service account of its own, through the pipeline. Resolves when all have stopped. */
-export async function runControllers(core: Core, pki: Pki, client: ClientFor, signal: AbortSignal): Promise<void> {
+export async function runControllers(
+  core: Core,
+  pki: Pki,
+  client: ClientFor,
+  metrics: Metrics,
+  signal: AbortSignal,
+): Promise<void> {
   const { clock, log, controllers } = core.config
   const as = (name: string): Client => client(serviceAccountUser('kube-system', name), name)
   const specs = controllerSpecs(core, pki, as).filter(([name]) => controllers(name))
-  const runtime = { clock, log }
+  const runtime: ControllerRuntime = {
+    clock,
+    log,
+    observe: (controller, result, durationMs) => metrics.reconciled(controller, result, durationMs),
+  }
   await Promise.all(specs.map(([, spec]) => runController(spec, runtime, signal)))
 }
 

@@ -1,0 +1,149 @@
+/**
+ * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded when somebody
+ * first asks or the first request is over, not at start.
+ */
+import type { Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
+import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
+import type { BuildInfo } from '../http/version.ts'
+
+export interface Gauges {
+  /** Creates of namespaces that wait for initializers. */
+  heldCreates(): number
+  /** Of the storage, as this process sees it. */
+  revision(): number
+}
+
+type Labels = 'verb' | 'group' | 'version' | 'resource' | 'subresource' | 'scope' | 'code'
+
+interface Instruments {
+  readonly registry: PromRegistry
+  readonly duration: Histogram<Labels>
+  readonly inFlight: Gauge<'request_kind'>
+  readonly reconciles: Histogram<'controller' | 'result'>
+}
+
+/** Seconds: as kube-apiserver's, without its finest steps. */
+const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10, 30, 60]
+
+export class Metrics {
+  readonly #build: BuildInfo
+  readonly #gauges: Gauges
+  #loading: Promise<Instruments> | undefined
+  #instruments: Instruments | undefined
+  #reads = 0
+  #writes = 0
+
+  constructor(build: BuildInfo, gauges: Gauges) {
+    this.#build = build
+    this.#gauges = gauges
+  }
+
+  /** Outermost of all stages: what it sees is what the client saw. */
+  get stage(): Stage {
+    return (next) => async (request, context) => {
+      const began = performance.now()
+      const isRead = request.method === 'GET' || request.method === 'HEAD'
+      if (isRead) this.#reads++
+      else this.#writes++
+      try {
+        const response = await next(request, context)
+        this.#observe(context, response, began)
+        return response
+      } finally {
+        if (isRead) this.#reads--
+        else this.#writes--
+      }
+    }
+  }
+
+  reconciled(controller: string, result: string, durationMs: number): void {
+    this.#instruments?.reconciles.observe({ controller, result }, durationMs / 1000)
+  }
+
+  async text(): Promise<string> {
+    const { registry, inFlight } = await this.#load()
+    inFlight.set({ request_kind: 'readOnly' }, this.#reads)
+    inFlight.set({ request_kind: 'mutating' }, this.#writes)
+    return registry.metrics()
+  }
+
+  #observe({ info }: RequestContext, response: ApiResponse, began: number): void {
+    if (this.#instruments === undefined) {
+      // Requests before the library is there are not counted: it takes some milliseconds, once.
+      void this.#load()
+      return
+    }
+    // A watch lasts as long as its client likes: only its beginning is a latency.
+    // What nobody serves or may not be asked for must not become a label: anybody can make up names.
+    const known = info.isResource && response.status !== 404 && response.status !== 403
+    const labels = {
+      verb: info.isResource ? info.verb.toUpperCase() : 'OTHER',
+      group: known ? info.group : '',
+      version: known ? info.version : '',
+      resource: known ? info.resource : '',
+      subresource: known ? info.subresource : '',
+      scope: known ? scopeOf(info) : '',
+      code: String(response.status),
+    }
+    this.#instruments.duration.observe(labels, (performance.now() - began) / 1000)
+  }
+
+  #load(): Promise<Instruments> {
+    this.#loading ??= this.#create()
+    return this.#loading
+  }
+
+  async #create(): Promise<Instruments> {
+    const prometheus = await import('prom-client')
+    const registry = new prometheus.Registry()
+    const registers = [registry]
+    prometheus.collectDefaultMetrics({ register: registry })
+    const duration = new prometheus.Histogram({
+      name: 'apiserver_request_duration_seconds',
+      help: 'How long answers took, by verb, resource and code.',
+      labelNames: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'code'] as const,
+      buckets,
+      registers,
+    })
+    const inFlight = new prometheus.Gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests being worked on.',
+      labelNames: ['request_kind'] as const,
+      registers,
+    })
+    const reconciles = new prometheus.Histogram({
+      name: 'borough_reconcile_duration_seconds',
+      help: 'How long controllers worked on one key, and what came of it.',
+      labelNames: ['controller', 'result'] as const,
+      buckets,
+      registers,
+    })
+    const gauges = this.#gauges
+    const held: Gauge = new prometheus.Gauge({
+      name: 'borough_held_namespace_creates',
+      help: 'Creates of namespaces that wait for initializers.',
+      registers,
+      collect: () => held.set(gauges.heldCreates()),
+    })
+    const revision: Gauge = new prometheus.Gauge({
+      name: 'borough_storage_revision',
+      help: 'The newest change this process has seen, as resourceVersion.',
+      registers,
+      collect: () => revision.set(gauges.revision()),
+    })
+    const info = new prometheus.Gauge({
+      name: 'borough_build_info',
+      help: 'Always 1; the label says which build this is.',
+      labelNames: ['version'] as const,
+      registers,
+    })
+    info.set({ version: this.#build.version }, 1)
+    this.#instruments = { registry, duration, inFlight, reconciles }
+    return this.#instruments
+  }
+}
+
+function scopeOf({ namespace, name }: RequestContext['info']): string {
+  if (name !== '') return 'resource'
+  return namespace === '' ? 'cluster' : 'namespace'
+}
