@@ -203,6 +203,20 @@ test('what the window has dropped is replayed from the store, then it goes on li
   expect(f.cache.type('configmaps').watchers.size).toBe(0)
 })
 
+test('a replayed watch gets its bookmarks like any other', async () => {
+  await using f = await startFixture({ cache: { window: { changes: 1, sizeBytes: 1e9, ageMs: 1e9 } } })
+  const { revision } = await f.registry.list(configMaps, { namespace: 'ns' })
+  for (const name of ['a', 'b', 'c']) await create(f, name)
+  const events = await open(f, { resourceVersion: String(revision), allowWatchBookmarks: true, timeoutMs: 90_000 })
+  await take(events, 3)
+  const next = take(events, 1)
+  for (let i = 0; i < 50; i++) await Promise.resolve()
+  await f.clock.advance(60_000)
+  expect(await next).toEqual([{ type: 'BOOKMARK', revision: f.cache.revision, initialEventsEnd: false }])
+  await f.clock.advance(28_000)
+  expect((await take(events, 1)).map(show)).toEqual(['BOOKMARK'])
+})
+
 test('a restarted process resumes where the watcher was', async () => {
   await using a = await startFixture()
   await create(a, 'a')

@@ -3,7 +3,7 @@ import type { Stream } from '../base/stream.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { isStorageError, type Revision } from '../storage/storage.ts'
 import { type Watch, type WatchRequest, watchAfter, watchState } from '../watch/open-watch.ts'
-import { defaultSessionLimits, WatchSession } from '../watch/watch-session.ts'
+import { defaultSessionLimits } from '../watch/watch-session.ts'
 import { fromStorage, watchExpired } from './errors.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
@@ -106,7 +106,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
   }
 
   #bookmark(): void {
-    if (this.#watch instanceof WatchSession && this.#watch.bookmarks) this.#watch.bookmark(this.#parts.cache.revision)
+    this.#watch.bookmark(this.#parts.cache.revision)
   }
 
   #worded(error: unknown): unknown {

@@ -24,7 +24,10 @@ export interface WatchRequest {
   readonly signal: AbortSignal
 }
 
-export type Watch = Stream<readonly WatchEvent[]>
+export interface Watch extends Stream<readonly WatchEvent[]> {
+  /** Everything up to `revision` was sent; says nothing while that is not yet true of this watch. */
+  bookmark(revision: Revision): void
+}
 
 /** Events per piece of a backlog. */
 const pieceLength = 500
@@ -109,12 +112,17 @@ function inScope(change: ObjectChange, scope: WatchScope): boolean {
  * Reads the changes that the window has dropped (or that happened before this process began) from the store, until it
  * has come so far that the window covers the rest; from there on it is a live session.
  */
-class Replay implements Stream<readonly WatchEvent[]> {
+class Replay implements Watch {
   readonly #events: AsyncGenerator<readonly WatchEvent[]>
+  #live: WatchSession | undefined
   readonly #stop = new AbortController()
 
   constructor(cache: WatchCache, request: WatchRequest, after: Revision) {
     this.#events = this.#run(cache, request, after)
+  }
+
+  bookmark(revision: Revision): void {
+    this.#live?.bookmark(revision)
   }
 
   [Symbol.asyncIterator](): AsyncIterator<readonly WatchEvent[]> {
@@ -148,7 +156,8 @@ class Replay implements Stream<readonly WatchEvent[]> {
         if (position >= history.since) break
       }
       if (!this.#stop.signal.aborted) {
-        yield* watchFromWindow(cache, { ...request, signal: this.#stop.signal }, position)
+        this.#live = watchFromWindow(cache, { ...request, signal: this.#stop.signal }, position)
+        yield* this.#live
       }
     } finally {
       request.signal.removeEventListener('abort', stop)

@@ -40,6 +40,8 @@ export interface CacheParts {
   readonly pool: ParsedPool
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
+  /** A listener threw. The others, and the cache, go on. */
+  readonly onFault: (error: unknown) => void
 }
 
 export class TypeCache {
@@ -49,6 +51,7 @@ export class TypeCache {
   readonly #pool: ParsedPool
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
+  readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #byKey = new Map<string, ObjectVersion>()
   readonly #ordered = new OrderedMap<ObjectVersion>()
@@ -63,6 +66,7 @@ export class TypeCache {
     this.watchers = new WatcherIndex()
     this.#window = parts.window
     this.#content = parts.content
+    this.#onFault = parts.onFault
     this.#followers = parts.followers
     this.#lastChange = since
   }
@@ -113,8 +117,10 @@ export class TypeCache {
     this.#ordered.set(key, version)
   }
 
+  /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
   apply(key: string, revision: Revision, bytes: Uint8Array | undefined): void {
     const old = this.#byKey.get(key)
+    if (old !== undefined && old.revision >= revision) return
     if (bytes === undefined && old === undefined) return
     let next: ObjectVersion | undefined
     if (bytes === undefined) {
@@ -129,9 +135,17 @@ export class TypeCache {
     this.#lastChange = revision
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
-    for (const listener of this.#listeners) listener(next, old)
+    for (const listener of this.#listeners) this.#tell(listener, next, old)
     for (const follower of this.#followers) follower(this.storageName, next, old)
     this.watchers.offer(change)
+  }
+
+  #tell(listener: ChangeListener, next: ObjectVersion | undefined, old: ObjectVersion | undefined): void {
+    try {
+      listener(next, old)
+    } catch (e) {
+      this.#onFault(e)
+    }
   }
 
   #version(key: string, revision: Revision, bytes: Uint8Array, old: ObjectVersion | undefined): ObjectVersion {

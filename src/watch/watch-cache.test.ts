@@ -119,6 +119,45 @@ test('a listener is told what is there, then every change, before anyone can wai
   expect(told).toEqual([`->${first}`, `${first}>${second}`, `${second}>-`])
 })
 
+test('a listener that throws is logged, and harms nobody else', async () => {
+  const storage = new MemoryStorage()
+  const faults: unknown[] = []
+  const log = { ...silentLog, error: (fields: Readonly<Record<string, unknown>>) => faults.push(fields['err']) }
+  await using cache = await WatchCache.start({ storage, clock: new FakeClock(), log })
+  const bad = new Error('bad listener')
+  cache.type('configmaps').subscribe(() => {
+    throw bad
+  })
+  const told: string[] = []
+  cache.type('configmaps').subscribe((next) => told.push(next?.name ?? ''))
+  await cache.applied(await put(storage, '/registry/configmaps/a/x'))
+  await cache.applied(await put(storage, '/registry/configmaps/a/y'))
+  expect(told).toEqual(['x', 'y'])
+  expect(faults).toEqual([bad, bad])
+})
+
+test('when compaction overtakes the loading, it begins again', async () => {
+  const inner = new MemoryStorage()
+  for (let i = 0; i < 2100; i++) await put(inner, `/registry/configmaps/a/c${i}`)
+  let reads = 0
+  const storage = new Proxy<Storage>(inner, {
+    get(target, property) {
+      const member = Reflect.get(target, property, target)
+      if (property !== 'range') return typeof member === 'function' ? member.bind(target) : member
+      return async (...args: Parameters<Storage['range']>) => {
+        if (reads++ === 1) {
+          await put(inner, '/registry/configmaps/a/late')
+          await inner.compact(await inner.currentRevision())
+        }
+        return target.range(...args)
+      }
+    },
+  })
+  await using cache = await start(storage)
+  expect(cache.type('configmaps').size).toBe(2101)
+  expect([...cache.contentOf('a')]).toEqual([['configmaps', 2101]])
+})
+
 test('refresh shows what was acknowledged before it was asked, not before an earlier question', async () => {
   const storage = new MemoryStorage()
   await using cache = await start(storage)

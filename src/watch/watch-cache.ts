@@ -38,6 +38,7 @@ export interface WatchCacheOptions {
 }
 
 const loadPage = 2000
+const loadTries = 5
 /** As upstream: about every minute. */
 const bookmarkIntervalMs = 60_000
 const defaultParsedBytes = 16 * 1024 * 1024
@@ -83,10 +84,18 @@ export class WatchCache implements AsyncDisposable {
 
   /** Resolves when everything stored is in memory. */
   static async start(options: WatchCacheOptions): Promise<WatchCache> {
-    const cache = new WatchCache(options)
-    await cache.#load()
-    cache.#running = cache.#run()
-    return cache
+    for (let tries = 1; ; tries++) {
+      const cache = new WatchCache(options)
+      try {
+        await cache.#load()
+      } catch (e) {
+        // The revision being read was forgotten between two pages: a newer one is read from the beginning.
+        if (tries < loadTries && isStorageError(e, 'compacted')) continue
+        throw e
+      }
+      cache.#running = cache.#run()
+      return cache
+    }
   }
 
   /** What the cache shows: a store revision at which all its objects are current. */

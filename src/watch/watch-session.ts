@@ -87,10 +87,10 @@ export class WatchSession implements Stream<Batch> {
     this.#push(event)
   }
 
-  /** Everything up to `revision` was delivered to this session. */
-  bookmark(revision: Revision, initialEventsEnd = false): void {
-    if (this.#closed || revision < this.#after) return
-    this.#push({ type: 'BOOKMARK', revision, initialEventsEnd })
+  /** Everything up to `revision` was delivered to this session. Only for those that asked for bookmarks. */
+  bookmark(revision: Revision): void {
+    if (this.#closed || !this.bookmarks || revision < this.#after) return
+    this.#push({ type: 'BOOKMARK', revision, initialEventsEnd: false })
     this.flush()
   }
 
