@@ -135,14 +135,14 @@ export class TypeCache {
     this.#lastChange = revision
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
-    for (const listener of this.#listeners) this.#tell(listener, next, old)
-    for (const follower of this.#followers) follower(this.storageName, next, old)
+    for (const listener of this.#listeners) this.#tell(() => listener(next, old))
+    for (const follower of this.#followers) this.#tell(() => follower(this.storageName, next, old))
     this.watchers.offer(change)
   }
 
-  #tell(listener: ChangeListener, next: ObjectVersion | undefined, old: ObjectVersion | undefined): void {
+  #tell(call: () => void): void {
     try {
-      listener(next, old)
+      call()
     } catch (e) {
       this.#onFault(e)
     }

@@ -163,13 +163,13 @@ export class WatchCache implements AsyncDisposable {
   type(storageName: string): TypeCache {
     const known = this.#types.get(storageName)
     if (known) return known
-    const parts = {
+    const made = new TypeCache(storageName, this.#loadedAt, {
       window: this.#window,
       content: this.#content,
       pool: this.#pool,
       followers: this.#followers,
-    }
-    const made = new TypeCache(storageName, this.#loadedAt, parts)
+      onFault: (err) => this.#log.error({ err, storageName }, 'a listener failed; what it keeps may be out of date'),
+    })
     this.#types.set(storageName, made)
     return made
   }
