@@ -141,6 +141,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     new RestClient({ transport: loopbackTransport(serve, user), userAgent })
 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
+  metrics.startSoon(clock)
   const controllers = runControllers(core, pki, client, metrics, stop.signal)
 
   return {

@@ -1,8 +1,9 @@
 /**
- * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded when somebody
- * first asks or the first request is over, not at start.
+ * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded soon after the
+ * start, or when somebody first asks.
  */
 import type { Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
 import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 
@@ -22,6 +23,8 @@ interface Instruments {
   readonly reconciles: Histogram<'controller' | 'result'>
 }
 
+const loadDelayMs = 500
+
 /** Seconds: as kube-apiserver's, without its finest steps. */
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10, 30, 60]
 
@@ -36,6 +39,11 @@ export class Metrics {
   constructor(build: BuildInfo, gauges: Gauges) {
     this.#build = build
     this.#gauges = gauges
+  }
+
+  /** Counts from a moment after the start on: what the library costs must not delay the first answer. */
+  startSoon(clock: Clock): void {
+    clock.after(loadDelayMs, () => void this.#load())
   }
 
   /** Outermost of all stages: what it sees is what the client saw. */
@@ -68,11 +76,7 @@ export class Metrics {
   }
 
   #observe({ info }: RequestContext, response: ApiResponse, began: number): void {
-    if (this.#instruments === undefined) {
-      // Requests before the library is there are not counted: it takes some milliseconds, once.
-      void this.#load()
-      return
-    }
+    if (this.#instruments === undefined) return
     // A watch lasts as long as its client likes: only its beginning is a latency.
     // What nobody serves or may not be asked for must not become a label: anybody can make up names.
     const known = info.isResource && response.status !== 404 && response.status !== 403
