@@ -75,6 +75,7 @@ export const controllerNames = [
   'namespace-initializer-controller',
   'pod-garbage-collector',
   'apiservice-registration-controller',
+  'event-ttl-controller',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]

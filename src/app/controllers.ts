@@ -1,5 +1,7 @@
 /** Which controllers run, what feeds them and whom they act as. */
 import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
+import { expiredEvents } from '../apis/events/expiry.ts'
+import { eventTtlControllerName, eventTtlReconciler } from '../apis/events/reconcile.ts'
 import { EventRecorder } from '../apis/events/recorder.ts'
 import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
@@ -13,6 +15,7 @@ import type { ControllerSpec, Source } from '../controller/controller.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { ControllerName } from './catalog.ts'
+import { eventFeed } from './event-feed.ts'
 import type { Metrics } from './metrics.ts'
 import { ownershipFeed } from './ownership-feed.ts'
 import type { Pki } from './pki.ts'
@@ -97,6 +100,15 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
       feed: ownershipFeed(core.cache, core.catalog.types),
       events: eventsOf(garbageCollectorName),
     }),
+  ])
+  specs.push([
+    eventTtlControllerName,
+    {
+      name: eventTtlControllerName,
+      workers: 2,
+      sources: [expiredEvents(eventFeed(core), clock)],
+      reconciler: eventTtlReconciler(as(eventTtlControllerName)),
+    },
   ])
   specs.push([
     apiServiceControllerName,

@@ -62,6 +62,8 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     may([...read, 'create', 'patch'], '', 'namespaces'),
     events,
   ],
+  // Forgets events that are an hour old.
+  'event-ttl-controller': [may([...read, 'delete'], '', 'events')],
   // Holds the lease that says which replica's controllers run.
   'leader-election': [may([...read, 'create', 'patch', 'update'], 'coordination.k8s.io', 'leases'), events],
 }
