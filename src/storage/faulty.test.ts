@@ -60,6 +60,16 @@ describe('FaultyStorage', () => {
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'unavailable' })
   })
 
+  it('an idle watch can be disposed of while its consumer waits', async () => {
+    const { storage } = faulty({})
+    const stream = storage.watch(everything, await storage.currentRevision(), new AbortController().signal)
+    const iterator = stream[Symbol.asyncIterator]()
+    await iterator.next()
+    const waiting = iterator.next()
+    await stream[Symbol.asyncDispose]()
+    expect(await waiting).toEqual({ value: undefined, done: true })
+  })
+
   it('a compaction may come between a list and its watch', async () => {
     const { storage } = faulty({ compactBeforeWatch: 1 })
     const { revision } = await storage.range(everything)

@@ -88,19 +88,14 @@ export class FaultyStorage implements Storage {
   }
 
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch> {
-    const iterate = async function* (faulty: FaultyStorage): AsyncGenerator<ChangeBatch> {
-      if (!signal.aborted && faulty.#strikes('compactBeforeWatch')) {
-        await faulty.#storage.compact(await faulty.#storage.currentRevision())
-      }
-      for await (const batch of faulty.#storage.watch(span, after, signal)) {
-        if (faulty.#strikes('dropWatch')) throw new StorageError('unavailable', 'fault: the watch was dropped')
-        yield batch
-      }
-    }
-    const iterator = iterate(this)
+    const disposal = new AbortController()
+    const either = AbortSignal.any([signal, disposal.signal])
+    const iterator = this.#watch(span, after, either)
     return {
       [Symbol.asyncIterator]: () => iterator,
       [Symbol.asyncDispose]: async () => {
+        // A generator that waits for its next batch would not hear of `return` before that came.
+        disposal.abort()
         await iterator.return(undefined)
       },
     }
@@ -120,6 +115,16 @@ export class FaultyStorage implements Storage {
 
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve(this.#storage[Symbol.asyncDispose]())
+  }
+
+  async *#watch(span: Span, after: Revision, signal: AbortSignal): AsyncGenerator<ChangeBatch> {
+    if (!signal.aborted && this.#strikes('compactBeforeWatch')) {
+      await this.#storage.compact(await this.#storage.currentRevision())
+    }
+    for await (const batch of this.#storage.watch(span, after, signal)) {
+      if (this.#strikes('dropWatch')) throw new StorageError('unavailable', 'fault: the watch was dropped')
+      yield batch
+    }
   }
 
   #strikes(fault: keyof FaultRates): boolean {

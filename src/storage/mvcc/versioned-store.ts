@@ -7,7 +7,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { Change, ChangeBatch, Entry, RangeOptions, ReadOptions, Revision, Span, Storage } from '../storage.ts'
-import { endOfCommit, positionsPerCommit, StorageError } from '../storage.ts'
+import { endOfCommit, StorageError } from '../storage.ts'
 import { checkLimit } from '../transaction-shape.ts'
 import { History } from './history.ts'
 import { bytesLess } from './key-order.ts'
@@ -248,14 +248,4 @@ export class VersionedStore {
     }
     return { entries, more: false }
   }
-}
-
-/** The revision of the first write of commit `number`. */
-export function firstRevisionOf(number: number): Revision {
-  return number * positionsPerCommit
-}
-
-/** The number of the commit that a revision belongs to. */
-export function commitNumberOf(revision: Revision): number {
-  return Math.floor(revision / positionsPerCommit)
 }
