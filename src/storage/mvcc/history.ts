@@ -5,9 +5,10 @@
  *
  * Invariants: changes ascend by revision; nothing after `base` is missing; `base` is an end of a commit.
  */
+
+import { OrderedMap } from '../../base/ordered-map.ts'
 import type { Change, Revision } from '../storage.ts'
 import { positionsPerCommit } from '../storage.ts'
-import { OrderedMap } from './ordered-map.ts'
 
 /** Changes per segment: old history is dropped, and loaded, in pieces about this large. */
 const segmentLength = 1024

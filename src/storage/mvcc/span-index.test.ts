@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { spanTest } from './key-order.ts'
+import { spanTest } from './key-span.ts'
 import { SpanIndex } from './span-index.ts'
 
 describe('SpanIndex', () => {

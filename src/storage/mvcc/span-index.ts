@@ -5,8 +5,9 @@
  * The segments are rebuilt when asked for the first time after spans came or went. Watches of storage are few (one per
  * resource type) and long, commits are many.
  */
+
+import { bytesLess } from '../../base/key-order.ts'
 import type { Span } from '../storage.ts'
-import { bytesLess } from './key-order.ts'
 
 export class SpanIndex<T> {
   readonly #spans = new Map<T, Span>()

@@ -5,13 +5,13 @@
  * Keys, values and entries are shared with all readers and never copied.
  */
 import type { Clock } from '../../base/clock.ts'
+import { bytesLess } from '../../base/key-order.ts'
+import { OrderedMap } from '../../base/ordered-map.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { Change, ChangeBatch, Entry, RangeOptions, ReadOptions, Revision, Span, Storage } from '../storage.ts'
 import { endOfCommit, StorageError } from '../storage.ts'
 import { checkLimit } from '../transaction-shape.ts'
 import { History } from './history.ts'
-import { bytesLess } from './key-order.ts'
-import { OrderedMap } from './ordered-map.ts'
 import { WatchHub } from './watch-hub.ts'
 
 /** Changes forgotten at a stretch, before other work gets its turn: well below a millisecond each. */

@@ -16,7 +16,7 @@ import type { Clock, Timer } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { Change, ChangeBatch, Revision, Span } from '../storage.ts'
 import { StorageError } from '../storage.ts'
-import { spanTest } from './key-order.ts'
+import { spanTest } from './key-span.ts'
 import { SpanIndex } from './span-index.ts'
 
 /** Idle watches hear of new revisions at most this often, unless somebody asks. */

@@ -79,4 +79,18 @@ describe('OrderedMap', () => {
       expect(walk(map, '')).toEqual([['again', 1]])
     }
   })
+
+  it('counts a span as collecting it would', () => {
+    const key = fc.integer({ min: 0, max: 2000 }).map((n) => `k${n}`)
+    fc.assert(
+      fc.property(fc.array(key, { maxLength: 1500 }), fc.array(key, { maxLength: 300 }), key, key, (set, del, a, b) => {
+        const map = new OrderedMap<number>()
+        for (const k of set) map.set(k, 1)
+        for (const k of del) map.delete(k)
+        const [start, end] = a < b ? [a, b] : [b, a]
+        expect(map.count(start, end)).toBe(map.collect(start, end, Number.POSITIVE_INFINITY).values.length)
+      }),
+      { numRuns: 50 },
+    )
+  })
 })
