@@ -80,7 +80,7 @@ export async function deleteObject(
       caughtUp = true
       if (objects.find(namespace, name) === version) throw e
     }
-    if (parts.clock.monotonic() >= deadlineMs) throw gaveUp('DELETE', type.resource)
+    if (scope.signal.aborted || parts.clock.monotonic() >= deadlineMs) throw gaveUp('DELETE', type.resource)
   }
 }
 

@@ -136,20 +136,21 @@ test('a token of forgotten history is 410, with a token to go on inconsistently'
   await fill(f, ['a/1', 'a/2', 'a/3'])
   const first = await f.registry.list(configMaps, { namespace: '', limit: 1 })
   await fill(f, ['a/4'])
+  await using g = await startFixture({ storage: f.storage, clock: f.clock })
   await f.storage.compact(f.cache.revision)
-  const refused = await f.registry.list(configMaps, { namespace: '', continue: first.continue ?? '' }).catch((e) => e)
+  const refused = await g.registry.list(configMaps, { namespace: '', continue: first.continue ?? '' }).catch((e) => e)
   expect(refused).toMatchObject({
     code: 410,
     reason: 'Expired',
     message: expect.stringMatching(/^The provided continue/),
   })
-  const rest = await f.registry.list(configMaps, {
+  const rest = await g.registry.list(configMaps, {
     namespace: '',
     limit: 2,
     continue: findStatusError(refused)?.continueToken ?? '',
   })
   expect(names(rest)).toEqual(['a/2', 'a/3'])
-  expect(names(await f.registry.list(configMaps, { namespace: '', continue: rest.continue ?? '' }))).toEqual(['a/4'])
+  expect(names(await g.registry.list(configMaps, { namespace: '', continue: rest.continue ?? '' }))).toEqual(['a/4'])
 })
 
 const combinations: { name: string; given: Partial<ListQuery>; want: object }[] = [
@@ -261,8 +262,9 @@ test('pagination of any size, from the cache or from history, adds up to one lis
       fc.boolean(),
       fc.constantFrom(undefined, 'app in (x,y)', 'app!=z'),
       fc.constantFrom('', 'a', 'a-b'),
-      async (places, limit, disturb, labelSelector, namespace) => {
-        await using f = await startFixture()
+      fc.constantFrom(0, 1000),
+      async (places, limit, disturb, labelSelector, namespace, changes) => {
+        await using f = await startFixture({ cache: { window: { changes, sizeBytes: 1e9, ageMs: 1e9 } } })
         await fill(
           f,
           places.map((p) => p.join('/')),
@@ -271,11 +273,20 @@ test('pagination of any size, from the cache or from history, adds up to one lis
         const whole = await f.registry.list(configMaps, query)
         let n = 0
         const parts = await pages(f, { ...query, limit }, async () => {
-          if (disturb) await fill(f, [`${n % 2 ? 'a' : 'zz'}/new${n++}`])
+          if (!disturb) return
+          const gone = whole.items[n * 2]
+          if (gone) await f.registry.delete(f.scope(configMaps, gone.name, { namespace: gone.namespace }), {})
+          await fill(f, [`${n % 2 ? 'a' : 'zz'}/new${n++}`])
         })
         expect(parts.flatMap(names)).toEqual(names(whole))
         expect(parts.every((p) => p.items.length <= limit)).toBe(true)
         expect(parts.flatMap((p) => p.items.map((i) => i.revision))).toEqual(whole.items.map((i) => i.revision))
+        // What is said to remain is what comes.
+        let left = whole.items.length
+        for (const p of parts) {
+          left -= p.items.length
+          if (p.remainingItemCount !== undefined) expect(p.remainingItemCount).toBe(left)
+        }
       },
     ),
     { numRuns: 60 },

@@ -1,16 +1,15 @@
 /**
- * Lists, in key order, at one revision. Pages come from the cache while nothing of the type has changed since the first
- * page; afterwards from the store's history.
+ * Lists, in key order, at one revision. Pages show the first page's revision however the world moves on: from memory
+ * while the window reaches back that far, afterwards from the store's history.
  */
-import { objectsPrefixOf } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { expired, type StatusError } from '../kube/status-error.ts'
-import { isStorageError, prefixSpan, type Revision } from '../storage/storage.ts'
-import type { Matches } from '../watch/shared-events.ts'
-import { ObjectVersion } from '../watch/stored-object.ts'
+import { isStorageError, type Revision } from '../storage/storage.ts'
+import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
+import { historySource, type ListSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
@@ -25,7 +24,7 @@ const expiredToken =
 interface Page {
   readonly type: ResourceType
   readonly selection: Selection
-  /** What is listed, and the prefix that its keys lose in tokens. */
+  /** What is listed, in relative keys, and the prefix that they lose in tokens. */
   readonly span: KeySpan
   readonly prefix: string
   /** Infinity = all. */
@@ -41,16 +40,17 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const prefix = namespace === '' ? '' : `${namespace}/`
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
+  const now = (page: Page): Promise<ListPage> => readPage(presentSource(objects), page, cache.revision)
 
   if (query.continue) {
     const token = decodeContinue(query.continue)
     const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit }
     if (token.revision === latest) {
       await cache.refresh()
-      return fromCache(objects, page, cache.revision)
+      return now(page)
     }
     try {
-      return await at(parts, objects, page, token.revision)
+      return await readAt(parts, objects, page, token.revision)
     } catch (e) {
       throw isStorageError(e, 'compacted') ? tokenExpired(token.start) : e
     }
@@ -60,107 +60,75 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const page: Page = { type, selection, span: whole, prefix, limit }
   if (revision === undefined) {
     await cache.refresh()
-    return fromCache(objects, page, cache.revision)
+    return now(page)
   }
-  if (revision === 0) return fromCache(objects, { ...page, limit: Number.POSITIVE_INFINITY }, cache.revision)
-  const exact =
-    query.resourceVersionMatch === 'Exact' || (!query.resourceVersionMatch && limit !== Number.POSITIVE_INFINITY)
-  if (exact) return at(parts, objects, page, revision)
+  if (revision === 0) return now({ ...page, limit: Number.POSITIVE_INFINITY })
+  const exact = query.resourceVersionMatch ? query.resourceVersionMatch === 'Exact' : limit !== Number.POSITIVE_INFINITY
+  if (exact) return readAt(parts, objects, page, revision)
   await waitForRevision(cache, clock, revision)
-  return fromCache(objects, page, cache.revision)
+  return now(page)
 }
 
-async function at(parts: RegistryParts, objects: TypeCache, page: Page, revision: Revision): Promise<ListPage> {
+async function readAt(parts: RegistryParts, objects: TypeCache, page: Page, revision: Revision): Promise<ListPage> {
   await waitForRevision(parts.cache, parts.clock, revision)
-  if (objects.lastChange <= revision) return fromCache(objects, page, revision)
-  return fromStore(parts, page, revision)
+  return readPage(sourceAt(parts, objects, page.type, revision), page, revision)
 }
 
-function fromCache(objects: TypeCache, page: Page, revision: Revision): ListPage {
-  const { type, selection, span, prefix, limit } = page
+function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, revision: Revision): ListSource {
+  if (objects.lastChange <= revision) return presentSource(objects)
+  if (objects.history.since <= revision) return pastSource(objects, revision)
+  return historySource(parts.storage, type, revision)
+}
+
+async function readPage(source: ListSource, page: Page, revision: Revision): Promise<ListPage> {
+  const { type, selection, span, limit } = page
   const { scope, matches } = selection
   if (scope.name !== '' && (scope.namespace !== '' || !type.namespaced)) {
-    const one = objects.find(scope.namespace, scope.name)
-    const found = one && one.key >= span.start ? one.as(type) : undefined
-    return { revision, items: found && (!matches || matches(found)) ? [found] : [] }
+    const one = (await source.find(scope.namespace, scope.name))?.as(type)
+    return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
-  if (!matches) {
-    const { values, more } = objects.collect(span, limit)
-    const items = values.map((v) => v.as(type))
-    const last = values[values.length - 1]
-    if (!more || !last) return { revision, items }
-    return {
-      revision,
-      items,
-      continue: encodeContinue(revision, last.key.slice(prefix.length)),
-      remainingItemCount: objects.count({ start: `${last.key}\0`, end: span.end }),
-    }
-  }
-  let start = span.start
+  const atOnce = matches && limit !== Number.POSITIVE_INFINITY ? scanLength : limit
   const items: StoredObject[] = []
+  let { start } = span
   for (;;) {
-    const { values, more } = objects.collect(
-      { start, end: span.end },
-      limit === Number.POSITIVE_INFINITY ? limit : scanLength,
-    )
-    const full = take(values, type, matches, items, limit)
-    if (full !== undefined) {
-      const rest = more || full < values.length - 1
-      return rest ? { revision, items, continue: tokenAfter(revision, values[full], prefix) } : { revision, items }
-    }
-    if (!more) return { revision, items }
-    start = `${values[values.length - 1]?.key}\0`
-  }
-}
-
-async function fromStore(parts: RegistryParts, page: Page, revision: Revision): Promise<ListPage> {
-  const { type, selection, span, prefix, limit } = page
-  const { scope } = selection
-  const matches: Matches = (stored) =>
-    (scope.name === '' || stored.name === scope.name) && (selection.matches === undefined || selection.matches(stored))
-  const typePrefix = objectsPrefixOf(type.storageName)
-  const end = prefixSpan(objectsPrefixOf(type.storageName, scope.namespace)).end
-  const items: StoredObject[] = []
-  let start = typePrefix + (span.start === '' ? '' : span.start)
-  for (;;) {
-    const { entries, more } = await parts.storage.range(
-      { start, end },
-      { at: revision, limit: Math.min(limit + 1, scanLength) },
-    )
-    const values = entries.map((e) => {
-      const key = e.key.slice(typePrefix.length)
-      const namespace = type.namespaced ? key.slice(0, key.indexOf('/')) : ''
-      return new ObjectVersion(key, namespace, e.revision, e.value)
-    })
-    const full = take(values, type, matches, items, limit)
-    if (full !== undefined) {
-      const rest = more || full < values.length - 1
-      return rest ? { revision, items, continue: tokenAfter(revision, values[full], prefix) } : { revision, items }
-    }
-    if (!more) return { revision, items }
-    start = `${entries[entries.length - 1]?.key}\0`
+    const found = source.read({ start, end: span.end }, atOnce)
+    // The present answers at once; then nothing may come between the revision and what was read.
+    const { values, more } = found instanceof Promise ? await found : found
+    const full = take(values, page, items)
+    const last = values[full ?? values.length - 1]
+    if (!last || (full === undefined && !more)) return { revision, items }
+    if (full !== undefined)
+      return more || full < values.length - 1 ? cut(source, page, revision, items, last) : { revision, items }
+    start = `${last.key}\0`
   }
 }
 
 /** Adds what matches until there are `limit` items: then answers the index of the last one taken. */
-function take(
-  values: readonly ObjectVersion[],
-  type: ResourceType,
-  matches: Matches,
-  items: StoredObject[],
-  limit: number,
-): number | undefined {
+function take(values: readonly ObjectVersion[], page: Page, items: StoredObject[]): number | undefined {
+  const { type, limit } = page
+  const { matches } = page.selection
   for (const [i, value] of values.entries()) {
     const stored = value.as(type)
-    if (!matches(stored)) continue
+    if (matches && !matches(stored)) continue
     items.push(stored)
     if (items.length === limit) return i
   }
   return undefined
 }
 
-const tokenAfter = (revision: Revision, last: ObjectVersion | undefined, prefix: string): string =>
-  encodeContinue(revision, (last?.key ?? '').slice(prefix.length))
+/** A page that is not the last. */
+function cut(
+  source: ListSource,
+  page: Page,
+  revision: Revision,
+  items: readonly StoredObject[],
+  last: ObjectVersion,
+): ListPage {
+  const token = encodeContinue(revision, last.key.slice(page.prefix.length))
+  if (page.selection.matches || !source.count) return { revision, items, continue: token }
+  const remainingItemCount = source.count({ start: `${last.key}\0`, end: page.span.end })
+  return { revision, items, continue: token, remainingItemCount }
+}
 
 /** The client may go on from the same place, at the price of consistency. */
 function tokenExpired(start: string): StatusError {

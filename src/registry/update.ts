@@ -68,7 +68,7 @@ export async function updateObject(
       caughtUp = true
       if (objects.find(namespace, name) === version) throw e
     }
-    if (parts.clock.monotonic() >= deadlineMs) throw gaveUp('UPDATE', type.resource)
+    if (scope.signal.aborted || parts.clock.monotonic() >= deadlineMs) throw gaveUp('UPDATE', type.resource)
   }
 }
 

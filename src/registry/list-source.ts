@@ -1,0 +1,108 @@
+/**
+ * Where the items of a list come from: the present, the recent past (the present with the window's changes undone), or
+ * the store's history. All answer the same questions in relative keys, so `list.ts` has one way to make pages.
+ */
+import { bytesLess } from '../base/key-order.ts'
+import { objectsPrefixOf } from '../kube/object-key.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { Revision, Storage } from '../storage/storage.ts'
+import { ObjectVersion } from '../watch/stored-object.ts'
+import type { KeySpan, TypeCache } from '../watch/type-cache.ts'
+
+export interface Found {
+  readonly values: readonly ObjectVersion[]
+  /** The limit cut some off. */
+  readonly more: boolean
+}
+
+export interface ListSource {
+  find(namespace: string, name: string): Promise<ObjectVersion | undefined> | ObjectVersion | undefined
+  /** In key order. */
+  read(span: KeySpan, limit: number): Promise<Found> | Found
+  /** Absent where counting would mean reading. */
+  count?(span: KeySpan): number
+}
+
+export function presentSource(objects: TypeCache): ListSource {
+  return {
+    find: (namespace, name) => objects.find(namespace, name),
+    read: (span, limit) => objects.collect(span, limit),
+    count: (span) => objects.count(span),
+  }
+}
+
+/** `revision` must not be older than the window of this type. Costs what has changed since. */
+export function pastSource(objects: TypeCache, revision: Revision): ListSource {
+  /** What each key that has changed since held then. */
+  const then = new Map<string, ObjectVersion | undefined>()
+  for (const { next, old } of objects.history.after(revision)) {
+    const key = (next ?? old)?.key ?? ''
+    if (!then.has(key)) then.set(key, old)
+  }
+  const restored = [...then.values()].filter((v) => v !== undefined).sort(byKey)
+  const inSpan = (key: string, span: KeySpan): boolean => !bytesLess(key, span.start) && bytesLess(key, span.end)
+  return {
+    find(namespace, name) {
+      const key = namespace === '' ? name : `${namespace}/${name}`
+      return then.has(key) ? then.get(key) : objects.findKey(key)
+    },
+    read(span, limit) {
+      // So many that at least `limit` of them are as they were, or all there are.
+      const { values, more } = objects.collect(span, limit + then.size)
+      const unchanged = values.filter((v) => !then.has(v.key))
+      const merged = merge(
+        unchanged,
+        restored.filter((v) => inSpan(v.key, span)),
+      )
+      return { values: merged.slice(0, limit), more: more || merged.length > limit }
+    },
+    count(span) {
+      let count = objects.count(span)
+      for (const [key, old] of then) {
+        if (!inSpan(key, span)) continue
+        count += (old ? 1 : 0) - (objects.findKey(key) ? 1 : 0)
+      }
+      return count
+    },
+  }
+}
+
+/** @throws StorageError code=compacted from `read` and `find`. */
+export function historySource(storage: Storage, type: ResourceType, revision: Revision): ListSource {
+  const prefix = objectsPrefixOf(type.storageName)
+  const read = async (span: KeySpan, limit: number): Promise<Found> => {
+    const { entries, more } = await storage.range(
+      { start: prefix + span.start, end: prefix + span.end },
+      { at: revision, limit: Math.min(limit, rangeLength) },
+    )
+    const values = entries.map((e) => {
+      const key = e.key.slice(prefix.length)
+      const namespace = type.namespaced ? key.slice(0, key.indexOf('/')) : ''
+      return new ObjectVersion(key, namespace, e.revision, e.value)
+    })
+    return { values, more }
+  }
+  return {
+    read,
+    async find(namespace, name) {
+      const key = namespace === '' ? name : `${namespace}/${name}`
+      return (await read({ start: key, end: `${key}\0` }, 1)).values[0]
+    },
+  }
+}
+
+/** Most entries that are read from the store at a time. */
+const rangeLength = 1000
+
+const byKey = (a: ObjectVersion, b: ObjectVersion): number => (bytesLess(a.key, b.key) ? -1 : 1)
+
+function merge(a: readonly ObjectVersion[], b: readonly ObjectVersion[]): readonly ObjectVersion[] {
+  if (b.length === 0) return a
+  const merged: ObjectVersion[] = []
+  let i = 0
+  for (const value of b) {
+    for (let next = a[i]; next && bytesLess(next.key, value.key); next = a[++i]) merged.push(next)
+    merged.push(value)
+  }
+  return merged.concat(a.slice(i))
+}
