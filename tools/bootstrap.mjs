@@ -6,6 +6,9 @@
  *
  * Installs the dependencies when they are missing or not those of package-lock.json, then goes on with the Node that is
  * one of them (26). Plain JavaScript without dependencies, because it runs before all that.
+ *
+ * package.json says `exec node …`, so that npm's signals come here and not to a shell in between, which would die of
+ * them and leave us behind.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -86,12 +89,20 @@ function run(args, env) {
     heard.set(signal, now)
   }
   for (const signal of signals) process.on(signal, forward)
+  // npm may be killed without a chance to tell: the server must not outlive it.
+  const npm = process.env.npm_lifecycle_event === undefined ? undefined : process.ppid
+  const orphaned = setInterval(() => {
+    if (npm === undefined || process.ppid === npm) return
+    clearInterval(orphaned)
+    forward('SIGTERM')
+  }, 500)
   child.on('error', (error) => {
     process.stderr.write(`${ownNode} does not run: ${error.message}\n`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {
     for (const name of signals) process.off(name, forward)
+    clearInterval(orphaned)
     process.exitCode = code ?? 128 + constants.signals[signal]
   })
   return undefined
