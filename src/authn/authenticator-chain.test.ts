@@ -7,7 +7,6 @@ import { FakeClock } from '../base/fake-clock.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
 import { authenticatorChain } from './authenticator-chain.ts'
 import type { Authenticator, Credentials } from './authn.ts'
-import { bearerTokenOf, websocketTokenOf } from './bearer-token.ts'
 import { ClientCertificateAuthenticator } from './client-certificate.ts'
 import { TokenFileAuthenticator, TokenFileError } from './token-file.ts'
 
@@ -76,31 +75,6 @@ describe('the chain', () => {
     await expect(
       authenticatorChain([broken, takes('a', 'alice')], { anonymous: true }).authenticate({}),
     ).rejects.toThrow('disk')
-  })
-})
-
-describe('where a token stands', () => {
-  test.each([
-    ['Bearer abc', 'abc'],
-    ['bearer abc', 'abc'],
-    ['BEARER abc def', 'abc'],
-    [' Bearer abc ', 'abc'],
-    ['Bearer', undefined],
-    ['Bearer ', undefined],
-    ['Bearer  abc', undefined],
-    ['Basic YTpi', undefined],
-    [undefined, undefined],
-  ])('Authorization: %s', (header, want) => {
-    expect(bearerTokenOf(header)).toBe(want)
-  })
-
-  test.each([
-    ['v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.YWJj', 'abc'],
-    ['base64url.bearer.authorization.k8s.io.', undefined],
-    ['base64url.bearer.authorization.k8s.io.a+b', undefined],
-    ['v4.channel.k8s.io', undefined],
-  ])('Sec-WebSocket-Protocol: %s', (header, want) => {
-    expect(websocketTokenOf(header)).toBe(want)
   })
 })
 

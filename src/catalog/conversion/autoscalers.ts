@@ -35,14 +35,11 @@ function parse(text: string | undefined): unknown {
 }
 
 function withAnnotations(metadata: ObjectMeta, values: Readonly<Record<string, unknown>>): ObjectMeta {
-  const kept = Object.entries(metadata.annotations ?? {}).filter(
-    ([key]) => !(Object.values(annotations) as string[]).includes(key),
-  )
-  const added = Object.entries(values).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, JSON.stringify(value)]],
-  )
+  const ours: ReadonlySet<string> = new Set(Object.values(annotations))
+  const all: Record<string, string> = {}
+  for (const [key, value] of Object.entries(metadata.annotations ?? {})) if (!ours.has(key)) all[key] = value
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) all[key] = JSON.stringify(value)
   const { annotations: _dropped, ...rest } = metadata
-  const all = Object.fromEntries([...kept, ...added])
   return Object.keys(all).length > 0 ? { ...rest, annotations: all } : rest
 }
 

@@ -1,8 +1,8 @@
 import type { Credentials } from '../../authn/authn.ts'
-import { bearerTokenOf, websocketTokenOf } from '../../authn/bearer-token.ts'
 import { unauthorized } from '../../kube/status-error.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
+import { bearerTokenOf, websocketTokenOf } from '../bearer-token.ts'
 
 /** undefined = nobody recognised the credentials. @throws StatusError Unauthorized */
 export type Authenticate = (credentials: Credentials) => Promise<UserInfo | undefined>
