@@ -22,6 +22,7 @@ import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
 import { getVerb, listVerb } from '../http/verbs/read.ts'
+import { scaleVerbs } from '../http/verbs/scale.ts'
 import { warn } from '../http/verbs/target.ts'
 import { updateVerb } from '../http/verbs/update.ts'
 import type { AwaitCreated, Visibility } from '../http/verbs/verb.ts'
@@ -67,6 +68,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     apply: applyWith(clock, catalog.types),
   } satisfies Parameters<typeof patchVerb>[0] & Parameters<typeof watchVerb>[0] & Parameters<typeof deleteVerb>[0]
 
+  const scale = scaleVerbs({ ...verbDeps, scaleType: scaleTypeOf(catalog) })
   const documents = createDocuments({
     ...deps.documents,
     discovery: {
@@ -107,12 +109,16 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         delete: deleteVerb(verbDeps),
         deletecollection: deleteCollectionVerb(verbDeps),
       },
-      special: new Map(
-        [...deps.reviews.subresources].map(([place, answer]) => [
-          place,
-          { create: answerVerb({ decoder, renderer, bodyType: bodyTypeOf(catalog, place) }, answer) },
-        ]),
-      ),
+      special: new Map([
+        ...[...deps.reviews.subresources].map(
+          ([place, answer]) =>
+            [
+              place,
+              { create: answerVerb({ decoder, renderer, bodyType: bodyTypeOf(catalog, place) }, answer) },
+            ] as const,
+        ),
+        ...scaledPlaces(catalog).map((place) => [place, scale] as const),
+      ]),
       answered: new Map(
         [...deps.reviews.kinds].map(([kind, answer]) => [kind, answerVerb({ decoder, renderer }, answer)]),
       ),
@@ -131,6 +137,38 @@ function bodyTypeOf(catalog: Catalog, place: string): ResourceType {
   const { group, version, kind } = declared.kind
   const schema = catalog.schemaOf(`io.k8s.api.${group === '' ? 'core' : group.split('.')[0]}.${version}.${kind}`)
   return { ...parent, group, version, kind, schema }
+}
+
+/** Every kind with a `scale`, as `resource.group/scale`. */
+function scaledPlaces({ types }: Catalog): string[] {
+  return [...types.all()]
+    .filter((type) => type.subresources.has('scale'))
+    .map(({ resource, group }) => `${resource}${group === '' ? '' : `.${group}`}/scale`)
+}
+
+function scaleTypeOf(catalog: Catalog): ResourceType {
+  return {
+    group: 'autoscaling',
+    version: 'v1',
+    resource: 'scales',
+    kind: 'Scale',
+    listKind: '',
+    singular: 'scale',
+    namespaced: true,
+    verbs: [],
+    shortNames: [],
+    categories: [],
+    subresources: new Map(),
+    schema: catalog.schemaOf('io.k8s.api.autoscaling.v1.Scale'),
+    storageName: '',
+    stored: false,
+    custom: false,
+    columns: [
+      { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+      { name: 'Available', type: 'integer', jsonPath: '.status.replicas' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+  }
 }
 
 const isNamespaces = (type: ResourceType): boolean =>

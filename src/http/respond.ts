@@ -47,18 +47,22 @@ export class Renderer {
 
   /** One object in the view asked for. */
   object(stored: StoredObject, n: Negotiated, query: URLSearchParams, status = 200): ApiResponse {
+    if (n.view === 'object' && n.format === 'json' && !n.pretty) {
+      return answer(status, n, withNewline(singleObject(stored.type, stored.revision, stored.bytes)))
+    }
+    return this.made(stored.type, stored.object, n, query, status)
+  }
+
+  /** An object that is not stored in this form, in the view asked for. */
+  made(type: ResourceType, object: KubeObject, n: Negotiated, query: URLSearchParams, status = 200): ApiResponse {
     switch (n.view) {
-      case 'object': {
-        if (n.format === 'json' && !n.pretty) {
-          return answer(status, n, withNewline(singleObject(stored.type, stored.revision, stored.bytes)))
-        }
-        return this.value(stored.object, stored.type, n, status)
-      }
+      case 'object':
+        return this.value(object, type, n, status)
       case 'table':
-        return json(status, this.table(stored.type, [stored.object], {}, n, query), n)
+        return json(status, this.table(type, [object], {}, n, query), n)
       case 'partial':
       case 'partialList':
-        return this.value(partialObject(stored.object, n), { ...metaKind(n), kind: 'PartialObjectMetadata' }, n, status)
+        return this.value(partialObject(object, n), { ...metaKind(n), kind: 'PartialObjectMetadata' }, n, status)
     }
   }
 

@@ -9,7 +9,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Transform, WriteScope } from '../../registry/registry.ts'
-import type { RequestContext } from '../api.ts'
+import type { ApiRequest, RequestContext } from '../api.ts'
 import { maxBodyBytes } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
@@ -21,7 +21,7 @@ import type { VerbDeps, VerbHandler } from './verb.ts'
 const jsonPatch = 'application/json-patch+json'
 const mergePatch = 'application/merge-patch+json'
 const strategicMergePatch = 'application/strategic-merge-patch+json'
-const applyPatch = 'application/apply-patch+yaml'
+export const applyMediaType = 'application/apply-patch+yaml'
 
 /** Server-side apply, pure. `live` undefined = there is none yet. @throws StatusError */
 export type Apply = (input: {
@@ -43,27 +43,36 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     const { type } = target
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
-    const mediaType = bodyMediaType(request.headers)
-    const accepted = type.custom
-      ? [jsonPatch, mergePatch, applyPatch]
-      : [jsonPatch, mergePatch, strategicMergePatch, applyPatch]
-    if (!accepted.includes(mediaType)) throw unsupportedMediaType(accepted)
-    const isApply = mediaType === applyPatch
-    checkWriteOptions('PatchOptions', query, isApply)
-    const bytes = await request.body(maxBodyBytes)
+    const { mediaType, bytes } = await parsePatchRequest(request, context, target)
     const scope = writeScope(request, context, target, 'PatchOptions')
-    const { stored, created } = isApply
-      ? await registry.update(scope, applyTransform(deps, bytes, context, target, scope), {
-          createIfMissing: target.subresource === '',
-          ownsManagedFields: true,
-        })
-      : await registry.update(scope, patchTransform(deps, bytes, mediaType, context, target))
+    const { stored, created } =
+      mediaType === applyMediaType
+        ? await registry.update(scope, applyTransform(deps, bytes, context, target, scope), {
+            createIfMissing: target.subresource === '',
+            ownsManagedFields: true,
+          })
+        : await registry.update(scope, patchTransform(deps, bytes, mediaType, context, target))
     return renderer.object(stored, n, query, created ? 201 : 200)
   }
 }
 
-function patchTransform(
-  { decoder }: PatchDeps,
+/** Which kind of patch it is, and its bytes; its options are checked. @throws StatusError */
+export async function parsePatchRequest(
+  request: ApiRequest,
+  context: RequestContext,
+  { type }: Target,
+): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array }> {
+  const mediaType = bodyMediaType(request.headers)
+  const accepted = type.custom
+    ? [jsonPatch, mergePatch, applyMediaType]
+    : [jsonPatch, mergePatch, strategicMergePatch, applyMediaType]
+  if (!accepted.includes(mediaType)) throw unsupportedMediaType(accepted)
+  checkWriteOptions('PatchOptions', context.info.query, mediaType === applyMediaType)
+  return { mediaType, bytes: await request.body(maxBodyBytes) }
+}
+
+export function patchTransform(
+  { decoder }: Pick<PatchDeps, 'decoder'>,
   bytes: Uint8Array,
   mediaType: string,
   context: RequestContext,

@@ -1,0 +1,136 @@
+/**
+ * get, update and patch of `scale`: the object in the URL is read and written through its Scale. Only the number of
+ * replicas can change; the workload's own finalizers, labels and owners are not within reach here.
+ * @see k8s.io/kubernetes/pkg/registry/apps/deployment/storage/storage.go (ScaleREST) v1.36
+ */
+import { fieldInvalid } from '../../kube/field-error.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
+import { isJsonObject } from '../../kube/json-value.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { type Scale, scaleOf, withReplicas } from '../../kube/scale.ts'
+import { badRequest, invalid, notFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { Preconditions, StoredObject, Transform } from '../../registry/registry.ts'
+import type { ApiRequest, ApiResponse } from '../api.ts'
+import type { HandlerVerb } from '../dispatch.ts'
+import { negotiate } from '../negotiate.ts'
+import type { Renderer } from '../respond.ts'
+import { checkWriteOptions } from './options.ts'
+import { type Apply, applyMediaType, parsePatchRequest, patchTransform } from './patch.ts'
+import { type Target, writeScope } from './target.ts'
+import { checkAddress } from './update.ts'
+import type { VerbDeps, VerbHandler } from './verb.ts'
+
+export interface ScaleDeps extends VerbDeps {
+  readonly apply: Apply
+  /** `Scale` of autoscaling/v1: what bodies and answers are. */
+  readonly scaleType: ResourceType
+}
+
+export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHandler>> {
+  const { registry, decoder, scaleType } = deps
+  return {
+    async get(request, { info }, { type, namespace, name }) {
+      return answer(deps, request, info.query, await registry.get(type, namespace, name))
+    },
+
+    async update(request, context, target) {
+      const { query } = context.info
+      checkWriteOptions('UpdateOptions', query)
+      const scale = await decoder.decodeObject(request, context, scaleType)
+      checkAddress(scale, scaleTarget(target, scaleType))
+      const { stored } = await registry.update(
+        writeScope(request, context, target, 'UpdateOptions'),
+        through(target, () => scale),
+        { preconditions: preconditionsOf(scale) },
+      )
+      return answer(deps, request, query, stored)
+    },
+
+    async patch(request, context, target) {
+      const { query } = context.info
+      const { mediaType, bytes } = await parsePatchRequest(request, context, target)
+      const scope = writeScope(request, context, target, 'PatchOptions')
+      if (mediaType === applyMediaType) {
+        const { value } = decoder.parsePatch(bytes, true, false)
+        const replicas = appliedReplicas(value, scaleType)
+        const { type, name, namespace } = target
+        const { stored } = await registry.update(
+          scope,
+          (live) => {
+            if (live === undefined) throw notFound(type, name)
+            const metadata = { name, ...(type.namespaced ? { namespace } : {}) }
+            const config = {
+              kind: type.kind,
+              apiVersion: apiVersionOf(type),
+              metadata,
+              ...(replicas === undefined ? {} : { spec: { replicas } }),
+            }
+            const force = query.get('force') === 'true'
+            return deps.apply({ live, config, type, subresource: 'scale', manager: scope.fieldManager, force })
+          },
+          { ownsManagedFields: true },
+        )
+        return answer(deps, request, query, stored)
+      }
+      const patched = patchTransform(deps, bytes, mediaType, context, scaleTarget(target, scaleType))
+      const { stored } = await registry.update(
+        scope,
+        through(target, (scale) => patched(scale)),
+      )
+      return answer(deps, request, query, stored)
+    },
+  }
+}
+
+const scaleTarget = (target: Target, scaleType: ResourceType): Target => ({
+  ...target,
+  type: { ...scaleType, namespaced: target.type.namespaced },
+})
+
+/** Changes the workload by changing its Scale. */
+function through({ type, name }: Target, change: (scale: Scale) => KubeObject | Promise<KubeObject>): Transform {
+  return async (workload) => {
+    if (workload === undefined) throw notFound(type, name)
+    const before = scaleOf(workload)
+    const after = await change(before)
+    const next = withReplicas(workload, checkedReplicas(after, name))
+    const { resourceVersion } = after.metadata
+    // Absent means: whatever is there.
+    return resourceVersion ? { ...next, metadata: { ...workload.metadata, resourceVersion } } : next
+  }
+}
+
+function preconditionsOf({ metadata: { uid } }: KubeObject): Preconditions {
+  return uid ? { uid } : {}
+}
+
+function checkedReplicas(scale: KubeObject, name: string): number {
+  const spec = scale['spec']
+  const replicas = isJsonObject(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : 0
+  if (replicas >= 0) return replicas
+  throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, [
+    fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
+  ])
+}
+
+/** @throws StatusError BadRequest for anything that is not a Scale */
+function appliedReplicas(config: unknown, scaleType: ResourceType): number | undefined {
+  if (!isJsonObject(config)) throw badRequest('error decoding YAML: an apply patch must be an object')
+  const { kind, apiVersion, spec } = config
+  if (kind !== scaleType.kind || apiVersion !== apiVersionOf(scaleType)) {
+    throw badRequest(`invalid object type: ${String(apiVersion)}, Kind=${String(kind)}`)
+  }
+  if (!isJsonObject(spec) || spec['replicas'] === undefined) return undefined
+  return checkedReplicas(config as unknown as KubeObject, '')
+}
+
+function answer(
+  { renderer, scaleType }: { readonly renderer: Renderer; readonly scaleType: ResourceType },
+  request: ApiRequest,
+  query: URLSearchParams,
+  workload: StoredObject,
+): ApiResponse {
+  const n = negotiate(request.headers, query, renderer.offer(scaleType, ['table', 'partial']))
+  return renderer.made(scaleType, scaleOf(workload.object), n, query)
+}

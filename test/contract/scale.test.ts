@@ -1,0 +1,132 @@
+/** The scale sub-resource, as clients see it. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { send } from '../support/send.ts'
+
+const deployments = '/apis/apps/v1/namespaces/default/deployments'
+const path = `${deployments}/web/scale`
+let plane: TestControlPlane
+
+beforeAll(async () => {
+  plane = await startControlPlane()
+})
+afterAll(() => plane[Symbol.asyncDispose]())
+
+beforeEach(async () => {
+  await send(plane, `${deployments}/web`, { method: 'DELETE' })
+  const container = { name: 'web', image: 'nginx' }
+  const body = {
+    metadata: { name: 'web' },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container] } },
+    },
+  }
+  const { code } = await send(plane, deployments, { method: 'POST', body })
+  expect(code).toBe(201)
+})
+
+const workload = async (): Promise<KubeObject> => (await send(plane, `${deployments}/web`)).body as KubeObject
+const patch = (body: unknown, type: string, query = '') =>
+  send(plane, `${path}${query}`, { method: 'PATCH', body, type: `application/${type}` })
+
+test('GET shows replicas and selector of the workload, under its name and version', async () => {
+  const { code, body } = await send(plane, path)
+  const { metadata } = await workload()
+  expect(code).toBe(200)
+  expect(body).toEqual({
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      name: 'web',
+      namespace: 'default',
+      uid: metadata.uid,
+      resourceVersion: metadata.resourceVersion,
+      creationTimestamp: metadata.creationTimestamp,
+    },
+    spec: { replicas: 2 },
+    status: { replicas: 0, selector: 'app=web' },
+  })
+})
+
+const writes = [
+  {
+    name: 'PUT',
+    given: () =>
+      send(plane, path, { method: 'PUT', body: { kind: 'Scale', metadata: { name: 'web' }, spec: { replicas: 5 } } }),
+  },
+  {
+    name: 'a merge patch',
+    given: () => patch({ spec: { replicas: 5 } }, 'merge-patch+json'),
+  },
+  {
+    name: 'a strategic merge patch',
+    given: () => patch({ spec: { replicas: 5 } }, 'strategic-merge-patch+json'),
+  },
+  {
+    name: 'a JSON patch',
+    given: () => patch([{ op: 'replace', path: '/spec/replicas', value: 5 }], 'json-patch+json'),
+  },
+  {
+    name: 'an apply',
+    given: () =>
+      patch(
+        { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 5 } },
+        'apply-patch+yaml',
+        '?fieldManager=me&force=true',
+      ),
+  },
+]
+
+test.each(writes)('$name sets the replicas of the workload and answers the scale', async ({ given }) => {
+  const { code, body } = await given()
+  expect(body).toMatchObject({ kind: 'Scale', spec: { replicas: 5 } })
+  expect(code).toBe(200)
+  expect(await workload()).toMatchObject({ spec: { replicas: 5 } })
+})
+
+test('who scaled owns the replicas, through the scale sub-resource', async () => {
+  await patch({ spec: { replicas: 5 } }, 'merge-patch+json', '?fieldManager=scaler')
+  const { metadata } = await workload()
+  expect(metadata.managedFields).toContainEqual(
+    expect.objectContaining({
+      manager: 'scaler',
+      subresource: 'scale',
+      apiVersion: 'apps/v1',
+      fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+    }),
+  )
+})
+
+const refusals = [
+  {
+    name: 'fewer than no replicas',
+    given: { spec: { replicas: -1 } },
+    want: {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+    },
+  },
+  {
+    name: 'an older version of the workload',
+    given: { metadata: { resourceVersion: '1' }, spec: { replicas: 3 } },
+    want: { code: 409, reason: 'Conflict' },
+  },
+]
+
+test.each(refusals)('a patch for $name is refused', async ({ given, want }) => {
+  const { body } = await patch(given, 'merge-patch+json')
+  expect(body).toMatchObject(want)
+  expect(await workload()).toMatchObject({ spec: { replicas: 2 } })
+})
+
+test('the scale of a workload that is not there is not found, in the words of the workload', async () => {
+  for (const sent of [{}, { method: 'PATCH', body: {}, type: 'application/merge-patch+json' }]) {
+    const { body } = await send(plane, `${deployments}/nobody/scale`, sent)
+    expect(body).toMatchObject({ code: 404, message: 'deployments.apps "nobody" not found' })
+  }
+})
