@@ -1,0 +1,102 @@
+/** `borough up` as somebody at a terminal runs it: a process of its own, on a data directory, from the source. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const startTimeoutMs = 40_000
+
+export interface CliResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command line to its end. */
+export async function borough(args: readonly string[], timeoutMs: number = startTimeoutMs): Promise<CliResult> {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+export class BoroughProcess implements AsyncDisposable {
+  readonly dataDir: string
+  readonly #folder: string
+  #child: ChildProcess | undefined
+  #listen = '127.0.0.1:0'
+  #kubeconfigPath = ''
+
+  private constructor(folder: string) {
+    this.#folder = folder
+    this.dataDir = join(folder, 'data')
+  }
+
+  static async start(): Promise<BoroughProcess> {
+    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')))
+    await process.start()
+    return process
+  }
+
+  /** Starts it (again), on the same data and, after the first time, the same port; resolves when it serves. */
+  async start(): Promise<void> {
+    const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json']
+    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child = child
+    let log = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-8000)
+    })
+    const ready = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`borough up said nothing:\n${log}`)), startTimeoutMs)
+      child.once('error', reject)
+      child.once('close', (code) => reject(new Error(`borough up ended with ${code}:\n${log}`)))
+      let text = ''
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+        if (!text.includes('\n')) return
+        clearTimeout(timer)
+        resolve(text)
+      })
+    })
+    const { url, kubeconfig } = JSON.parse(ready) as { url: string; kubeconfig: string }
+    this.#listen = new URL(url).host
+    this.#kubeconfigPath = kubeconfig
+  }
+
+  get listen(): string {
+    return this.#listen
+  }
+
+  async adminKubeconfig(): Promise<string> {
+    return readFile(this.#kubeconfigPath, 'utf8')
+  }
+
+  async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    const child = this.#child
+    if (child === undefined) throw new Error('it does not run')
+    this.#child = undefined
+    return new Promise((resolve) => {
+      child.once('close', (code, by) => resolve({ code, signal: by }))
+      child.kill(signal)
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null) {
+      await this.end('SIGKILL')
+    }
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}
