@@ -222,6 +222,36 @@ test('a version says how old the list may be', async () => {
   expect(await list({ resourceVersion: '0', limit: 1 })).toHaveLength(3)
 })
 
+test('a version within a commit shows the whole commit, and watching from there repeats nothing', async () => {
+  for (const changes of [0, 1000]) {
+    await using f = await startFixture({ cache: { window: { changes, sizeBytes: 1e9, ageMs: 1e9 } } })
+    const writes = ['x', 'y'].map((name) => ({
+      key: `/registry/configmaps/a/${name}`,
+      value: Buffer.from(`{"metadata":{"name":"${name}","namespace":"a"}}`),
+      expect: 'absent' as const,
+    }))
+    const commit = await f.storage.commit({ guards: [], writes }).done
+    if (!commit.ok) throw new Error('lost')
+    await fill(f, ['a/z'])
+    const page = await f.registry.list(configMaps, {
+      namespace: 'a',
+      resourceVersion: String(commit.revision),
+      resourceVersionMatch: 'Exact',
+    })
+    expect(names(page)).toEqual(['a/x', 'a/y'])
+    expect(page.revision).toBeGreaterThanOrEqual(commit.revision + 1)
+    await using stream = await f.registry.watch(configMaps, {
+      namespace: 'a',
+      resourceVersion: String(page.revision),
+      signal: new AbortController().signal,
+    })
+    for await (const [event] of stream) {
+      expect(event).toMatchObject({ type: 'ADDED', stored: { name: 'z' } })
+      break
+    }
+  }
+})
+
 test('a version that nobody has seen yet is waited for, three seconds', async () => {
   await using f = await startFixture()
   const asked = f.registry.list(configMaps, { namespace: '', resourceVersion: '999999999' }).catch((e) => e)

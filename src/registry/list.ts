@@ -4,7 +4,7 @@
  */
 import type { ResourceType } from '../kube/resource-type.ts'
 import { expired, type StatusError } from '../kube/status-error.ts'
-import { isStorageError, type Revision } from '../storage/storage.ts'
+import { endOfCommit, isStorageError, type Revision } from '../storage/storage.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
@@ -71,7 +71,9 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
 
 async function readAt(parts: RegistryParts, objects: TypeCache, page: Page, revision: Revision): Promise<ListPage> {
   await waitForRevision(parts.cache, parts.clock, revision)
-  return readPage(sourceAt(parts, objects, page.type, revision), page, revision)
+  // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
+  const at = endOfCommit(revision)
+  return readPage(sourceAt(parts, objects, page.type, at), page, at)
 }
 
 function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, revision: Revision): ListSource {

@@ -65,10 +65,8 @@ export class WatchCache implements AsyncDisposable {
   #queued: WatchSession[] = []
   readonly #bookmarked = new Set<WatchSession>()
   #bookmarkTimer: Timer | undefined
-  /** The newest change applied, or progress heard of. */
+  /** Nothing up to here is still to come: the end of the last commit applied, or progress heard of. */
   #revision: Revision = 0
-  /** Nothing up to here is still to come. At or after `#revision`. */
-  #horizon: Revision = 0
   #loadedAt: Revision = 0
   #refreshing: Promise<Revision> | undefined
   #nextRefresh: Promise<Revision> | undefined
@@ -98,19 +96,19 @@ export class WatchCache implements AsyncDisposable {
     }
   }
 
-  /** What the cache shows: a store revision at which all its objects are current. */
+  /** What the cache shows: the end of a commit, with everything up to it applied. */
   get revision(): Revision {
     return this.#revision
   }
 
   /** True when every change up to `revision` is visible here. */
   reached(revision: Revision): boolean {
-    return revision <= this.#horizon
+    return revision <= this.#revision
   }
 
   /** Resolves once `reached(revision)`. Rejects when the signal aborts or the cache is closed. */
   applied(revision: Revision, signal?: AbortSignal): Promise<void> {
-    if (revision <= this.#horizon) return Promise.resolve()
+    if (revision <= this.#revision) return Promise.resolve()
     if (this.#stop.signal.aborted) return Promise.reject(closed())
     return new Promise((resolve, reject) => {
       const abort = (): void => {
@@ -233,7 +231,7 @@ export class WatchCache implements AsyncDisposable {
 
   async #refresh(): Promise<Revision> {
     const revision = await this.storage.currentRevision()
-    if (revision > this.#horizon) await this.applied(revision, this.#stop.signal)
+    if (revision > this.#revision) await this.applied(revision, this.#stop.signal)
     return this.#revision
   }
 
@@ -267,14 +265,13 @@ export class WatchCache implements AsyncDisposable {
       }
     }
     this.#revision = revision
-    this.#horizon = revision
   }
 
   async #run(): Promise<void> {
     const backoff = new Backoff<string>(10, 5000)
     while (!this.#stop.signal.aborted) {
       try {
-        for await (const batch of this.storage.watch(span, this.#horizon, this.#stop.signal)) {
+        for await (const batch of this.storage.watch(span, this.#revision, this.#stop.signal)) {
           this.#apply(batch)
           backoff.forget('watch')
         }
@@ -306,12 +303,12 @@ export class WatchCache implements AsyncDisposable {
   }
 
   #apply(batch: ChangeBatch): void {
-    if (batch.type === 'progress') this.#advance(batch.revision, batch.revision)
+    if (batch.type === 'progress') this.#advance(batch.revision)
     else {
       for (const change of batch.changes) this.#applyChange(change)
       const last = batch.changes[batch.changes.length - 1]
       // A commit is never split between batches, so nothing of the last one is still to come.
-      if (last) this.#advance(last.revision, endOfCommit(last.revision))
+      if (last) this.#advance(endOfCommit(last.revision))
     }
   }
 
@@ -320,16 +317,15 @@ export class WatchCache implements AsyncDisposable {
     if (place) this.type(place.storageName).apply(place.relative, change.revision, change.value)
   }
 
-  #advance(revision: Revision, horizon: Revision): void {
+  #advance(revision: Revision): void {
     this.#revision = Math.max(this.#revision, revision)
-    this.#horizon = Math.max(this.#horizon, horizon)
     if (this.#queued.length > 0) {
       const queued = this.#queued
       this.#queued = []
       for (const session of queued) session.flush()
     }
     if (this.#waiters.length === 0) return
-    for (const waiter of this.#takeWaiters((w) => w.revision <= this.#horizon)) waiter.resolve()
+    for (const waiter of this.#takeWaiters((w) => w.revision <= this.#revision)) waiter.resolve()
   }
 
   #takeWaiters(done: (waiter: Waiter) => boolean): readonly Waiter[] {
@@ -362,7 +358,7 @@ export class WatchCache implements AsyncDisposable {
     }
     for (const cache of this.#types.values()) cache.history.restart(revision)
     this.#window.clear()
-    this.#advance(revision, revision)
+    this.#advance(revision)
   }
 }
 
