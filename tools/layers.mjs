@@ -28,7 +28,7 @@ const layers = {
   registry: ['base', 'kube', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
   http: [
     ...['base', 'kube', 'catalog', 'storage', 'watch', 'registry'],
-    ...['admission/admission.ts', 'authn/authn.ts', 'authn/bearer-token.ts', 'authz/authz.ts'],
+    ...['admission/admission.ts', 'authn/authn.ts', 'authz/authz.ts'],
   ],
   authn: ['base', 'kube'],
   authz: ['base', 'kube'],
