@@ -1,7 +1,7 @@
 /** What people type, through every kubectl there is, against a server on a port. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { type Kubectl, KubectlSession, kubectlMissing, kubectls, type RunOptions } from './kubectl.ts'
+import { describeEachKubectl, KubectlSession, type RunOptions } from './kubectl.ts'
 
 /** One line a user types, and what they see. In order: later rows build on what earlier ones made. */
 interface Row {
@@ -446,11 +446,7 @@ const rows: readonly Row[] = [
   { name: 'cluster-info shows where the server is', args: ['cluster-info'], stdout: ['https://127.0.0.1:'] },
 ]
 
-describe.skipIf(kubectls.length > 0)('every kubectl', () => {
-  test.skip(kubectlMissing, () => {})
-})
-
-describe.each(kubectls)('kubectl $version', (kubectl: Kubectl) => {
+describeEachKubectl((kubectl) => {
   let plane: TestControlPlane
   let session: KubectlSession
   const namespace = 'team-a'

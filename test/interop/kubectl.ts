@@ -8,6 +8,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { describe, test } from 'vitest'
 
 export interface Kubectl {
   readonly path: string
@@ -17,11 +18,14 @@ export interface Kubectl {
   readonly minor: number
 }
 
-/** Why there may be nothing to test with; shown as the name of the skipped test. */
-export const kubectlMissing = 'there is no kubectl on the PATH and none in BOROUGH_KUBECTL'
-
 /** One of each version. */
 export const kubectls: readonly Kubectl[] = findKubectls()
+
+/** The suite once for each; where there is none, a skipped test that says so. */
+export function describeEachKubectl(suite: (kubectl: Kubectl) => void): void {
+  if (kubectls.length > 0) describe.each(kubectls)('kubectl $version', suite)
+  else test.skip('there is no kubectl on the PATH and none in BOROUGH_KUBECTL', () => {})
+}
 
 function findKubectls(): Kubectl[] {
   const paths = ['kubectl', ...(process.env['BOROUGH_KUBECTL']?.split(':') ?? [])].filter((path) => path !== '')
