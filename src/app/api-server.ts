@@ -188,9 +188,10 @@ const answerReserveMs = 1000
 function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
   return async (stored, request, context, { type }) => {
     const { query } = context.info
+    // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
+    if (!isNamespaces(type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
     const created = stored.object as Namespace
-    const noWait = stored.revision === 0 || isTrue(query.get('includeUninitialized')) || !isNamespaces(type)
-    if (noWait || !isInitializing(created)) return stored
+    if (!isInitializing(created)) return stored
     context.release()
     const current = (): Namespace | undefined => lister.find(type, '', stored.name)?.object as Namespace | undefined
     const outcome = await hold.wait(created, current, holdMs(config.initializationTimeoutMs, query), request.signal)
