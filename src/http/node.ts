@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { requestTooLarge } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
@@ -133,18 +134,31 @@ function clientCertificateOf(socket: TLSSocket): ApiRequest['clientCertificate']
   return found
 }
 
-/** Reads a body up to a limit. What is beyond is not read; the connection is closed after the answer. */
-function bodyReader(source: AsyncIterable<Buffer>, declared: string | undefined): ApiRequest['body'] {
-  return async (limitBytes) => {
-    if (declared !== undefined && Number(declared) > limitBytes) throw requestTooLarge(limitBytes)
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of source) {
-      size += chunk.length
-      if (size > limitBytes) throw requestTooLarge(limitBytes)
-      chunks.push(chunk)
-    }
-    return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
+/**
+ * Reads a body up to a limit. By events: leaving a stream's async iterator early would destroy the stream, and with it
+ * the answer that says why.
+ */
+function bodyReader(source: Readable, declared: string | undefined): ApiRequest['body'] {
+  return (limitBytes) => {
+    if (declared !== undefined && Number(declared) > limitBytes) return Promise.reject(requestTooLarge(limitBytes))
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      const onData = (chunk: Buffer): void => {
+        size += chunk.length
+        if (size <= limitBytes) {
+          chunks.push(chunk)
+          return
+        }
+        source.off('data', onData)
+        source.pause()
+        reject(requestTooLarge(limitBytes))
+      }
+      source.on('data', onData)
+      source.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)))
+      source.once('error', reject)
+      source.once('close', () => reject(new Error('the client left before its request was complete')))
+    })
   }
 }
 
@@ -213,7 +227,10 @@ async function answerHttp2(
   const body = method === 'HEAD' ? new Uint8Array(0) : whole(answer.body)
   if (body !== undefined) {
     stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
-    stream.end(body)
+    // What is left of a body that was refused is not waited for.
+    stream.end(body, () => {
+      if (!stream.readableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+    })
     return
   }
   stream.respond({ ':status': answer.status, ...headersOf(answer) })

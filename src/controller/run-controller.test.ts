@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { FakeClock } from '../base/fake-clock.ts'
+import type { Log } from '../base/log.ts'
+import { type ControllerSpec, type ObjectKey, Terminal } from './controller.ts'
+import { runController } from './run-controller.ts'
+
+const key = (name: string): ObjectKey => ({ namespace: 'ns', name })
+
+function world(reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<{ requeueAfterMs: number } | undefined>) {
+  const clock = new FakeClock()
+  const logged: string[] = []
+  const record =
+    (level: string) =>
+    (_fields: object, message: string): void => {
+      logged.push(`${level} ${message}`)
+    }
+  const log: Log = { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') }
+  let enqueue: (k: ObjectKey) => void = () => {}
+  const stop = new AbortController()
+  const spec: ControllerSpec = {
+    name: 'test',
+    workers: 2,
+    sources: [
+      {
+        run(add, signal) {
+          enqueue = add
+          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+        },
+      },
+    ],
+    reconciler: { reconcile },
+  }
+  const running = runController(spec, { clock, log }, stop.signal)
+  return {
+    clock,
+    logged,
+    enqueue: (k: ObjectKey) => enqueue(k),
+    async end() {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+describe('a controller', () => {
+  test('works on what its sources name', async () => {
+    const seen: string[] = []
+    const w = world(async ({ namespace, name }) => {
+      seen.push(`${namespace}/${name}`)
+      return undefined
+    })
+    w.enqueue(key('a'))
+    await w.clock.advance(0)
+    expect(seen).toEqual(['ns/a'])
+    await w.end()
+  })
+
+  test('comes back after the time asked for', async () => {
+    let runs = 0
+    const w = world(async () => (++runs < 3 ? { requeueAfterMs: 1000 } : undefined))
+    w.enqueue(key('a'))
+    await w.clock.advance(999)
+    expect(runs).toBe(1)
+    await w.clock.advance(1)
+    expect(runs).toBe(2)
+    await w.clock.advance(60_000)
+    expect(runs).toBe(3)
+    await w.end()
+  })
+
+  test('tries failures again, later each time, and says so when it gets serious', async () => {
+    let runs = 0
+    const w = world(() => {
+      runs++
+      return Promise.reject(new Error('no'))
+    })
+    w.enqueue(key('a'))
+    for (let i = 0; i < 20; i++) await w.clock.advance(5)
+    const early = runs
+    expect(early).toBeGreaterThan(2)
+    for (let i = 0; i < 40; i++) await w.clock.advance(60_000)
+    expect(runs).toBeGreaterThan(early)
+    expect(w.logged.some((l) => l.startsWith('warn'))).toBe(true)
+    await w.end()
+  })
+
+  test('never tries a terminal failure again', async () => {
+    let runs = 0
+    const w = world(() => {
+      runs++
+      return Promise.reject(new Terminal('broken for good'))
+    })
+    w.enqueue(key('a'))
+    for (let i = 0; i < 10; i++) await w.clock.advance(60_000)
+    expect(runs).toBe(1)
+    expect(w.logged).toEqual(['error gave up until something changes'])
+    await w.end()
+  })
+
+  test('does not work on one key twice at once', async () => {
+    let inside = 0
+    let most = 0
+    const finish: (() => void)[] = []
+    const w = world(() => {
+      most = Math.max(most, ++inside)
+      return new Promise((resolve) =>
+        finish.push(() => {
+          inside--
+          resolve(undefined)
+        }),
+      )
+    })
+    w.enqueue(key('a'))
+    await w.clock.advance(0)
+    w.enqueue(key('a'))
+    await w.clock.advance(0)
+    expect(most).toBe(1)
+    finish.shift()?.()
+    for (let i = 0; i < 10; i++) await w.clock.advance(0)
+    expect(finish).toHaveLength(1)
+    finish.shift()?.()
+    await w.end()
+    expect(most).toBe(1)
+  })
+})

@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import https from 'node:https'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { memoryPkiStore, openPki, type Pki } from '../app/pki.ts'
+import { systemClock } from '../base/clock.ts'
+import { Channel } from '../base/stream.ts'
+import { findStatusError } from '../kube/status-error.ts'
+import type { ApiRequest, ApiResponse } from './api.ts'
+import { type Listener, listen } from './node.ts'
+
+let pki: Pki
+let listener: Listener
+let stream: Channel<Uint8Array> | undefined
+const problems: unknown[] = []
+const text = (body: string, status = 200): ApiResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain', warning: ['299 - "a"', '299 - "b"'] },
+  body: Buffer.from(body),
+})
+
+async function echo(request: ApiRequest): Promise<ApiResponse> {
+  if (request.path === '/stream') {
+    stream = new Channel<Uint8Array>({ limit: 10 })
+    return { status: 200, headers: {}, body: stream }
+  }
+  try {
+    const body = Buffer.from(await request.body(1000)).toString()
+    const user = request.clientCertificate === undefined ? 'none' : String(!request.clientCertificate.rejected)
+    return text(JSON.stringify({ method: request.method, path: request.path, query: request.query, body, user }))
+  } catch (error) {
+    const status = findStatusError(error)
+    if (status === undefined) throw error
+    return text(status.message, status.code)
+  }
+}
+
+beforeAll(async () => {
+  pki = await openPki(memoryPkiStore(), { clock: systemClock, names: ['localhost', '127.0.0.1'] })
+  listener = await listen(echo, {
+    host: '127.0.0.1',
+    port: 0,
+    tls: { key: pki.serving.key, cert: pki.serving.cert, clientCa: pki.caCert },
+    onError: (error) => problems.push(error),
+  })
+})
+
+afterAll(async () => {
+  await listener.close(AbortSignal.abort())
+  expect(problems).toEqual([])
+})
+
+interface Answer {
+  readonly status: number
+  readonly headers: Record<string, unknown>
+  readonly body: string
+}
+
+function http1(path: string, options: { method?: string; body?: string; client?: boolean } = {}): Promise<Answer> {
+  const identity = options.client ? pki.mintClientCertificate({ user: 'u', groups: [], durationMs: 60_000 }) : {}
+  return new Promise((resolve, reject) => {
+    const request = https.request(
+      { host: '127.0.0.1', port: listener.port, path, method: options.method ?? 'GET', ca: pki.caCert, ...identity },
+      (response) => {
+        let body = ''
+        response.on('data', (chunk: Buffer) => {
+          body += chunk.toString()
+        })
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headersDistinct, body }))
+      },
+    )
+    request.on('error', reject)
+    request.end(options.body)
+  })
+}
+
+async function h2(path: string, options: { method?: string; body?: string } = {}): Promise<Answer> {
+  const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
+  const request = session.request({ ':path': path, ':method': options.method ?? 'GET' })
+  request.end(options.body)
+  const [headers] = (await once(request, 'response')) as [Record<string, unknown>]
+  let body = ''
+  for await (const chunk of request) body += String(chunk)
+  session.close()
+  return { status: Number(headers[':status']), headers, body }
+}
+
+describe.each([
+  { protocol: 'HTTP/1.1', send: http1 },
+  { protocol: 'HTTP/2', send: h2 },
+])('over $protocol', ({ send }) => {
+  test('a request arrives as it was sent', async () => {
+    const { status, body } = await send('/api/v1/x%2Fy?a=1&b', { method: 'POST', body: 'hello' })
+    expect(status).toBe(200)
+    expect(JSON.parse(body)).toEqual({
+      method: 'POST',
+      path: '/api/v1/x%2Fy',
+      query: 'a=1&b',
+      body: 'hello',
+      user: 'none',
+    })
+  })
+
+  test('a body over the limit is refused, declared or not', async () => {
+    const { status, body } = await send('/x', { method: 'POST', body: 'x'.repeat(1001) })
+    expect(status).toBe(413)
+    expect(body).toBe('Request entity too large: limit is 1000')
+  })
+
+  test('HEAD is answered without a body', async () => {
+    const { status, body } = await send('/x', { method: 'HEAD' })
+    expect(status).toBe(200)
+    expect(body).toBe('')
+  })
+})
+
+describe('a listener', () => {
+  test('knows a client by its certificate', async () => {
+    expect(JSON.parse((await http1('/x', { client: true })).body)).toMatchObject({ user: 'true' })
+  })
+
+  test('tells a certificate of a stranger from none', async () => {
+    const stranger = await openPki(memoryPkiStore(), { clock: systemClock, names: ['localhost'] })
+    const identity = stranger.mintClientCertificate({ user: 'u', groups: [], durationMs: 60_000 })
+    const body = await new Promise<string>((resolve, reject) => {
+      https
+        .get({ host: '127.0.0.1', port: listener.port, path: '/x', ca: pki.caCert, ...identity }, (response) => {
+          response.on('data', (chunk: Buffer) => resolve(chunk.toString()))
+        })
+        .on('error', reject)
+    })
+    expect(JSON.parse(body)).toMatchObject({ user: 'false' })
+  })
+
+  test('sends a stream item by item and ends it when the client goes', async () => {
+    const request = https.get({ host: '127.0.0.1', port: listener.port, path: '/stream', ca: pki.caCert })
+    const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream]
+    stream?.push(Buffer.from('one'))
+    const [first] = (await once(response, 'data')) as [Buffer]
+    expect(first.toString()).toBe('one')
+    const ended = new Promise<void>((resolve) => {
+      const watched = stream as Channel<Uint8Array>
+      const look = (): void => {
+        if (watched.closed) resolve()
+        else setImmediate(look)
+      }
+      look()
+    })
+    request.on('error', () => {})
+    request.destroy()
+    await ended
+  })
+
+  test('says each warning in a header of its own', async () => {
+    expect((await http1('/x')).headers['warning']).toEqual(['299 - "a"', '299 - "b"'])
+  })
+
+  test('refuses a taken port with its code', async () => {
+    const tls = { key: pki.serving.key, cert: pki.serving.cert, clientCa: pki.caCert }
+    await expect(
+      listen(echo, { host: '127.0.0.1', port: listener.port, tls, onError: () => {} }),
+    ).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})
