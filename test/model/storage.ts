@@ -97,8 +97,10 @@ class World {
   #check(submitted: Submitted, result: Commit): void {
     if (result.ok) {
       expect(submitted.lost, 'committed, but should have been refused').toEqual([])
-      const last = this.commits.at(-1)?.revision
-      expect(result.revision).toBeGreaterThan(endOfCommit(last ?? this.start))
+      // Transactions may share a commit, so it is the last write of the one before that counts.
+      const last = this.commits.at(-1)
+      const lastWrite = last ? (last.revision ?? 0) + last.transaction.writes.length - 1 : this.start
+      expect(result.revision).toBeGreaterThan(lastWrite)
       submitted.revision = result.revision
       this.commits.push(submitted)
       return
