@@ -1,0 +1,83 @@
+/**
+ * Section by section, what Borough does against what bounds it, in one run on one machine: `npm run bench -- --help`.
+ * Progress goes to stderr, the table to stdout; nothing is written outside the system's temporary folder.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startBareServer } from './bare-server.ts'
+import { startLoad } from './load/load.ts'
+import { type Row, table } from './report.ts'
+import { namespaceRows } from './rows/namespaces.ts'
+import { processRows } from './rows/process.ts'
+import { requestRows } from './rows/requests.ts'
+import type { Bench } from './rows/rows.ts'
+import { watchRows } from './rows/watch.ts'
+import { peerOf, startBorough } from './target.ts'
+
+const usage = `npm run bench -- [flags]
+
+  --quick             short rounds: under a minute
+  --full              also a start with 100,000 objects in the store
+  --only NAME         one group of rows: requests, namespaces, watch or process
+  --rounds N          how often each side is measured, in turn (5; quick: 3)
+  --kubeconfig FILE   run the same requests against this API server too
+  -o json             rows as JSON
+`
+
+const groups = { requests: requestRows, namespaces: namespaceRows, watch: watchRows, process: processRows }
+
+async function main(): Promise<void> {
+  const { values: flags } = parseArgs({
+    options: {
+      quick: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      rounds: { type: 'string' },
+      kubeconfig: { type: 'string' },
+      output: { type: 'string', short: 'o', default: 'text' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (flags.help) {
+    process.stdout.write(usage)
+    return
+  }
+  const chosen = Object.entries(groups).filter(([name]) => flags.only === undefined || name === flags.only)
+  if (chosen.length === 0) throw new Error(`no rows are called ${flags.only}`)
+  const say = (text: string): void => void process.stderr.write(`${text}\n`)
+  const tempRoot = await mkdtemp(join(tmpdir(), 'borough-bench-'))
+  try {
+    const tempDir = (): Promise<string> => mkdtemp(join(tempRoot, 'd-'))
+    await using borough = await startBorough(await tempDir())
+    using bare = await startBareServer(borough.tls)
+    using load = startLoad()
+    const bench: Bench = {
+      borough,
+      peer: flags.kubeconfig === undefined ? undefined : await peerOf(flags.kubeconfig),
+      bare,
+      load,
+      rounds: Number(flags.rounds ?? (flags.quick ? 3 : 5)),
+      roundMs: flags.quick ? 700 : 2500,
+      quick: flags.quick,
+      full: flags.full,
+      tempDir,
+      say,
+    }
+    const rows: Row[] = []
+    for (const [, rowsOf] of chosen) {
+      for await (const row of rowsOf(bench)) {
+        rows.push(row)
+        say(`${row.what}: ${Math.round(row.ours.median * 10) / 10} ${row.unit}`)
+      }
+    }
+    const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? '' }
+    if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ machine, rows }, null, 2)}\n`)
+    else process.stdout.write(`Node ${machine.node}, ${machine.cpus} x ${machine.model}\n\n${table(rows)}\n`)
+  } finally {
+    await rm(tempRoot, { recursive: true })
+  }
+}
+
+await main()
