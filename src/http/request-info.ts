@@ -117,9 +117,15 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   }
 }
 
+const slash = 0x2f
+
 /** Undefined if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. */
 function splitPath(path: string): string[] | undefined {
-  const parts = path.replace(/^\/+|\/+$/g, '').split('/')
+  let start = 0
+  let end = path.length
+  while (start < end && path.charCodeAt(start) === slash) start++
+  while (end > start && path.charCodeAt(end - 1) === slash) end--
+  const parts = path.slice(start, end).split('/')
   if (!path.includes('%')) return parts
   try {
     return parts.map(decodeURIComponent)
