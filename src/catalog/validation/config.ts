@@ -29,7 +29,7 @@ export function checkConfigMap(report: Report, next: KubeObject, old: KubeObject
     report.each(`binaryData[${key}]`, key, isConfigMapKey(key))
     sizeBytes += base64Bytes(String(value))
   }
-  if (sizeBytes > maxSizeBytes) report.tooLong('', maxSizeBytes)
+  if (sizeBytes > maxSizeBytes) report.tooLong('[]', maxSizeBytes)
 }
 
 const redacted = '<secret contents redacted>'
