@@ -18,6 +18,7 @@ export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
   return {
     validateName: nameIsLabel,
     returnsDeleted: true,
+    storageWordedPreconditions: true,
     hasStatus: true,
     tracksGeneration: false,
     selectableFields: { 'status.phase': (o) => phaseOf(o as Namespace) },
