@@ -2,8 +2,10 @@
  * The innermost stage: from what the URL says to the verb that does it. The URL grammar is data, not routes; what is
  * served follows `ResourceTypes`, so a CRD is there the moment it is added.
  */
+import { parseGoDuration } from '../kube/duration.ts'
+import { quote } from '../kube/go-quote.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
-import { methodNotAllowed, resourceNotFound, StatusError } from '../kube/status-error.ts'
+import { badRequest, methodNotAllowed, resourceNotFound, StatusError } from '../kube/status-error.ts'
 import type { ApiResponse, Handler, RequestContext } from './api.ts'
 import type { Target } from './verbs/target.ts'
 import type { VerbHandler } from './verbs/verb.ts'
@@ -30,6 +32,9 @@ export function dispatcher(deps: DispatchDeps): Handler {
       const document = deps.documents(info.path)
       return document ? document(request, context) : unknownPath(deps)
     }
+    // Upstream's router knows no HEAD, though authorization takes it for a get.
+    if (request.method === 'HEAD') throw methodNotAllowed()
+    checkTimeout(info.query)
     const { group, version, resource } = info
     const type = deps.types.find({ group, version, resource })
     if (type === undefined) {
@@ -39,6 +44,13 @@ export function dispatcher(deps: DispatchDeps): Handler {
     const target = targetOf(type, context)
     return handlerOf(deps, request.method, context, target)(request, context, target)
   }
+}
+
+/** @throws StatusError BadRequest */
+function checkTimeout(query: URLSearchParams): void {
+  const timeout = query.get('timeout')
+  if (!timeout || parseGoDuration(timeout) !== undefined) return
+  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${quote(timeout)}`)
 }
 
 /** @throws StatusError */
@@ -70,6 +82,10 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
     // The seeds name POST for finalize; upstream knows PUT alone. Both do the same.
     if (subresource === 'finalize' && (method === 'POST' || method === 'PUT')) return deps.verbs.update
     if (!(declared.verbs as readonly string[]).includes(verb)) throw methodNotAllowed()
+    // What the verbs would do, they would do to the parent: `DELETE services/x/proxy` is not about the Service.
+    // (`pods/log` is declared to be a Pod, and is none.)
+    const isPart = declared.kind.kind === type.kind && declared.verbs.includes('update')
+    if (!isPart) throw notServed(type, `${type.resource}/${subresource}`, name)
     return deps.verbs[verb]
   }
   const answered = deps.answered.get(groupKey(type))
@@ -82,7 +98,16 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
   if (!(type.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
   if (verb === 'create' && type.namespaced && namespace === '') throw methodNotAllowed()
   if (verb === 'deletecollection' && type.namespaced && namespace === '') throw methodNotAllowed()
+  if (verb === 'create' && !type.stored) throw notServed(type, type.resource, name)
   return deps.verbs[verb]
+}
+
+/** Declared, so that clients find what they know, but there are no nodes behind this server to do it. */
+function notServed({ group, resource }: ResourceType, what: string, name: string): StatusError {
+  return new StatusError(`${what} is not served: this control plane runs no workloads`, {
+    code: 501,
+    details: { ...(name ? { name } : {}), ...(group ? { group } : {}), kind: resource },
+  })
 }
 
 function refuse(): never {

@@ -1,6 +1,7 @@
 /** What a verb works on, and the options a request carries in its query. */
+import { fieldForbidden } from '../../kube/field-error.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { badRequest } from '../../kube/status-error.ts'
+import { badRequest, invalidOptions } from '../../kube/status-error.ts'
 import type { ListQuery, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 
@@ -66,8 +67,13 @@ function queryOptions(query: URLSearchParams): Record<string, unknown> {
   return options
 }
 
-/** Selection of a list or a deletecollection. @throws StatusError BadRequest */
+/** Selection of a list or a deletecollection. @throws StatusError BadRequest, Invalid */
 export function listQuery(query: URLSearchParams, namespace: string, visible: ListQuery['visible']): ListQuery {
+  if (query.has('sendInitialEvents')) {
+    throw invalidOptions('ListOptions', [
+      fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'),
+    ])
+  }
   const limit = integer(query, 'limit')
   return {
     namespace,
