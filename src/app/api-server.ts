@@ -14,7 +14,7 @@ import { isTrue } from '../http/request-info.ts'
 import { Renderer } from '../http/respond.ts'
 import { answerErrors } from '../http/stages/answer-errors.ts'
 import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
-import { authorize } from '../http/stages/authorize.ts'
+import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } from '../http/stages/authorize.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
 import { answerVerb } from '../http/verbs/answer.ts'
@@ -28,6 +28,7 @@ import { updateVerb } from '../http/verbs/update.ts'
 import type { AwaitCreated, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
 
+import { parseGoDuration } from '../kube/duration.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
 import { applyWith } from './field-ownership.ts'
@@ -55,6 +56,14 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
   })
+  const authorization: AuthorizeOptions = {
+    decide: (attributes) => authorizer.authorize(attributes),
+    refuse: (attributes, { reason }) => forbiddenError(attributes, reason),
+    refresh: async () => {
+      await core.lister.refresh()
+      return true
+    },
+  }
   const verbDeps = {
     registry,
     types: catalog.types,
@@ -62,11 +71,16 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     renderer,
     visibility: visibilityOf(core),
     awaitCreated: holdUntilInitialized(core),
+    requireCreate: (context) => requireAuthorized(authorization, { ...attributesOf(context), verb: 'create' }),
+    createsOnUpdate: ({ type }: { type: ResourceType }) => core.strategyOf(type).createOnUpdate === true,
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,
     random: Math.random,
     apply: applyWith(clock, catalog.types),
-  } satisfies Parameters<typeof patchVerb>[0] & Parameters<typeof watchVerb>[0] & Parameters<typeof deleteVerb>[0]
+  } satisfies Parameters<typeof patchVerb>[0] &
+    Parameters<typeof watchVerb>[0] &
+    Parameters<typeof deleteVerb>[0] &
+    Parameters<typeof updateVerb>[0]
 
   const scale = scaleVerbs({ ...verbDeps, scaleType: scaleTypeOf(catalog) })
   const documents = createDocuments({
@@ -88,14 +102,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       limitInFlight(defaultInFlightLimits),
       authenticate(deps.authenticate),
       impersonate((request, user) => impersonation(request, user, (a) => requireAllowed(authorizer, a))),
-      authorize({
-        decide: (attributes) => authorizer.authorize(attributes),
-        refuse: (attributes, { reason }) => forbiddenError(attributes, reason),
-        refresh: async () => {
-          await core.lister.refresh()
-          return true
-        },
-      }),
+      authorize(authorization),
     ],
     dispatch: dispatcher({
       types: catalog.types,
@@ -205,6 +212,6 @@ function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
 }
 
 function holdMs(limitMs: number, query: URLSearchParams): number {
-  const seconds = /^(\d+)s?$/.exec(query.get('timeout') ?? '')?.[1]
-  return seconds === undefined ? limitMs : Math.max(0, Math.min(limitMs, Number(seconds) * 1000 - answerReserveMs))
+  const askedMs = parseGoDuration(query.get('timeout') ?? '')
+  return askedMs === undefined ? limitMs : Math.max(0, Math.min(limitMs, askedMs - answerReserveMs))
 }

@@ -12,14 +12,21 @@ export interface AuthorizeOptions {
   readonly refuse: (attributes: AuthzAttributes, decision: AuthzDecision) => Error
 }
 
-export function authorize({ decide, refresh, refuse }: AuthorizeOptions): Stage {
+export function authorize(options: AuthorizeOptions): Stage {
   return (next) => async (request, context) => {
-    const attributes = attributesOf(context)
-    let decision = decide(attributes)
-    if (!decision.allowed && attributes.path === undefined && (await refresh())) decision = decide(attributes)
-    if (!decision.allowed) throw refuse(attributes, decision)
+    await requireAuthorized(options, attributesOf(context))
     return next(request, context)
   }
+}
+
+/** @throws Error as `refuse` words it */
+export async function requireAuthorized(
+  { decide, refresh, refuse }: AuthorizeOptions,
+  attributes: AuthzAttributes,
+): Promise<void> {
+  let decision = decide(attributes)
+  if (!decision.allowed && attributes.path === undefined && (await refresh())) decision = decide(attributes)
+  if (!decision.allowed) throw refuse(attributes, decision)
 }
 
 export function attributesOf({ info, user }: RequestContext): AuthzAttributes {

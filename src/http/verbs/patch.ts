@@ -143,7 +143,7 @@ function checkIdentity(object: KubeObject, type: ResourceType): void {
 }
 
 function applyTransform(
-  { decoder, apply }: PatchDeps,
+  { decoder, apply, requireCreate }: PatchDeps,
   bytes: Uint8Array,
   context: RequestContext,
   target: Target,
@@ -157,8 +157,11 @@ function applyTransform(
   const config = value as unknown as KubeObject
   checkConfiguration(config, target)
   const force = isTrue(query.get('force'))
-  return (live) => {
-    if (live === undefined && subresource !== '') throw notFound(type, name)
+  return async (live) => {
+    if (live === undefined) {
+      if (subresource !== '') throw notFound(type, name)
+      await requireCreate(context)
+    }
     const full = {
       ...config,
       metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },

@@ -6,7 +6,13 @@ import { checkWriteOptions } from './options.ts'
 import { type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
-export function updateVerb({ registry, decoder, renderer }: VerbDeps): VerbHandler {
+export interface UpdateDeps extends VerbDeps {
+  /** Types whose PUT makes what is not there. */
+  readonly createsOnUpdate: (target: Target) => boolean
+}
+
+export function updateVerb(deps: UpdateDeps): VerbHandler {
+  const { registry, decoder, renderer } = deps
   return async (request, context, target) => {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
@@ -16,9 +22,12 @@ export function updateVerb({ registry, decoder, renderer }: VerbDeps): VerbHandl
     const { uid, resourceVersion } = object.metadata
     const { stored, created } = await registry.update(
       writeScope(request, context, target, 'UpdateOptions'),
-      () => object,
+      async (current) => {
+        if (current === undefined) await deps.requireCreate(context)
+        return object
+      },
       {
-        createIfMissing: true,
+        createIfMissing: target.subresource === '' && deps.createsOnUpdate(target),
         preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
       },
     )

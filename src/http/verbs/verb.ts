@@ -24,6 +24,12 @@ export type AwaitCreated = (
   target: Target,
 ) => Promise<StoredObject>
 
+/**
+ * Asked when a PUT or an apply is about to make what is not there: the right to update or patch is no right to create.
+ * @throws StatusError Forbidden
+ */
+export type RequireCreate = (context: RequestContext) => Promise<void>
+
 export interface VerbDeps {
   readonly registry: Registry
   readonly types: ResourceTypes
@@ -31,4 +37,5 @@ export interface VerbDeps {
   readonly renderer: Renderer
   readonly visibility: Visibility
   readonly awaitCreated: AwaitCreated
+  readonly requireCreate: RequireCreate
 }
