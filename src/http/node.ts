@@ -296,9 +296,10 @@ async function answerHttp2(
   const body = request.method === 'HEAD' ? noBytes : whole(answer.body)
   if (body !== undefined) {
     stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
-    // What is left of a body that was refused is not waited for.
+    // What is left of a body that was refused is not waited for. A request without a body has none left, although its
+    // stream, never read, does not count as ended: to reset that one would cut off the answer.
     stream.end(body, () => {
-      if (!stream.readableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+      if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
     })
     return
   }
