@@ -63,7 +63,8 @@ export interface Core extends AsyncDisposable {
 export async function wireCore(config: Config, storage: Storage, caPem: string): Promise<Core> {
   const { clock, ids, log } = config
   const catalog = loadCatalog()
-  catalog.types.change({ add: ownKinds.map((kind) => catalog.declare(kind)) })
+  const ownTypes = ownKinds.map((kind) => catalog.declare(kind))
+  catalog.types.change({ add: ownTypes })
   const typeOf = (gvr: GroupVersionResource): ResourceType => {
     const type = catalog.types.find(gvr)
     if (type === undefined) throw new Error(`the catalogue lacks ${gvr.resource} in ${apiVersionOf(gvr)}`)
@@ -131,8 +132,11 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     ids,
     strategyOf,
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+    // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
     validateSchema: (type, object, old) =>
-      validateSchema(object as unknown as JsonObject, type.schema, { compilePattern }, old as unknown as JsonObject),
+      type.custom || ownTypes.includes(type)
+        ? validateSchema(object as unknown as JsonObject, type.schema, { compilePattern }, old as unknown as JsonObject)
+        : [],
     trackUpdate: trackWrites(catalog.types),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
   })

@@ -155,9 +155,15 @@ function bodyReader(source: Readable, declared: string | undefined): ApiRequest[
         reject(requestTooLarge(limitBytes))
       }
       source.on('data', onData)
-      source.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)))
+      let ended = false
+      source.once('end', () => {
+        ended = true
+        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
+      })
       source.once('error', reject)
-      source.once('close', () => reject(new Error('the client left before its request was complete')))
+      source.once('close', () => {
+        if (!ended) reject(new Error('the client left before its request was complete'))
+      })
     })
   }
 }
