@@ -4,6 +4,7 @@ import { expiredEvents } from '../apis/events/expiry.ts'
 import { eventTtlControllerName, eventTtlReconciler } from '../apis/events/reconcile.ts'
 import { EventRecorder } from '../apis/events/recorder.ts'
 import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
+import { initializerController, initializerControllerName } from '../apis/initializers/reconcile.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
 import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
@@ -43,7 +44,7 @@ export async function runControllers(
 }
 
 function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [ControllerName, ControllerSpec][] {
-  const { clock, ids, log, population } = core.config
+  const { clock, ids, log, population, featureGates } = core.config
   const { content, lister } = core
   const terminating: Source = {
     async run(enqueue, signal) {
@@ -120,6 +121,17 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
       onError: warn(apiServiceControllerName),
     }),
   ])
+  if (featureGates.NamespaceInitializers) {
+    specs.push([
+      initializerControllerName,
+      initializerController({
+        client: as(initializerControllerName),
+        clock,
+        events: eventsOf(initializerControllerName),
+        onError: warn(initializerControllerName),
+      }),
+    ])
+  }
   if (population) {
     const deps = { client: as(templateControllerName), events: eventsOf(templateControllerName) }
     for (const spec of populationControllers({ ...deps, clock, onError: warn(templateControllerName) })) {

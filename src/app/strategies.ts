@@ -1,4 +1,6 @@
 /** Which strategy each kind has: those of the rooms in `apis/` first, the catalogue's for the rest. */
+
+import { initializerConfigurationStrategy } from '../apis/initializers/strategy.ts'
 import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
 import {
   clusterRoleBindingStrategy,
@@ -18,6 +20,7 @@ export function strategies(
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
+    ['namespaceinitializerconfigurations.admissionregistration.k8s.io', initializerConfigurationStrategy],
     // `v1.` names the core group.
     ['apiservices.apiregistration.k8s.io', { validateName: nameIsPathSegment }],
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],

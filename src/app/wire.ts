@@ -14,6 +14,7 @@ import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
 import { namespaceTemplates } from '../apis/templates/admission.ts'
+import { autoOptOut, populationConfig } from '../apis/templates/auto-opt-out.ts'
 import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
 import { type NamespaceTemplate, templateResource } from '../apis/templates/types.ts'
 import type { Authorizer } from '../authz/authz.ts'
@@ -21,7 +22,7 @@ import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
-import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
+import { apiVersionOf, type GroupVersionResource, parseApiVersion } from '../kube/gvk.ts'
 import {
   clusterRoleBindingsResource,
   clusterRolesResource,
@@ -95,8 +96,15 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     NamespaceTemplates: namespaceTemplates({
       authorizer,
       matchers: () => (config.population ? matchers.values() : []),
-      optsOutAutomatically: () => false,
-      lacking: () => [],
+      optsOutAutomatically: autoOptOut(() => {
+        const { namespace, name } = populationConfig
+        return lister.find(typeOf(configMapsResource), namespace, name)?.object
+      }),
+      findKind(apiVersion, kind) {
+        const gv = parseApiVersion(apiVersion)
+        return gv && catalog.types.findKind({ ...gv, kind })
+      },
+      findClusterRole: (name) => lister.find(typeOf(clusterRolesResource), '', name)?.object as Role | undefined,
     }),
     ...(config.featureGates.NamespaceInitializers
       ? {
@@ -158,6 +166,8 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     },
   }
 }
+
+const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
 /** Patterns of our own schemas only; those of users need an engine that is bounded in time. */
 const compilePattern = (pattern: string): RegExp => new RegExp(pattern, 'u')

@@ -14,6 +14,8 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { NamespaceLookup } from '../namespaces/lookup.ts'
 import { type Initializers, isInitializing, type Namespace } from '../namespaces/types.ts'
+import { initializerNameErrors } from './strategy.ts'
+import { givenInitializersAnnotation, namespaceTemplateInitializer } from './types.ts'
 
 export interface InitializersDeps {
   readonly lookup: NamespaceLookup
@@ -50,10 +52,13 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
           'create with initializers denied: it needs the verb "initialize" on the namespace',
         )
       }
-      return undefined
+      const errors = givenErrors(given)
+      if (errors.length > 0) throw invalid(a.type, a.name, errors)
+      return marked(namespace, true)
     }
     const pending = pendingFor(namespace, a.user).map((name) => ({ name }))
-    return pending.length === 0 ? undefined : { ...namespace, spec: { ...namespace.spec, initializers: { pending } } }
+    if (pending.length === 0) return undefined
+    return { ...marked(namespace, false), spec: { ...namespace.spec, initializers: { pending } } }
   }
 
   const onUpdate = (a: Attributes): void => {
@@ -70,7 +75,9 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
 
   const onContent = (a: Attributes): void => {
     const found = lookup.find(a.namespace)
-    if (!found || !isInitializing(found) || mayInitialize(authorizer, a.user, a.namespace)) return
+    // What is going away is past being initialized: its content must be able to go too.
+    if (!found || !isInitializing(found) || found.metadata.deletionTimestamp !== undefined) return
+    if (mayInitialize(authorizer, a.user, a.namespace)) return
     const awaited = found.spec?.initializers?.pending?.[0]?.name ?? ''
     throw tooManyRequests(
       `namespace ${JSON.stringify(a.namespace)} is being initialized: waiting for ${JSON.stringify(awaited)}; try again in a moment`,
@@ -90,6 +97,32 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
         onContent(a)
       }
       return undefined
+    },
+  }
+}
+
+function givenErrors({ pending = [], result }: Initializers): FieldError[] {
+  const errors = pending.flatMap(({ name }, i) =>
+    name === namespaceTemplateInitializer
+      ? []
+      : initializerNameErrors(name ?? '', `spec.initializers.pending[${i}].name`),
+  )
+  return [...errors, ...resultErrors(result)]
+}
+
+const resultErrors = (result: Initializers['result']): FieldError[] =>
+  result === undefined || result.status === 'Failure'
+    ? []
+    : [fieldInvalid('spec.initializers.result.status', result.status, "must be 'Failure'")]
+
+function marked(namespace: Namespace, isGiven: boolean): Namespace {
+  const { [givenInitializersAnnotation]: mark, ...annotations } = namespace.metadata.annotations ?? {}
+  if (!isGiven && mark === undefined) return namespace
+  return {
+    ...namespace,
+    metadata: {
+      ...namespace.metadata,
+      annotations: isGiven ? { ...annotations, [givenInitializersAnnotation]: 'true' } : annotations,
     },
   }
 }
@@ -115,8 +148,8 @@ export function transitionErrors(old: Initializers | undefined, next: Initialize
   }
   if (old.result !== undefined && JSON.stringify(old.result) !== JSON.stringify(next?.result)) {
     errors.push(fieldInvalid(`${field}.result`, next?.result, 'field is immutable'))
-  } else if (next?.result !== undefined && next.result.status !== 'Failure') {
-    errors.push(fieldInvalid(`${field}.result.status`, next.result.status, "must be 'Failure'"))
+  } else {
+    errors.push(...resultErrors(next?.result))
   }
   return errors
 }

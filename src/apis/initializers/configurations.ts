@@ -29,10 +29,7 @@ export function pendingInitializers(
     .filter(({ namespaceSelector }) =>
       namespaceSelector === undefined
         ? true
-        : matchesLabels(
-            labelSelectorOf(namespaceSelector as Parameters<typeof labelSelectorOf>[0]),
-            namespace.metadata.labels,
-          ),
+        : matchesLabels(labelSelectorOf(namespaceSelector), namespace.metadata.labels),
     )
     .map((i) => i.name)
     .filter((name) => name !== namespaceTemplateInitializer)

@@ -1,4 +1,4 @@
-import type { ResourceType } from '../../kube/resource-type.ts'
+import type { LabelSelectorObject } from '../../kube/label-selector.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
@@ -9,7 +9,7 @@ export interface NamespaceInitializer {
   /** `provisioner.example.com`: fully qualified. */
   name: string
   /** Only namespaces with these labels wait for it; absent = all. */
-  namespaceSelector?: { matchLabels?: Record<string, string>; matchExpressions?: unknown[] }
+  namespaceSelector?: LabelSelectorObject
   /** Seconds from when its turn comes; absent = no deadline. */
   timeoutSeconds?: number
   /** Default Fail. */
@@ -22,6 +22,9 @@ export interface NamespaceInitializerConfiguration extends KubeObject {
 
 /** The initializer that populates from templates: built in, always first. */
 export const namespaceTemplateInitializer = 'namespace-template'
+
+/** On a namespace, set by the server: its list came from its creator, so no configuration stands behind it. */
+export const givenInitializersAnnotation = 'borough.dev/given-initializers'
 
 export const initializerConfigurationResource = {
   group: 'admissionregistration.k8s.io',
@@ -95,5 +98,3 @@ export const initializerConfigurationProperties: ReadonlyMap<string, Schema> = n
     },
   ],
 ])
-
-export type InitializerConfigurationType = ResourceType

@@ -99,9 +99,14 @@ function prepareUpdate(
   if (!isInitializing(old) || JSON.stringify(initializers) === JSON.stringify(old.spec?.initializers)) return object
   const terminating = old.metadata.deletionTimestamp !== undefined
   const phase = terminating ? 'Terminating' : initializers === undefined ? 'Active' : 'Initializing'
-  const conditions = withConditions(old.status?.conditions ?? [], initializingConditions(object, context), context)
-  return { ...object, status: { ...old.status, phase, conditions } }
+  const fresh = initializingConditions(object, context)
+  const before = (old.status?.conditions ?? []).filter((c) => !isTurnOver(old, object) || c.type !== 'Initializing')
+  return { ...object, status: { ...old.status, phase, conditions: withConditions(before, fresh, context) } }
 }
+
+/** The next one's time counts from now: `lastTransitionTime` of `Initializing` says when the turn began. */
+const isTurnOver = (old: Namespace, next: Namespace): boolean =>
+  old.spec?.initializers?.pending?.[0]?.name !== next.spec?.initializers?.pending?.[0]?.name
 
 /** Nothing pending and no result means done, and done is absent. */
 function normalized(o: Namespace): NonNullable<Namespace['spec']>['initializers'] {

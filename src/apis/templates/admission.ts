@@ -11,10 +11,12 @@ import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooL
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { type Matcher, matching } from './match.ts'
+import { type AuthorRightsDeps, type Lack, lackingRights } from './author-rights.ts'
+import { isDisabled, type Matcher, matching } from './match.ts'
+import { render, titleOf, tokenKeys } from './render.ts'
 import {
   creatorKey,
   type NamespaceTemplate,
@@ -26,18 +28,16 @@ import {
   templateVersion,
 } from './types.ts'
 
-export interface TemplateAdmissionDeps {
+export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   readonly authorizer: Authorizer
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
   /** Users whose namespaces opt out by themselves. */
-  optsOutAutomatically(user: UserInfo): boolean
-  /**
-   * What the author of a template lacks to create its objects everywhere themselves; empty = nothing.
-   * `field` is where in the template it stands.
-   */
-  lacking(user: UserInfo, template: NamespaceTemplate): readonly { readonly field: string; readonly message: string }[]
+  optsOutAutomatically(username: string): boolean
 }
+
+/** Objects named in the warnings of a dry run. */
+const previewedObjects = 20
 
 export function isTemplateType(type: { readonly group: string; readonly resource: string }): boolean {
   return type.resource === templateResourceName && (templateGroups as readonly string[]).includes(type.group)
@@ -60,32 +60,40 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
     async validate(a) {
       if (!isTemplateType(a.type)) return
       const template = a.object as NamespaceTemplate
-      const errors = templateErrors(template)
+      const errors = [...templateErrors(template, deps), ...clashes(template, deps)]
       if (errors.length > 0) throw invalid(a.type, a.name, errors)
       const old = a.oldObject as NamespaceTemplate | undefined
       if (old !== undefined && JSON.stringify(old.spec) === JSON.stringify(template.spec)) return
-      const lacks = deps.lacking(a.user, template)
-      if (lacks.length > 0) {
-        const what = lacks.map((l) => `${l.field}: ${l.message}`).join('; ')
-        throw forbidden(
-          a.type,
-          a.name,
-          `user ${JSON.stringify(a.user.username)} can't give through a template what they may not do themselves: ${what}`,
-        )
-      }
+      const lacks = lackingRights(deps, a.user, template)
+      if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
     },
   }
 }
 
+const causeOf = ({ field, message }: Lack): StatusCause => ({ reason: 'FieldValueForbidden', message, field })
+
+function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
+  const what = lacks.map(({ field, message }) => `${field}: ${message}`).join('; ')
+  return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
+}
+
 function namespaceCreated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
   let namespace = withCreator(a.object as Namespace, a.user.username)
-  if (deps.optsOutAutomatically(a.user)) {
+  if (deps.optsOutAutomatically(a.user.username)) {
     namespace = annotated(namespace, optOutAnnotation, 'true')
   } else if (namespace.metadata.annotations?.[optOutAnnotation] !== undefined) {
     checkOptOut(a, deps)
   }
-  checkUse(a, deps, matching(deps.matchers(), namespace))
+  const templates = matching(deps.matchers(), namespace)
+  checkUse(a, deps, templates)
+  if (a.dryRun) preview(a, templates, namespace)
   return namespace
+}
+
+/** A dry run tells what the namespace would be given. */
+function preview(a: Attributes, templates: readonly NamespaceTemplate[], namespace: Namespace): void {
+  const { objects } = render(templates, namespace)
+  for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would create ${titleOf(object)}`)
 }
 
 function namespaceUpdated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
@@ -188,7 +196,10 @@ function withPruneFinalizer(a: Attributes): KubeObject | undefined {
   return { ...template, metadata: { ...template.metadata, finalizers } }
 }
 
-export function templateErrors(template: NamespaceTemplate): FieldError[] {
+export function templateErrors(
+  template: NamespaceTemplate,
+  { findKind }: Pick<TemplateAdmissionDeps, 'findKind'>,
+): FieldError[] {
   const errors: FieldError[] = []
   const { name } = template.metadata
   if (name !== undefined && name.length > labelValueMaxLength) {
@@ -208,9 +219,56 @@ export function templateErrors(template: NamespaceTemplate): FieldError[] {
         fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
       )
     }
-    const key = `${apiVersion} ${kind} ${metadata?.name}`
-    if (seen.has(key)) errors.push(fieldDuplicate(field, `${kind}/${metadata?.name}`))
-    seen.add(key)
+    // A kind that nobody serves may come later, with its definition.
+    if (apiVersion && kind && findKind(apiVersion, kind)?.namespaced === false) {
+      errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
+    }
+    for (const key of tokenKeys(object)) {
+      errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
+    }
+    const identity = identityOf(object as Partial<KubeObject>)
+    if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
+    seen.add(identity)
   }
   return errors
+}
+
+/** Two versions of a kind are one object. */
+function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObject>): string {
+  return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${metadata?.name}`
+}
+
+/**
+ * Objects that another template gives to the same namespaces, as far as that is certain now: both select alike, or one
+ * selects everything. The rest shows when a namespace is matched by both: condition Conflict, the first keeps it.
+ */
+function clashes(template: NamespaceTemplate, { matchers }: TemplateAdmissionDeps): FieldError[] {
+  if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) return []
+  const fields = new Map((template.spec?.templates ?? []).map((o, i) => [identityOf(o), `spec.templates[${i}]`]))
+  const selection = selectionOf(template)
+  const errors: FieldError[] = []
+  for (const { template: other } of matchers()) {
+    if (other.metadata.name === template.metadata.name) continue
+    if (isDisabled(other) || other.metadata.deletionTimestamp !== undefined) continue
+    const theirs = selectionOf(other)
+    if (selection !== theirs && selection !== everything && theirs !== everything) continue
+    for (const object of other.spec?.templates ?? []) {
+      const field = fields.get(identityOf(object))
+      if (field === undefined) continue
+      const why = `template ${JSON.stringify(other.metadata.name)} gives it to the same namespaces`
+      errors.push(fieldInvalid(field, titleOf(object), why))
+    }
+  }
+  return errors
+}
+
+const everything = ''
+
+/** Equal texts select equally; `everything` selects all. */
+function selectionOf({ spec }: NamespaceTemplate): string {
+  const { labelSelector, nameSelector, creatorSelector } = spec?.namespaces ?? {}
+  const labels = [Object.entries(labelSelector?.matchLabels ?? {}).sort(), labelSelector?.matchExpressions ?? []]
+  const names = [nameSelector?.include ?? [], nameSelector?.exclude ?? []]
+  const isAll = creatorSelector === undefined && [...labels, ...names].every((part) => part.length === 0)
+  return isAll ? everything : JSON.stringify([labels, names, creatorSelector ?? null])
 }

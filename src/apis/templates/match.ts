@@ -44,7 +44,7 @@ export function compileMatcher(template: NamespaceTemplate): Matcher {
 
 type Glob = (text: string) => boolean
 
-const serviceAccountPrefix = 'system:serviceaccount:'
+export const serviceAccountPrefix = 'system:serviceaccount:'
 
 function selectsCreator(creator: string | undefined, users: readonly Glob[], accounts: readonly Glob[]): boolean {
   if (creator === undefined) return false
@@ -58,7 +58,7 @@ function selectsCreator(creator: string | undefined, users: readonly Glob[], acc
  * `*` any run of characters, `?` any one. Matched by hand in linear steps per star: a pattern of a user must not be
  * able to make a regular expression backtrack for ever.
  */
-export function glob(pattern: string): Glob {
+export function glob(pattern: string): (text: string) => boolean {
   return (text) => {
     let p = 0
     let t = 0

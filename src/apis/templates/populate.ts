@@ -7,7 +7,7 @@ import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import type { PopulatedIndex, PopulatedObject } from './populated-index.ts'
+import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
 import { type Rendered, render, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
 
@@ -19,6 +19,8 @@ export interface ObjectResult {
   readonly object: string
   readonly outcome?: Outcome
   readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
+  /** With a failure: it is known what object of the server this is about. */
+  readonly isPlaced?: boolean
 }
 
 export interface PopulateDeps {
@@ -35,6 +37,12 @@ export interface PopulateRequest {
   readonly signal: AbortSignal
 }
 
+/** An object and where the server keeps its kind. */
+interface Placed {
+  readonly rendered: Rendered
+  readonly kind: ServedKind
+}
+
 export async function populate(deps: PopulateDeps, request: PopulateRequest): Promise<readonly ObjectResult[]> {
   const { namespace, templates, signal } = request
   const { objects, skipped } = render(templates, namespace)
@@ -43,7 +51,7 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
     object,
     failure: { reason, message, retriable: false },
   }))
-  const wanted = new Set<string>()
+  const placed: Placed[] = []
   for (const rendered of objects) {
     const kind = await deps.client.discovery.findKind(rendered.object.apiVersion ?? '', rendered.object.kind ?? '')
     const unusable = whyNot(kind, rendered)
@@ -51,18 +59,45 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
       results.push(failed(rendered, 'UnknownKind', unusable ?? '', true))
       continue
     }
-    wanted.add(identity(kind, rendered.object.metadata.name ?? ''))
-    results.push(await applyOne(deps, kind, rendered, signal))
+    placed.push({ rendered, kind })
   }
+  for (const batch of batches(placed)) {
+    results.push(...(await Promise.all(batch.map((p) => applyOne(deps, p, signal)))))
+  }
+  const wanted = new Set(placed.map((p) => identity(p.kind, p.rendered.object.metadata.name ?? '')))
   const name = namespace.metadata.name ?? ''
-  const leftovers = deps.index.inNamespace(name).filter((o) => !wanted.has(identity(o.resource, o.name)))
-  // A template that failed to render may hold what looks like a leftover.
-  const incomplete = new Set(skipped.map((s) => s.template.metadata.name))
+  const leftovers = deps.index.inNamespace(name).filter((o) => o.isOurs && !wanted.has(identity(o.resource, o.name)))
+  // A template of which something could not be rendered or placed may still hold what looks like a leftover.
+  const incomplete = new Set(results.filter((r) => r.failure !== undefined && !r.isPlaced).map((r) => r.template))
   for (const leftover of leftovers) {
     if (incomplete.has(leftover.template) || request.policyOf(leftover.template) === 'Keep') continue
     results.push(await pruneOne(deps, leftover, request))
   }
   return results
+}
+
+/** Kinds that no other kind's admission looks at, or that may come in any order among themselves. */
+const unordered: ReadonlySet<string> = new Set(
+  [
+    ['', 'configmaps limitranges resourcequotas serviceaccounts'],
+    ['networking.k8s.io', 'networkpolicies'],
+    ['rbac.authorization.k8s.io', 'rolebindings roles'],
+  ].flatMap(([group = '', resources = '']) => resources.split(' ').map((resource) => `${group}/${resource}`)),
+)
+
+/** Runs of objects whose order among themselves does not matter are applied at once; all others one by one. */
+function* batches(placed: readonly Placed[]): Iterable<readonly Placed[]> {
+  let run: Placed[] = []
+  for (const p of placed) {
+    if (unordered.has(`${p.kind.group}/${p.kind.resource}`)) {
+      run.push(p)
+      continue
+    }
+    if (run.length > 0) yield run
+    run = []
+    yield [p]
+  }
+  if (run.length > 0) yield run
 }
 
 const identity = (r: GroupVersionResource, name: string): string => `${r.group}/${r.resource}/${name}`
@@ -79,8 +114,7 @@ function failed({ template, object }: Rendered, reason: string, message: string,
 
 async function applyOne(
   { client, index }: PopulateDeps,
-  kind: ServedKind,
-  rendered: Rendered,
+  { rendered, kind }: Placed,
   signal: AbortSignal,
 ): Promise<ObjectResult> {
   const { template, object } = rendered
@@ -90,29 +124,29 @@ async function applyOne(
     object: titleOf(object),
     outcome,
   })
+  const known = index.find(kind, namespace, name)
+  const config = digestOf(object)
+  if (known?.applied === config) return done('unchanged')
+  const written = index.writing(kind, namespace, name)
+  let answer: Parameters<typeof written>[0]
   try {
-    const ours = index.find(kind, namespace, name)
-    const before = ours ?? (await findForeign(client, kind, namespace, name, signal))
-    if (ours === undefined && before !== undefined && !isOurs(before as KubeObject) && template.spec?.adopt !== true) {
-      return failed(
-        rendered,
-        'AlreadyExists',
-        'it was there before and this template did not create it; spec.adopt: true would take it over',
-        false,
-      )
+    const there = known?.isOurs ? undefined : await findForeign(client, kind, namespace, name, signal)
+    const before = known?.isOurs ? known.revision : there?.metadata.resourceVersion
+    if (there !== undefined && !isOurs(there) && template.spec?.adopt !== true) {
+      const message = 'it was there before and no template created it; spec.adopt: true would take it over'
+      return { ...failed(rendered, 'AlreadyExists', message, false), isPlaced: true }
     }
     const applied = await applyWithDrift(client, kind, rendered, signal)
-    if (applied instanceof Error) {
-      return failed(rendered, 'Conflict', applied.message, false)
-    }
-    index.applied(kind, applied)
+    if ('failure' in applied) return { ...failed(rendered, applied.failure, applied.message, false), isPlaced: true }
+    answer = { object: applied.object, config }
     if (before === undefined) return done('created')
-    const version = 'revision' in before ? before.revision : (before as KubeObject).metadata.resourceVersion
-    return done(version === applied.metadata.resourceVersion ? 'unchanged' : 'configured')
+    return done(before === applied.object.metadata.resourceVersion ? 'unchanged' : 'configured')
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return failed(rendered, status.reason ?? 'Error', status.message, true)
+    return { ...failed(rendered, status.reason ?? 'Error', status.message, true), isPlaced: true }
+  } finally {
+    written(answer)
   }
 }
 
@@ -131,35 +165,34 @@ async function findForeign(
   }
 }
 
-/** Carries our label and an Apply entry of ours: the index just does not know it yet. */
-export function isOurs({ metadata }: KubeObject): boolean {
-  return (
-    metadata.labels?.[templateNameLabel] !== undefined &&
-    (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
-  )
+interface Kept {
+  /** `Drift`: the template only reports changes. `TakenOver`: another applier owns it now. */
+  readonly failure: 'Drift' | 'TakenOver'
+  readonly message: string
 }
 
 /**
  * Fields that an Update changed are forced back (unless the template only reports drift); fields that another applier
- * owns are left, and the conflict is answered as an error.
+ * owns are left as they are.
  */
 async function applyWithDrift(
   client: Client,
   kind: ServedKind,
   { template, object }: Rendered,
   signal: AbortSignal,
-): Promise<KubeObject | StatusError> {
+): Promise<{ readonly object: KubeObject } | Kept> {
   const options = { fieldManager: templateFieldManager, signal }
   try {
-    return await client.apply(kind, object, options)
+    return { object: await client.apply(kind, object, options) }
   } catch (error) {
     const status = findStatusError(error)
     if (!isConflict(error) || status === undefined) throw error
     const causes = (status.details?.causes ?? []).filter((c) => c.reason === 'FieldManagerConflict')
+    if (causes.length === 0) throw error
     // Upstream words an Update manager as `"curl" using v1`, an applier as `"name"` alone.
-    const byAppliers = causes.filter((c) => !/" using /.test(c.message ?? ''))
-    const force = causes.length > 0 && byAppliers.length === 0 && template.spec?.driftPolicy !== 'Report'
-    return force ? client.apply(kind, object, { ...options, force: true }) : status
+    if (causes.some((c) => !/" using /.test(c.message ?? ''))) return { failure: 'TakenOver', message: status.message }
+    if (template.spec?.driftPolicy === 'Report') return { failure: 'Drift', message: status.message }
+    return { object: await client.apply(kind, object, { ...options, force: true }) }
   }
 }
 
@@ -175,8 +208,8 @@ async function pruneOne(
       await client.patch(
         resource,
         { namespace, name },
-        { metadata: { labels: { [templateNameLabel]: null } } },
-        { signal },
+        { metadata: { uid, labels: { [templateNameLabel]: null } } },
+        { fieldManager: templateFieldManager, signal },
       )
       index.forgot(leftover)
       return { ...result, outcome: 'orphaned' }
@@ -186,16 +219,17 @@ async function pruneOne(
       index.forgot(leftover)
       return { ...result, outcome: 'pruned' }
     }
+    // Something else holds it; the watch tells when it has gone.
+    if (found.metadata.deletionTimestamp !== undefined) return { ...result, outcome: 'pruned' }
     if (!isOurs(found)) {
-      const message = `it carries the label ${templateNameLabel} but was not applied by a template`
-      return { ...result, failure: { reason: 'NotOurs', message, retriable: false } }
+      index.forgot(leftover)
+      return { ...result, outcome: 'orphaned' }
     }
     await client.delete(
       resource,
       { namespace, name },
       { preconditions: { uid }, propagationPolicy: 'Background', signal },
     )
-    index.forgot(leftover)
     return { ...result, outcome: 'pruned' }
   } catch (error) {
     if (isNotFound(error)) {

@@ -1,13 +1,18 @@
 /**
  * What templates have put where: a small record per populated object, kept true by one watch per templated kind that
  * selects on the template label. It finds leftovers to prune and notices drift without reading anything.
+ *
+ * A record carries a digest of what the object says. A change that leaves the digest as it is (status, managed fields:
+ * a quota's `used` moves with every pod) is not drift, and what was applied once and still says the same is not applied
+ * again.
  */
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { templateNameLabel } from './types.ts'
+import { templateFieldManager, templateNameLabel } from './types.ts'
 
 export interface PopulatedObject {
   readonly resource: GroupVersionResource
@@ -18,6 +23,12 @@ export interface PopulatedObject {
   /** resourceVersion as last seen or written. */
   readonly revision: string
   readonly template: string
+  /** An Apply entry of ours is on it. The label alone proves nothing: anybody may set it. */
+  readonly isOurs: boolean
+  /** Of all that it says, status and bookkeeping left out. */
+  readonly digest: string
+  /** Of what we applied last, if nothing changed since. */
+  readonly applied?: string
 }
 
 export interface PopulatedIndexDeps {
@@ -28,13 +39,25 @@ export interface PopulatedIndexDeps {
   readonly onError: (error: unknown) => void
 }
 
+/** Ends the time in which the watch is not listened to for one object. `applied`: what the server answered. */
+export type Written = (written?: { readonly object: KubeObject; readonly config: string }) => void
+
+interface Change {
+  readonly next: KubeObject | undefined
+  readonly old: KubeObject | undefined
+}
+
 const groupResource = (r: GroupVersionResource): string => `${r.group}/${r.resource}`
+const placeOf = (r: GroupVersionResource, namespace: string, name: string): string =>
+  `${groupResource(r)}/${namespace}/${name}`
 
 export class PopulatedIndex {
   readonly #deps: PopulatedIndexDeps
   /** namespace → `group/resource/name` → object */
   readonly #byNamespace = new Map<string, Map<string, PopulatedObject>>()
   readonly #watched = new Map<string, Promise<void>>()
+  /** Objects that we are writing, with what the watch said of them meanwhile: at most a few events each. */
+  readonly #writing = new Map<string, Change[]>()
 
   constructor(deps: PopulatedIndexDeps) {
     this.#deps = deps
@@ -50,11 +73,7 @@ export class PopulatedIndex {
       clock: this.#deps.clock,
       resource: kind,
       labelSelector: templateNameLabel,
-      keep: ({ apiVersion, kind: k, metadata }) => ({
-        ...(apiVersion === undefined ? {} : { apiVersion }),
-        ...(k === undefined ? {} : { kind: k }),
-        metadata: stub(metadata),
-      }),
+      keep: stub,
       onChange: (next, old) => this.#seen(kind, next, old),
       onError: this.#deps.onError,
     })
@@ -72,20 +91,30 @@ export class PopulatedIndex {
     return [...(this.#byNamespace.get(namespace)?.values() ?? [])]
   }
 
-  /** Namespaces that hold objects of a template. */
+  /** Namespaces that hold objects which a template made. */
   *namespacesOf(template: string): Iterable<string> {
     for (const [namespace, objects] of this.#byNamespace) {
       for (const o of objects.values()) {
-        if (o.template !== template) continue
+        if (o.template !== template || !o.isOurs) continue
         yield namespace
         break
       }
     }
   }
 
-  /** We wrote it: the watch will tell us so too, and that is not drift. */
-  applied(kind: ServedKind, object: KubeObject): void {
-    this.#put(kind, object)
+  /**
+   * We are about to write it: until the answer is in hand, the watch can't be told from somebody else's change. Call
+   * what comes back exactly once.
+   */
+  writing(kind: ServedKind, namespace: string, name: string): Written {
+    const place = placeOf(kind, namespace, name)
+    const meanwhile: Change[] = []
+    this.#writing.set(place, meanwhile)
+    return (written) => {
+      this.#writing.delete(place)
+      if (written !== undefined) this.#put(kind, stub(written.object), written.config)
+      for (const { next, old } of meanwhile) this.#seen(kind, next, old)
+    }
   }
 
   forgot({ resource, namespace, name }: PopulatedObject): void {
@@ -93,23 +122,27 @@ export class PopulatedIndex {
   }
 
   #seen(kind: ServedKind, next: KubeObject | undefined, old: KubeObject | undefined): void {
+    const { namespace = '', name = '', uid, resourceVersion = '' } = (next ?? old)?.metadata ?? {}
+    const meanwhile = this.#writing.get(placeOf(kind, namespace, name))
+    if (meanwhile !== undefined) {
+      meanwhile.push({ next, old })
+      return
+    }
+    const known = this.find(kind, namespace, name)
     if (next === undefined) {
-      const { namespace = '', name = '', uid } = old?.metadata ?? {}
-      const known = this.find(kind, namespace, name)
       if (known === undefined || known.uid !== uid) return
       this.#drop(namespace, `${groupResource(kind)}/${name}`)
       this.#deps.onDrift(namespace)
       return
     }
-    const { namespace = '', name = '', resourceVersion = '' } = next.metadata
-    const known = this.find(kind, namespace, name)
     if (known !== undefined && !isNewer(resourceVersion, known.revision)) return
-    this.#put(kind, next)
-    this.#deps.onDrift(namespace)
+    const same = known !== undefined && known.uid === uid && known.digest === next['digest']
+    this.#put(kind, next, same ? known.applied : undefined)
+    if (!same) this.#deps.onDrift(namespace)
   }
 
-  #put(kind: ServedKind, object: KubeObject): void {
-    const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = object.metadata
+  #put(kind: ServedKind, { metadata, digest, isOurs }: KubeObject, applied: string | undefined): void {
+    const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
     objects.set(`${groupResource(kind)}/${name}`, {
@@ -120,6 +153,9 @@ export class PopulatedIndex {
       uid,
       revision: resourceVersion,
       template: labels?.[templateNameLabel] ?? '',
+      isOurs: isOurs === true,
+      digest: String(digest),
+      ...(applied === undefined ? {} : { applied }),
     })
   }
 
@@ -136,13 +172,35 @@ function isNewer(candidate: string, known: string): boolean {
   return candidate.length === known.length ? candidate > known : candidate.length > known.length
 }
 
-function stub({ name, namespace, uid, resourceVersion, labels }: KubeObject['metadata']): KubeObject['metadata'] {
+/** Carries our label and an Apply entry of ours. */
+export function isOurs({ metadata }: KubeObject): boolean {
+  return (
+    metadata.labels?.[templateNameLabel] !== undefined &&
+    (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
+  )
+}
+
+/** 96 bits: enough that two texts of one object never meet by chance. */
+export function digestOf(value: unknown): string {
+  return createHash('sha1').update(JSON.stringify(value)).digest('base64').slice(0, 16)
+}
+
+/** What is kept of an object: about 300 bytes, whatever its size. */
+function stub(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata, status: _status, ...content } = object
+  const { name, namespace, uid, resourceVersion, labels, annotations, deletionTimestamp } = metadata
   const template = labels?.[templateNameLabel]
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(template === undefined ? {} : { labels: { [templateNameLabel]: template } }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(kind === undefined ? {} : { kind }),
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(template === undefined ? {} : { labels: { [templateNameLabel]: template } }),
+    },
+    isOurs: isOurs(object),
+    digest: digestOf([labels, annotations, deletionTimestamp, content]),
   }
 }

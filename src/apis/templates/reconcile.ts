@@ -16,6 +16,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { namespaceTemplateInitializer } from '../initializers/types.ts'
 import { mergeConditions } from '../namespaces/conditions.ts'
+import { inItself } from '../namespaces/event-subject.ts'
 import { type Namespace, type NamespaceCondition, namespaceResource } from '../namespaces/types.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
@@ -65,6 +66,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
       if (next) changed.set(name, compileMatcher(next as NamespaceTemplate))
       else changed.delete(name)
       matchers = changed
+      kindsKnown = undefined
       if (next && old && sameIntent(next, old)) return
       const before = old && compileMatcher(old as NamespaceTemplate)
       const after = next && changed.get(name)
@@ -84,19 +86,40 @@ export function populationControllers({ client, clock, events, onError }: Popula
   const findTemplate = (name: string): NamespaceTemplate | undefined =>
     templates.find('', name) as NamespaceTemplate | undefined
 
-  const watchKinds = async (wanted: readonly NamespaceTemplate[], signal: AbortSignal): Promise<void> => {
+  /** All kinds of all templates, or those of them that are served: resolves when what exists of them is known. */
+  const watchKinds = async (signal: AbortSignal): Promise<{ readonly complete: boolean }> => {
     const kinds = new Set<string>()
-    for (const template of wanted) {
-      for (const kind of template.status?.kinds ?? []) kinds.add(kind)
-      for (const kind of kindsOf(template)) kinds.add(kind)
-    }
-    await Promise.all(
+    for (const template of templates.values()) for (const kind of kindsEverOf(template)) kinds.add(kind)
+    const watched = await Promise.all(
       [...kinds].map(async (text) => {
         const slash = text.lastIndexOf('/')
         const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
-        if (kind?.namespaced) await index.watchKind(kind, signal)
+        if (!kind?.namespaced) return false
+        await index.watchKind(kind, signal)
+        return true
       }),
     )
+    return { complete: watched.every(Boolean) }
+  }
+  let kindsKnown: ReturnType<typeof watchKinds> | undefined
+  /** As `watchKinds`, but asked again only when a template changed or a kind was not served the last time. */
+  const knowKinds = async (signal: AbortSignal): Promise<void> => {
+    const asked = (kindsKnown ??= watchKinds(signal))
+    try {
+      if (!(await asked).complete && kindsKnown === asked) kindsKnown = undefined
+    } catch (error) {
+      if (kindsKnown === asked) kindsKnown = undefined
+      throw error
+    }
+  }
+  /** template → passes under way that apply it: a deleted template goes only after the last of them. */
+  const applying = new Map<string, number>()
+  const count = (wanted: readonly NamespaceTemplate[], step: 1 | -1): void => {
+    for (const { metadata } of wanted) {
+      const n = (applying.get(metadata.name ?? '') ?? 0) + step
+      if (n === 0) applying.delete(metadata.name ?? '')
+      else applying.set(metadata.name ?? '', n)
+    }
   }
 
   const reconcileNamespace = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
@@ -110,17 +133,23 @@ export function populationControllers({ client, clock, events, onError }: Popula
       await openGate(client, namespace, signal)
       return undefined
     }
+    await knowKinds(signal)
     const wanted = matching(matchers.values(), namespace)
-    await watchKinds(allOf(templates), signal)
-    const results = await populate(
-      { client, index },
-      {
-        namespace,
-        templates: wanted,
-        policyOf: (template) => policyOf(findTemplate(template)),
-        signal,
-      },
-    )
+    count(wanted, 1)
+    let results: readonly ObjectResult[]
+    try {
+      results = await populate(
+        { client, index },
+        {
+          namespace,
+          templates: wanted,
+          policyOf: (template) => policyOf(findTemplate(template)),
+          signal,
+        },
+      )
+    } finally {
+      count(wanted, -1)
+    }
     for (const template of ledger.record(name, wanted, results)) enqueueTemplate(template)
     const failures = results.filter((r) => r.failure !== undefined)
     await Promise.all(failures.map((f) => tell(events, namespace, findTemplate(f.template), f)))
@@ -138,7 +167,9 @@ export function populationControllers({ client, clock, events, onError }: Popula
       return undefined
     }
     if (template.metadata.deletionTimestamp !== undefined) {
-      if (![...index.namespacesOf(name)].length) await letGo(client, template, signal)
+      await knowKinds(signal)
+      const holds = applying.has(name) || !index.namespacesOf(name)[Symbol.iterator]().next().done
+      if (!holds) await letGo(client, template, signal)
       return undefined
     }
     const status = ledger.statusOf(template, kindsOf(template), clock.now())
@@ -162,7 +193,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
       }
       const running = [namespaces.run(signal), templates.run(signal)]
       await Promise.race([Promise.all([namespaces.whenSynced(), templates.whenSynced()]), aborted(signal)])
-      if (!signal.aborted) await watchKinds(allOf(templates), signal)
+      if (!signal.aborted) await knowKinds(signal)
       started = true
       for (const name of ready) enqueue({ namespace: '', name })
       await Promise.all(running)
@@ -205,10 +236,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-function allOf(templates: Informer): NamespaceTemplate[] {
-  return [...templates.values()] as NamespaceTemplate[]
-}
-
 /** Our own status writes must not set us going again. */
 function sameIntent(next: KubeObject, old: KubeObject): boolean {
   return (
@@ -219,21 +246,29 @@ function sameIntent(next: KubeObject, old: KubeObject): boolean {
   )
 }
 
+/** What decides about matching, opting out and whose turn it is. The opening of our own gate is not among it. */
 function matters(next: Namespace, old: Namespace | undefined): boolean {
-  if (old === undefined) return true
+  if (old === undefined || old.metadata.uid !== next.metadata.uid) return true
   return (
     JSON.stringify(next.metadata.labels) !== JSON.stringify(old.metadata.labels) ||
     JSON.stringify(next.metadata.annotations) !== JSON.stringify(old.metadata.annotations) ||
     next.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
-    JSON.stringify(next.spec?.initializers) !== JSON.stringify(old.spec?.initializers)
+    (isOurTurn(next) && !isOurTurn(old))
   )
 }
+
+const isOurTurn = (namespace: Namespace): boolean =>
+  namespace.spec?.initializers?.pending?.[0]?.name === namespaceTemplateInitializer
 
 function policyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
   // Gone without our finalizer having held it: nobody can say any more what was wanted, so nothing is destroyed.
   if (template === undefined) return 'Keep'
   if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
   return template.spec?.deletionPolicy ?? 'Delete'
+}
+
+function kindsEverOf(template: NamespaceTemplate): readonly string[] {
+  return [...(template.status?.kinds ?? []), ...kindsOf(template)]
 }
 
 /** `networking.k8s.io/v1/NetworkPolicy` */
@@ -251,7 +286,7 @@ async function tell(
   if (failure === undefined) return
   const where = namespace.metadata.name ?? ''
   const message = `${object} of template ${template?.metadata.name}: ${failure.message}`
-  const about = { apiVersion: 'v1', kind: 'Namespace', metadata: namespace.metadata }
+  const about = inItself(namespace)
   const records = [
     events.record({ object: about, namespace: where, type: 'Warning', reason: `Population${failure.reason}`, message }),
   ]

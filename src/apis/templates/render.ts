@@ -90,6 +90,15 @@ function labelled(object: KubeObject, namespace: Namespace, template: string): K
   }
 }
 
+export const hasToken = (text: string): boolean => text.includes(creatorToken) || text.includes(namespaceToken)
+
+/** Keys that hold a token: nothing is replaced there, so it is a mistake. */
+export function tokenKeys(value: JsonValue | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(tokenKeys)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, v]) => (hasToken(key) ? [key, ...tokenKeys(v)] : tokenKeys(v)))
+}
+
 function mentions(value: JsonValue, token: string): boolean {
   if (typeof value === 'string') return value.includes(token)
   if (Array.isArray(value)) return value.some((v) => mentions(v, token))

@@ -1,0 +1,232 @@
+/**
+ * `namespace-initializer-controller`: sees to it that no namespace waits for ever. It never initializes anything; it
+ * looks at whose turn it is and acts where nobody else will:
+ *
+ *   turn begins ──▶ its configuration is gone ───────────────▶ released: removed from the list, with an event
+ *        │
+ *        ├─ deadline, failurePolicy Ignore ──────────────────▶ skipped: removed from the list, with an event
+ *        ├─ deadline, failurePolicy Fail ──▶ result is set ─┐
+ *        └─ initializer reports a failure ──────────────────┴▶ namespace deleted, with an event
+ *
+ * It watches the namespaces that are being initialized and no others, and one timer per turn with a deadline: nothing
+ * polls. A turn's beginning is read from the condition `Initializing`, so a restart does not start it anew.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { Informer } from '../../client/informer.ts'
+import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
+import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import type { Status } from '../../kube/types.ts'
+import type { EventRecorder } from '../events/recorder.ts'
+import { inItself } from '../namespaces/event-subject.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { mergeConfigurations } from './configurations.ts'
+import {
+  givenInitializersAnnotation,
+  initializerConfigurationResource,
+  type NamespaceInitializer,
+  type NamespaceInitializerConfiguration,
+  namespaceTemplateInitializer,
+} from './types.ts'
+
+export const initializerControllerName = 'namespace-initializer-controller'
+
+export interface InitializerControllerDeps {
+  readonly client: Client
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly onError: (error: unknown) => void
+}
+
+const workers = 8
+
+export function initializerController({ client, clock, events, onError }: InitializerControllerDeps): ControllerSpec {
+  let merged: ReadonlyMap<string, NamespaceInitializer> = new Map()
+  let enqueueNamespace: (name: string) => void = () => {}
+  let enqueueAll = (): void => {}
+  const turns = new Turns(clock)
+
+  const initializing = new Informer({
+    client,
+    clock,
+    resource: namespaceResource,
+    fieldSelector: 'status.phase=Initializing',
+    includeUninitialized: true,
+    onError,
+    onChange(next, old) {
+      const name = (next ?? old)?.metadata.name ?? ''
+      if (next === undefined) turns.end(name)
+      else turns.seen(next as Namespace)
+      enqueueNamespace(name)
+    },
+  })
+  const configurations = new Informer({
+    client,
+    clock,
+    resource: initializerConfigurationResource,
+    onError,
+    onChange() {
+      const all = mergeConfigurations(configurations.values() as Iterable<NamespaceInitializerConfiguration>)
+      merged = new Map(all.map((i) => [i.name, i]))
+      enqueueAll()
+    },
+  })
+
+  const tell = (namespace: Namespace, reason: string, message: string): Promise<void> => {
+    const about = inItself(namespace)
+    return events.record({
+      object: about,
+      namespace: namespace.metadata.name ?? '',
+      type: 'Warning',
+      reason,
+      message,
+    })
+  }
+
+  /** `expect` the state that was judged: whoever changed it since brings the key back. */
+  const change = async (
+    { metadata }: Namespace,
+    initializers: { readonly pending?: readonly { readonly name: string }[]; readonly result?: Status },
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const { name = '', resourceVersion } = metadata
+    try {
+      await client.patch(
+        namespaceResource,
+        { name },
+        { metadata: { resourceVersion }, spec: { initializers } },
+        { signal },
+      )
+      return true
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return false
+      throw error
+    }
+  }
+
+  const goOnWithout = async (
+    namespace: Namespace,
+    event: { readonly reason: string; readonly message: string },
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const pending = namespace.spec?.initializers?.pending ?? []
+    if (await change(namespace, { pending: pending.slice(1) }, signal)) {
+      await tell(namespace, event.reason, event.message)
+    }
+  }
+
+  const remove = async (namespace: Namespace, result: Status, signal: AbortSignal): Promise<void> => {
+    const { name = '', uid = '' } = namespace.metadata
+    await tell(namespace, 'InitializationFailed', result.message ?? result.reason ?? 'initialization failed')
+    try {
+      await client.delete(namespaceResource, { name }, { preconditions: { uid }, signal })
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error
+    }
+  }
+
+  const reconcile = async (
+    { name }: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<{ readonly requeueAfterMs: number } | undefined> => {
+    const namespace = initializing.find('', name) as Namespace | undefined
+    const initializers = namespace?.spec?.initializers
+    if (namespace === undefined || initializers === undefined) return undefined
+    if (namespace.metadata.deletionTimestamp !== undefined) return undefined
+    if (initializers.result !== undefined) {
+      await remove(namespace, initializers.result, signal)
+      return undefined
+    }
+    const awaited = initializers.pending?.[0]?.name
+    if (awaited === undefined || awaited === namespaceTemplateInitializer) return undefined
+    const initializer = merged.get(awaited)
+    if (initializer === undefined) {
+      // Who wrote the list themselves has other ways to end it.
+      if (namespace.metadata.annotations?.[givenInitializersAnnotation] === 'true') return undefined
+      const message = `initializer ${awaited} is in no configuration any more: going on without it`
+      await goOnWithout(namespace, { reason: 'InitializerReleased', message }, signal)
+      return undefined
+    }
+    const { timeoutSeconds, failurePolicy = 'Fail' } = initializer
+    if (timeoutSeconds === undefined) return undefined
+    const leftMs = turns.beganMs(namespace) + timeoutSeconds * 1000 - clock.now()
+    if (leftMs > 0) return { requeueAfterMs: leftMs }
+    const message = `initializer ${awaited} did not act within ${timeoutSeconds} seconds`
+    if (failurePolicy === 'Ignore') {
+      await goOnWithout(namespace, { reason: 'InitializerSkipped', message: `${message}: going on without it` }, signal)
+      return undefined
+    }
+    const result: Status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      reason: 'Timeout',
+      message,
+      code: 504,
+    }
+    // The watch brings it back with the result on it, and then it is deleted: whoever watches sees why.
+    await change(namespace, { result }, signal)
+    return undefined
+  }
+
+  const source: Source = {
+    async run(enqueue, signal) {
+      let started = false
+      enqueueNamespace = (name) => {
+        if (started) enqueue({ namespace: '', name })
+      }
+      enqueueAll = () => {
+        for (const { metadata } of initializing.values()) enqueueNamespace(metadata.name ?? '')
+      }
+      const running = [initializing.run(signal), configurations.run(signal)]
+      // What is in no configuration is released, so all of them must be known first.
+      await Promise.race([Promise.all([initializing.whenSynced(), configurations.whenSynced()]), aborted(signal)])
+      started = true
+      enqueueAll()
+      await Promise.all(running)
+    },
+  }
+
+  return { name: initializerControllerName, workers, sources: [source], reconciler: { reconcile } }
+}
+
+/** When the turn of the initializer that a namespace waits for began. */
+class Turns {
+  readonly #clock: Clock
+  readonly #byName = new Map<string, { readonly turn: string; readonly beganMs: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  seen(namespace: Namespace): void {
+    const { name = '', uid } = namespace.metadata
+    const turn = `${uid} ${namespace.spec?.initializers?.pending?.map((p) => p.name).join()}`
+    if (this.#byName.get(name)?.turn === turn) return
+    this.#byName.set(name, { turn, beganMs: this.#began(namespace) })
+  }
+
+  end(name: string): void {
+    this.#byName.delete(name)
+  }
+
+  beganMs(namespace: Namespace): number {
+    return this.#byName.get(namespace.metadata.name ?? '')?.beganMs ?? this.#began(namespace)
+  }
+
+  /** The condition has whole seconds: a turn that was seen to begin just now is given all of its time. */
+  #began({ metadata, status }: Namespace): number {
+    const condition = status?.conditions?.find((c) => c.type === 'Initializing')
+    const written = Date.parse(condition?.lastTransitionTime ?? metadata.creationTimestamp ?? '')
+    const now = this.#clock.now()
+    return Number.isNaN(written) || Math.abs(now - written) < 1000 ? now : written
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

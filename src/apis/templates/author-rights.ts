@@ -1,0 +1,141 @@
+/**
+ * Nobody gives away through a template what they do not hold: the objects of a template are made by a controller that
+ * may do almost anything, so its author is asked, when the template is written, for what the controller will do in
+ * their name, in every namespace.
+ *
+ * What a token stands for is not known yet, so inside a rule it counts as `*`.
+ */
+import type { Authorizer } from '../../authz/authz.ts'
+import { parseApiVersion } from '../../kube/gvk.ts'
+import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
+import type { JsonObject } from '../../kube/types.ts'
+import { mastersGroup, type UserInfo } from '../../kube/user.ts'
+import { escalationRefusal } from '../rbac/escalation.ts'
+import { hasToken } from './render.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+export interface TemplateKind {
+  readonly resource: string
+  readonly namespaced: boolean
+}
+
+export interface AuthorRightsDeps {
+  readonly authorizer: Authorizer
+  /** What serves a kind; undefined if nothing does (yet). */
+  findKind(apiVersion: string, kind: string): TemplateKind | undefined
+  findClusterRole(name: string): Role | undefined
+}
+
+export interface Lack {
+  /** Where in the template it stands. */
+  readonly field: string
+  readonly message: string
+}
+
+const writes = ['create', 'patch', 'delete'] as const
+const everything: readonly PolicyRule[] = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
+
+/** What the author lacks to make the objects of the template everywhere themselves; empty = nothing. */
+export function lackingRights(deps: AuthorRightsDeps, user: UserInfo, template: NamespaceTemplate): readonly Lack[] {
+  if (user.groups.includes(mastersGroup)) return []
+  const objects = template.spec?.templates ?? []
+  return objects.flatMap((object, i) => {
+    const field = `spec.templates[${i}]`
+    const lacks = [...missingWrites(deps, user, object), ...escalations(deps, user, object, objects)]
+    return lacks.map((message) => ({ field, message }))
+  })
+}
+
+function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {
+  const apiVersion = String(object['apiVersion'] ?? '')
+  const gv = parseApiVersion(apiVersion)
+  if (gv === undefined) return []
+  const kind = String(object['kind'] ?? '')
+  // A kind that may be served one day: only who may write all of its group may prepare objects of it.
+  const resource = findKind(apiVersion, kind)?.resource ?? '*'
+  const given = (object['metadata'] as JsonObject | undefined)?.['name']
+  const name = typeof given === 'string' && !hasToken(given) ? given : ''
+  const missing = writes.filter(
+    (verb) =>
+      !authorizer.authorize({ user, verb, ...gv, resource, subresource: '', namespace: '', name: nameFor(verb, name) })
+        .allowed,
+  )
+  if (missing.length === 0) return []
+  const what = resource === '*' ? `all resources of group ${JSON.stringify(gv.group)}` : resource
+  return [`needs ${missing.map((verb) => JSON.stringify(verb)).join(', ')} on ${what} in all namespaces`]
+}
+
+/** A plain create has no name yet, so rules by name can't cover it. */
+const nameFor = (verb: (typeof writes)[number], name: string): string => (verb === 'create' ? '' : name)
+
+function escalations(
+  deps: AuthorRightsDeps,
+  user: UserInfo,
+  object: JsonObject,
+  siblings: readonly JsonObject[],
+): string[] {
+  if (parseApiVersion(String(object['apiVersion'] ?? ''))?.group !== rbacGroup) return []
+  if (object['kind'] === 'Role') return grantsTooMuch(deps, user, object)
+  return object['kind'] === 'RoleBinding' ? bindsTooMuch(deps, user, object, siblings) : []
+}
+
+function grantsTooMuch({ authorizer }: AuthorRightsDeps, user: UserInfo, role: JsonObject): string[] {
+  if (may(authorizer, user, 'escalate', 'roles', '')) return []
+  const refusal = escalationRefusal(authorizer, user, '', rulesOf(role['rules']))
+  return refusal === undefined ? [] : [refusal]
+}
+
+function bindsTooMuch(
+  { authorizer, findClusterRole }: AuthorRightsDeps,
+  user: UserInfo,
+  binding: JsonObject,
+  siblings: readonly JsonObject[],
+): string[] {
+  const ref = (binding['roleRef'] ?? {}) as JsonObject
+  const name = typeof ref['name'] === 'string' ? ref['name'] : ''
+  const isCluster = ref['kind'] === 'ClusterRole'
+  if (may(authorizer, user, 'bind', isCluster ? 'clusterroles' : 'roles', hasToken(name) ? '' : name)) return []
+  if (!isCluster) {
+    // Its rules are looked at where it stands.
+    if (siblings.some((o) => o['kind'] === 'Role' && (o['metadata'] as JsonObject | undefined)?.['name'] === name)) {
+      return []
+    }
+    return [
+      `needs "bind" on roles: Role ${JSON.stringify(name)} is not in this template, so nobody knows what it grants`,
+    ]
+  }
+  const role = hasToken(name) ? undefined : findClusterRole(name)
+  if (role === undefined && !hasToken(name)) {
+    return [
+      `needs "bind" on clusterroles: ClusterRole ${JSON.stringify(name)} does not exist, so nobody knows what it grants`,
+    ]
+  }
+  const refusal = escalationRefusal(authorizer, user, '', role?.rules ?? everything)
+  return refusal === undefined ? [] : [refusal]
+}
+
+const may = (authorizer: Authorizer, user: UserInfo, verb: string, resource: string, name: string): boolean =>
+  authorizer.authorize({ user, verb, group: rbacGroup, version: 'v1', resource, subresource: '', namespace: '', name })
+    .allowed
+
+const ruleLists = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const
+
+/** What is no proper list counts as everything: the template's schema does not know the kinds inside it. */
+function rulesOf(rules: unknown): PolicyRule[] {
+  if (rules === undefined || rules === null) return []
+  if (!Array.isArray(rules)) return [...everything]
+  return rules.map((rule: unknown) => {
+    const given = (typeof rule === 'object' && rule !== null ? rule : {}) as JsonObject
+    const lists: Partial<Record<(typeof ruleLists)[number], string[]>> = {}
+    for (const key of ruleLists) {
+      const list = given[key]
+      if (list === undefined || list === null) continue
+      const texts = Array.isArray(list) && list.every((v) => typeof v === 'string') ? (list as string[]) : ['*']
+      const any = texts.some(hasToken)
+      // "Every name" is said by saying no names.
+      if (key === 'resourceNames' && (any || texts.includes('*'))) continue
+      lists[key] = any ? ['*'] : texts
+    }
+    return { verbs: [], ...lists }
+  })
+}

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { JsonObject, JsonValue } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { glob } from './match.ts'
+import { render } from './render.ts'
+import { creatorKey, type NamespaceTemplate } from './types.ts'
+
+const template = (name: string, ...templates: JsonObject[]): NamespaceTemplate => ({
+  metadata: { name },
+  spec: { templates },
+})
+const configMap = (name: string, data: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+})
+const team = (creator?: string): Namespace => ({
+  metadata: { name: 'team', ...(creator === undefined ? {} : { annotations: { [creatorKey]: creator } }) },
+})
+
+describe('rendering', () => {
+  test('objects that name the creator are skipped where nobody recorded it, the others are not', () => {
+    const { objects, skipped } = render(
+      [template('t', configMap('a', { who: '$(CREATOR)' }), configMap('b', {}))],
+      team(),
+    )
+    expect(objects.map((o) => o.object.metadata.name)).toEqual(['b'])
+    expect(skipped).toMatchObject([{ object: 'ConfigMap/a', reason: 'CreatorUnknown' }])
+  })
+
+  test('of two versions of one object the first template keeps it', () => {
+    const autoscaler = (version: string): JsonObject => ({
+      apiVersion: `autoscaling/${version}`,
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'x' },
+    })
+    const { objects, skipped } = render([template('a', autoscaler('v1')), template('b', autoscaler('v2'))], team())
+    expect(objects.map((o) => o.template.metadata.name)).toEqual(['a'])
+    expect(skipped).toMatchObject([
+      { reason: 'Conflict', message: 'template "a" holds the same object and comes first' },
+    ])
+  })
+
+  test('whatever the creator is called, the shape of an object stays as it is', () => {
+    const shape = (value: JsonValue): JsonValue => {
+      if (Array.isArray(value)) return value.map(shape)
+      if (typeof value !== 'object' || value === null) return typeof value
+      return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, shape(v)]))
+    }
+    const source = configMap('x', {
+      plain: '$(CREATOR)',
+      twice: '$(CREATOR)$(CREATOR)',
+      list: ['$(CREATOR)', 1, null],
+      deep: { a: '-$(NAMESPACE)-' },
+    })
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 1 }), (creator) => {
+        const [rendered] = render([template('t', source)], team(creator)).objects
+        const data = rendered?.object['data'] as JsonObject
+        expect(shape(data)).toEqual(shape(source['data'] ?? null))
+        expect(data).toEqual({
+          plain: creator,
+          twice: creator + creator,
+          list: [creator, 1, null],
+          deep: { a: '-team-' },
+        })
+      }),
+    )
+  })
+})
+
+describe('globs', () => {
+  test.each([
+    ['*', '', true],
+    ['a*', 'abc', true],
+    ['a*c', 'abcbc', true],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['*-prod', 'shop-prod', true],
+    ['*-prod', 'shop-prod-2', false],
+    ['a.c', 'abc', false],
+    ['', '', true],
+    ['', 'a', false],
+  ])('%j against %j: %s', (pattern, text, want) => {
+    expect(glob(pattern)(text)).toBe(want)
+  })
+
+  test('a pattern made to backtrack takes no time', () => {
+    const began = performance.now()
+    expect(glob(`${'a*'.repeat(30)}b`)('a'.repeat(5000))).toBe(false)
+    expect(performance.now() - began).toBeLessThan(1000)
+  })
+})

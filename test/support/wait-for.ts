@@ -1,0 +1,36 @@
+import type { Client, ObjectRef } from '../../src/client/client.ts'
+import type { GroupVersionResource } from '../../src/kube/gvk.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+
+const patienceMs = 8000
+
+/**
+ * The object as soon as `want` holds of it (undefined = it does not exist), told by a watch. Fails with the last that
+ * was seen.
+ */
+export async function waitFor(
+  client: Client,
+  resource: GroupVersionResource,
+  ref: ObjectRef,
+  want: (object: KubeObject | undefined) => boolean,
+): Promise<KubeObject | undefined> {
+  const signal = AbortSignal.timeout(patienceMs)
+  const selection = {
+    ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),
+    fieldSelector: `metadata.name=${ref.name}`,
+    includeUninitialized: true,
+  }
+  const { items, metadata } = await client.list(resource, selection)
+  let last = items[0]
+  if (want(last)) return last
+  const from = metadata.resourceVersion ?? ''
+  for await (const event of client.watch(resource, { ...selection, resourceVersion: from, signal })) {
+    if (event.type === 'BOOKMARK') continue
+    last = event.type === 'DELETED' ? undefined : event.object
+    if (want(last)) return last
+  }
+  throw new Error(`waited in vain for ${resource.resource} ${ref.name}; last seen: ${JSON.stringify(last)}`)
+}
+
+export const isThere = (object: KubeObject | undefined): boolean => object !== undefined
+export const isGone = (object: KubeObject | undefined): boolean => object === undefined
