@@ -4,7 +4,7 @@
  */
 import type { Client, ServedKind } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { findStatusError, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
+import { findStatusError, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'

@@ -1,0 +1,487 @@
+/** Namespace initializers through the whole server: each test is a sentence of the design document or of ours. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FakeClock } from '../../src/base/fake-clock.ts'
+import type { Client, WatchEvent } from '../../src/client/client.ts'
+import { findStatusError } from '../../src/kube/status-error.ts'
+import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import { type StartOptions, startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { isGone, isThere, waitFor } from '../support/wait-for.ts'
+
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const events = { group: '', version: 'v1', resource: 'events' }
+const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource })
+const configurations = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1alpha1',
+  resource: 'namespaceinitializerconfigurations',
+}
+
+let clock: FakeClock
+let plane: TestControlPlane
+let admin: Client
+
+async function start(options: StartOptions = {}): Promise<void> {
+  await plane?.[Symbol.asyncDispose]()
+  clock = new FakeClock()
+  plane = await startControlPlane({ clock, ...options })
+  admin = plane.client
+}
+
+beforeEach(() => start())
+afterEach(() => plane[Symbol.asyncDispose]())
+
+const configure = (name: string, ...initializers: JsonObject[]): Promise<KubeObject> =>
+  admin.create(configurations, { metadata: { name }, initializers })
+const named = (...names: string[]): JsonObject[] => names.map((name) => ({ name }))
+
+/** Not held: answers at once. */
+const begin = (name: string, given: Partial<KubeObject> = {}, by = admin): Promise<KubeObject> =>
+  by.create(namespaces, { ...given, metadata: { ...given.metadata, name } }, { includeUninitialized: true })
+
+const get = (name: string, by = admin): Promise<KubeObject> => by.get(namespaces, { name })
+const pendingOf = (o: KubeObject | undefined): string[] =>
+  ((o?.['spec'] as { initializers?: { pending?: { name: string }[] } })?.initializers?.pending ?? []).map((p) => p.name)
+const act = (name: string, pending: string[], by = admin): Promise<KubeObject> =>
+  by.patch(namespaces, { name }, { spec: { initializers: { pending: named(...pending) } } })
+const listed = async (by: Client): Promise<string[]> =>
+  (await by.list(namespaces)).items.map((n) => n.metadata.name ?? '')
+
+async function refusal(write: Promise<unknown>): Promise<Status> {
+  try {
+    await write
+  } catch (error) {
+    const refused = findStatusError(error)
+    if (refused) return refused.toStatus()
+    throw error
+  }
+  throw new Error('was not refused')
+}
+
+async function grant(username: string, ...rules: JsonObject[]): Promise<Client> {
+  await admin.create(rbac('clusterroles'), { metadata: { name: username }, rules })
+  await admin.create(rbac('clusterrolebindings'), {
+    metadata: { name: username },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: username },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: username }],
+  })
+  return plane.clientAs(username)
+}
+const rule = (verbs: string, resources: string): JsonObject => ({
+  verbs: verbs.split(' '),
+  apiGroups: [''],
+  resources: resources.split(' '),
+})
+const anything = rule('get list watch create update patch delete', 'namespaces configmaps')
+
+/** A raw create that may be held. */
+function create(name: string, query = ''): Promise<Response> {
+  const body = JSON.stringify({ metadata: { name } })
+  return plane.fetch(`/api/v1/namespaces${query}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+describe('the list', () => {
+  test('is filled from all configurations, sorted by their names, in the order of each, duplicates dropped', async () => {
+    await configure('z', ...named('last.ex.io', 'a.ex.io'))
+    await configure('b', ...named('b2.ex.io', 'b1.ex.io'))
+    await configure('c', ...named('b1.ex.io', 'a.ex.io'))
+    expect(pendingOf(await begin('team'))).toEqual(['b2.ex.io', 'b1.ex.io', 'a.ex.io', 'last.ex.io'])
+  })
+
+  test('holds an initializer with a namespaceSelector only where that matches', async () => {
+    await configure('a', { name: 'a.ex.io', namespaceSelector: { matchLabels: { tier: 'gold' } } }, ...named('b.ex.io'))
+    expect(pendingOf(await begin('plain'))).toEqual(['b.ex.io'])
+    expect(pendingOf(await begin('gold', { metadata: { labels: { tier: 'gold' } } }))).toEqual(['a.ex.io', 'b.ex.io'])
+  })
+
+  test('puts namespace-template first', async () => {
+    await configure('a', ...named('a.ex.io'))
+    const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+    const objects = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } }]
+    await admin.create(templates, { metadata: { name: 't' }, spec: { templates: objects } })
+    expect(pendingOf(await begin('team'))).toEqual(['namespace-template', 'a.ex.io'])
+    await waitFor(admin, namespaces, { name: 'team' }, (n) => pendingOf(n).join() === 'a.ex.io')
+    expect(await admin.get(configMaps, { namespace: 'team', name: 'one' })).toBeDefined()
+  })
+
+  test('can be set only by who holds initialize', async () => {
+    const given = { spec: { initializers: { pending: named('mine.ex.io') } } }
+    expect((await refusal(begin('team', given, await grant('bob', anything)))).message).toContain(
+      'create with initializers denied',
+    )
+    expect(pendingOf(await begin('team', given))).toEqual(['mine.ex.io'])
+  })
+
+  test('given as empty bypasses all initializers', async () => {
+    await configure('a', ...named('a.ex.io'))
+    const created = await begin('team', { spec: { initializers: { pending: [] } } })
+    expect(created).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } })
+    expect(created['spec']).not.toHaveProperty('initializers')
+  })
+
+  test('with the feature gate off the field is dropped', async () => {
+    await start({ featureGates: { NamespaceInitializers: false }, population: false })
+    await configure('a', ...named('a.ex.io'))
+    const created = await begin('team', { spec: { initializers: { pending: named('a.ex.io') } } })
+    expect(created['spec']).toEqual({ finalizers: ['kubernetes'] })
+    expect(created['status']).toEqual({ phase: 'Active' })
+  })
+})
+
+describe('a configuration', () => {
+  test.each([
+    ['short', 'should be a domain with at least three segments separated by dots'],
+    ['two.segments', 'should be a domain with at least three segments separated by dots'],
+    ['Not.A.Domain', 'a lowercase RFC 1123 subdomain must consist of'],
+    ['namespace-template', 'it is built in'],
+    ['', 'Required value'],
+  ])('that names %j is refused', async (name, want) => {
+    const status = await refusal(configure('a', { name }))
+    expect(status.code).toBe(422)
+    expect(status.message).toContain(want)
+  })
+
+  test.each([
+    { name: 'a.ex.io', timeoutSeconds: 0 },
+    { name: 'a.ex.io', failurePolicy: 'Maybe' },
+    { name: 'a.ex.io', namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
+  ])('that makes no sense is refused: %j', async (initializer) => {
+    expect((await refusal(configure('a', initializer as JsonObject))).code).toBe(422)
+  })
+})
+
+describe('acting', () => {
+  beforeEach(() => configure('a', ...named('one.ex.io', 'two.ex.io')))
+
+  test('goes in order: only the first may remove itself', async () => {
+    await begin('team')
+    expect((await refusal(act('team', ['one.ex.io']))).message).toContain('only the first, "one.ex.io", can be removed')
+    expect((await refusal(act('team', ['two.ex.io', 'one.ex.io']))).code).toBe(422)
+    expect((await refusal(act('team', ['new.ex.io', 'one.ex.io', 'two.ex.io']))).code).toBe(422)
+    expect(pendingOf(await act('team', ['two.ex.io']))).toEqual(['two.ex.io'])
+  })
+
+  test('needs the verb initialize', async () => {
+    await begin('team')
+    const bob = await grant('bob', anything)
+    expect((await refusal(act('team', ['two.ex.io'], bob))).message).toContain('needs the verb "initialize"')
+    const carol = await grant('carol', anything, rule('initialize', 'namespaces'))
+    expect(pendingOf(await act('team', ['two.ex.io'], carol))).toEqual(['two.ex.io'])
+  })
+
+  test('phase and conditions tell who is awaited and since when, and then that it is ready', async () => {
+    const began = await begin('team')
+    const waiting = (since: string): JsonObject => ({
+      type: 'Initializing',
+      status: 'True',
+      reason: 'InitializersPending',
+      message: expect.stringContaining(since) as unknown as string,
+    })
+    expect(began['status']).toMatchObject({
+      phase: 'Initializing',
+      conditions: expect.arrayContaining([expect.objectContaining(waiting('one.ex.io since 2026-01-01T00:00:00Z'))]),
+    })
+    await clock.advance(60_000)
+    const second = await act('team', ['two.ex.io'])
+    expect(second['status']).toMatchObject({
+      conditions: expect.arrayContaining([
+        expect.objectContaining({
+          ...waiting('two.ex.io since 2026-01-01T00:01:00Z'),
+          lastTransitionTime: '2026-01-01T00:01:00Z',
+        }),
+      ]),
+    })
+    const done = await act('team', [])
+    expect(done['spec']).toEqual({ finalizers: ['kubernetes'] })
+    expect(done['status']).toMatchObject({
+      phase: 'Active',
+      conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]),
+    })
+  })
+
+  test('a PUT without the field keeps it', async () => {
+    const began = await begin('team')
+    const { spec: _spec, ...rest } = began
+    const next = await admin.update(namespaces, { ...rest, metadata: { ...began.metadata, labels: { x: 'y' } } })
+    expect(pendingOf(next)).toEqual(['one.ex.io', 'two.ex.io'])
+  })
+
+  test('the last one completes it with an empty list, and it may not be set again', async () => {
+    await begin('team')
+    await act('team', ['two.ex.io'])
+    expect((await act('team', []))['spec']).not.toHaveProperty('initializers')
+    expect((await refusal(act('team', ['one.ex.io']))).message).toContain(
+      'field is immutable once initialization has completed',
+    )
+  })
+
+  test('a failure is kept, then the namespace is deleted, and the held create answers it', async () => {
+    const seen: WatchEvent[] = []
+    const watching = new AbortController()
+    const { metadata } = await admin.list(namespaces)
+    const stream = admin.watch(namespaces, {
+      resourceVersion: metadata.resourceVersion ?? '',
+      includeUninitialized: true,
+      signal: watching.signal,
+    })
+    const watched = (async () => {
+      for await (const event of stream) {
+        seen.push(event)
+        if (event.type === 'DELETED') return
+      }
+    })()
+    const held = create('team')
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    const result = { status: 'Failure', reason: 'Forbidden', code: 403, message: 'no index for you' }
+    await admin.patch(namespaces, { name: 'team' }, { spec: { initializers: { result } } })
+    const answer = await held
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toMatchObject({ kind: 'Status', reason: 'Forbidden', message: 'no index for you' })
+    await watched
+    const failed = seen.find(
+      (e) => (e.object['spec'] as JsonObject)['initializers'] && JSON.stringify(e.object).includes('no index'),
+    )
+    expect(failed?.type).toBe('MODIFIED')
+    expect(failed?.object['status']).toMatchObject({
+      conditions: expect.arrayContaining([
+        expect.objectContaining({ type: 'Ready', status: 'False', reason: 'InitializationFailed' }),
+      ]),
+    })
+  })
+
+  test('a result that is no failure is refused', async () => {
+    await begin('team')
+    const patch = admin.patch(
+      namespaces,
+      { name: 'team' },
+      { spec: { initializers: { result: { status: 'Success' } } } },
+    )
+    expect((await refusal(patch)).message).toContain("must be 'Failure'")
+  })
+
+  test('a namespace can be deleted while it is being initialized, and made again', async () => {
+    await begin('team')
+    await admin.create(configMaps, { metadata: { namespace: 'team', name: 'x' } })
+    await admin.delete(namespaces, { name: 'team' })
+    await waitFor(admin, namespaces, { name: 'team' }, isGone)
+    expect(pendingOf(await begin('team'))).toEqual(['one.ex.io', 'two.ex.io'])
+  })
+
+  test('/status and /finalize never touch the list', async () => {
+    const began = await begin('team')
+    for (const subresource of ['status', 'finalize']) {
+      const { initializers: _, ...spec } = began['spec'] as JsonObject
+      const next = await admin.update(namespaces, { ...(await get('team')), spec }, { subresource })
+      expect(pendingOf(next), subresource).toEqual(['one.ex.io', 'two.ex.io'])
+    }
+  })
+})
+
+describe('who sees it', () => {
+  beforeEach(() => configure('a', ...named('one.ex.io')))
+
+  test('it is hidden from lists of others; the creator, holders of initialize and who asks see it', async () => {
+    const bob = await grant('bob', anything)
+    const eve = await grant('eve', anything)
+    await begin('team', {}, bob)
+    expect(await listed(eve)).not.toContain('team')
+    expect(await listed(bob)).toContain('team')
+    expect(await listed(admin)).toContain('team')
+    expect((await eve.list(namespaces, { includeUninitialized: true })).items.map((n) => n.metadata.name)).toContain(
+      'team',
+    )
+  })
+
+  test('a read that names it shows it', async () => {
+    await begin('team')
+    expect((await get('team', await grant('eve', anything))).metadata.name).toBe('team')
+  })
+
+  test('for watchers it is ADDED when it is ready, and nothing if it was deleted before', async () => {
+    const eve = await grant('eve', anything)
+    const from = (await eve.list(namespaces)).metadata.resourceVersion ?? ''
+    await begin('never')
+    await admin.delete(namespaces, { name: 'never' })
+    await waitFor(admin, namespaces, { name: 'never' }, isGone)
+    await begin('team')
+    await act('team', [])
+    const watching = new AbortController()
+    for await (const { type, object } of eve.watch(namespaces, { resourceVersion: from, signal: watching.signal })) {
+      expect([type, object.metadata.name]).toEqual(['ADDED', 'team'])
+      break
+    }
+    watching.abort()
+  })
+
+  test('writing its content: 403 without the right, 429 with Retry-After with it, and initialize may', async () => {
+    await begin('team')
+    const bob = await grant('bob', anything)
+    const write = (by: Client): Promise<KubeObject> =>
+      by.create(configMaps, { metadata: { namespace: 'team', name: 'x' } })
+    expect(await refusal(write(plane.clientAs('nobody')))).toMatchObject({ code: 403 })
+    expect(await refusal(write(bob))).toMatchObject({
+      code: 429,
+      reason: 'TooManyRequests',
+      details: { retryAfterSeconds: 1 },
+    })
+    const answer = await plane.fetch('/api/v1/namespaces/team/configmaps', {
+      method: 'POST',
+      body: JSON.stringify({ metadata: { name: 'x' } }),
+      headers: { 'content-type': 'application/json' },
+      user: { username: 'bob', groups: ['system:authenticated'] },
+    })
+    expect(answer.headers.get('retry-after')).toBe('1')
+    await write(admin)
+    await act('team', [])
+    await bob.delete(configMaps, { namespace: 'team', name: 'x' })
+    await write(bob)
+  })
+})
+
+describe('the held create', () => {
+  beforeEach(() => configure('a', ...named('one.ex.io')))
+
+  test('answers the namespace as it is when ready', async () => {
+    const held = create('team')
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    await act('team', [])
+    const answer = await held
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('warning')).toBeNull()
+    expect(await answer.json()).toMatchObject({ status: { phase: 'Active' } })
+  })
+
+  test('includeUninitialized=true answers at once', async () => {
+    const answer = await create('team', '?includeUninitialized=true')
+    expect(await answer.json()).toMatchObject({ status: { phase: 'Initializing' } })
+  })
+
+  test.each([
+    { name: 'after 30 s', query: '', ms: 30_000 },
+    { name: 'a second before the timeout that the client gave', query: '?timeout=5s', ms: 4000 },
+    { name: 'a second before a timeout in Go notation', query: '?timeout=1m0s', ms: 30_000 },
+    { name: 'a second before a short one', query: '?timeout=2500ms', ms: 1500 },
+  ])('when time runs out, $name, it is 201 with a warning that names who is awaited', async ({ query, ms }) => {
+    let answered = false
+    const held = create('team', query).then((answer) => {
+      answered = true
+      return answer
+    })
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    await get('team')
+    await clock.advance(ms - 1)
+    await get('team')
+    expect(answered).toBe(false)
+    await clock.advance(1)
+    const answer = await held
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('warning')).toContain('waiting for one.ex.io')
+    expect(await answer.json()).toMatchObject({ status: { phase: 'Initializing' } })
+  })
+
+  test('a namespace deleted meanwhile is an error', async () => {
+    const held = create('team')
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    await admin.delete(namespaces, { name: 'team' })
+    expect((await held).status).toBe(500)
+  })
+
+  test('a server that goes away answers it as it stands', async () => {
+    const held = create('team')
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    await plane[Symbol.asyncDispose]()
+    const answer = await held
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('warning')).toContain('one.ex.io')
+    await start()
+  })
+})
+
+describe('it can not wedge', () => {
+  const eventsOf = async (reason: string): Promise<KubeObject[]> =>
+    (await admin.list(events, { namespace: 'team' })).items.filter((e) => e['reason'] === reason)
+
+  test('at its deadline an initializer with failurePolicy Ignore is skipped, and the next has its own time', async () => {
+    const late = { timeoutSeconds: 10, failurePolicy: 'Ignore' }
+    await configure('a', { name: 'one.ex.io', ...late }, { name: 'two.ex.io', ...late })
+    await begin('team')
+    await until(async () => {
+      await clock.advance(5000)
+      return pendingOf(await get('team')).join() === 'two.ex.io'
+    })
+    const skippedAt = clock.now()
+    await waitFor(
+      admin,
+      events,
+      { namespace: 'team', name: (await first(() => eventsOf('InitializerSkipped'))).metadata.name ?? '' },
+      isThere,
+    )
+    await until(async () => {
+      await clock.advance(5000)
+      return pendingOf(await get('team')).length === 0
+    })
+    expect(clock.now() - skippedAt).toBeGreaterThanOrEqual(10_000)
+    expect((await get('team'))['status']).toMatchObject({ phase: 'Active' })
+  })
+
+  test('at its deadline an initializer with failurePolicy Fail fails the namespace', async () => {
+    await configure('a', { name: 'one.ex.io', timeoutSeconds: 10 })
+    const held = create('team')
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    let answered: Response | undefined
+    void held.then((answer) => {
+      answered = answer
+    })
+    await until(async () => {
+      await clock.advance(1000)
+      await get('default')
+      return answered !== undefined
+    })
+    expect(await answered?.json()).toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+      message: 'initializer one.ex.io did not act within 10 seconds',
+    })
+    expect(clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1) + 10_000)
+    await waitFor(admin, namespaces, { name: 'team' }, isGone)
+  })
+
+  test('deleting a configuration releases what waits for it', async () => {
+    await configure('a', ...named('one.ex.io'))
+    const held = create('team')
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    await admin.delete(configurations, { name: 'a' })
+    expect(await (await held).json()).toMatchObject({ status: { phase: 'Active' } })
+    expect(await first(() => eventsOf('InitializerReleased'))).toMatchObject({
+      message: 'initializer one.ex.io is in no configuration any more: going on without it',
+    })
+  })
+
+  test('a list that its creator gave waits without a configuration', async () => {
+    await begin('given', { spec: { initializers: { pending: named('mine.ex.io') } } })
+    await configure('a', ...named('one.ex.io'))
+    await begin('team')
+    await admin.delete(configurations, { name: 'a' })
+    await waitFor(admin, namespaces, { name: 'team' }, (n) => pendingOf(n).length === 0)
+    expect(pendingOf(await get('given'))).toEqual(['mine.ex.io'])
+  })
+})
+
+/** Moves on as often as needed, a bounded number of times; every round asks the server, so its work gets its turn. */
+async function until(done: () => Promise<boolean>): Promise<void> {
+  for (let rounds = 0; rounds < 200; rounds++) if (await done()) return
+  throw new Error('it never came to that')
+}
+
+async function first(list: () => Promise<KubeObject[]>): Promise<KubeObject> {
+  let found: KubeObject | undefined
+  await until(async () => {
+    found = (await list())[0]
+    return found !== undefined
+  })
+  return found as KubeObject
+}
