@@ -29,9 +29,11 @@ const layers = {
   http: [
     ...['base', 'kube', 'catalog', 'storage', 'watch', 'registry'],
     ...['admission/admission.ts', 'authn/authn.ts', 'authz/authz.ts'],
+    ...['audit/audit.ts', 'audit/recorded-body.ts'],
   ],
   authn: ['base', 'kube'],
   authz: ['base', 'kube'],
+  audit: ['base', 'kube'],
   admission: ['base', 'kube', 'storage/storage.ts'],
   client: ['base', 'kube'],
   controller: ['base', 'kube', 'client'],

@@ -9,10 +9,12 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
 import { dispatcher } from '../http/dispatch.ts'
+import { protobufMediaType } from '../http/negotiate.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
 import { Renderer } from '../http/respond.ts'
 import { answerErrors } from '../http/stages/answer-errors.ts'
+import { auditRefusals, auditRequests } from '../http/stages/audit.ts'
 import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
 import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } from '../http/stages/authorize.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
@@ -30,6 +32,9 @@ import { watchVerb } from '../http/verbs/watch.ts'
 
 import { parseGoDuration } from '../kube/duration.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import { parseJson } from '../kube/strict-json.ts'
+import { parseYaml } from '../kube/yaml-body.ts'
+import { type OpenAudit } from './audit.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
 import { applyWith } from './field-ownership.ts'
 import type { Metrics } from './metrics.ts'
@@ -43,6 +48,7 @@ export interface ApiServerDeps {
   readonly serverAddress: () => string
   readonly reviews: ReviewHandlers
   readonly metrics: Metrics
+  readonly audit: OpenAudit | undefined
 }
 
 export function createApiServer(deps: ApiServerDeps): Serve {
@@ -82,6 +88,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     Parameters<typeof deleteVerb>[0] &
     Parameters<typeof updateVerb>[0]
 
+  const audit = deps.audit && { ...deps.audit, clock, decode: recordedBodies(protobuf) }
   const scale = scaleVerbs({ ...verbDeps, scaleType: scaleTypeOf(catalog) })
   const documents = createDocuments({
     ...deps.documents,
@@ -100,7 +107,9 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
       ),
       limitInFlight(defaultInFlightLimits),
+      ...(audit === undefined ? [] : [auditRefusals(audit)]),
       authenticate(deps.authenticate),
+      ...(audit === undefined ? [] : [auditRequests(audit)]),
       impersonate((request, user) => impersonation(request, user, (a) => requireAllowed(authorizer, a))),
       authorize(authorization),
     ],
@@ -133,6 +142,15 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       knownPaths: () => documents.paths(),
     }),
   })
+}
+
+/** Bodies as the audit log parses them. */
+function recordedBodies(protobuf: ProtobufCodec): (bytes: Uint8Array, mediaType: string) => unknown {
+  return (bytes, mediaType) => {
+    if (mediaType === protobufMediaType) return protobuf.decode(bytes).object
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return /yaml/.test(mediaType) ? parseYaml(text).value : parseJson(text).value
+  }
 }
 
 /** The type of what is sent to a sub-resource: `serviceaccounts/token` takes a TokenRequest. */

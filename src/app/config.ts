@@ -14,6 +14,15 @@ export interface HistoryWindow {
   readonly bytes: number
 }
 
+export interface AuditConfig {
+  readonly path: string
+  /** Absent = who did what, without bodies. */
+  readonly policyPath?: string
+  readonly maxBytes: number
+  /** Rotated files beside the current one. */
+  readonly keep: number
+}
+
 export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
   readonly dataDir?: string
@@ -25,6 +34,8 @@ export interface Config {
   readonly kubeconfigPath?: string
   readonly tokenFile?: string
   readonly anonymous: boolean
+  /** Absent = no audit log. */
+  readonly audit?: AuditConfig
   readonly featureGates: { readonly NamespaceInitializers: boolean }
   /** Controllers that run; see `app/catalog.ts` for the names. */
   readonly controllers: (name: string) => boolean

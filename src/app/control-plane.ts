@@ -25,6 +25,7 @@ import type { KubeObject } from '../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
+import { openAudit } from './audit.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
@@ -54,6 +55,7 @@ export interface ControlPlane extends AsyncDisposable {
 
 export async function createControlPlane(config: Config): Promise<ControlPlane> {
   const { clock, ids, log, dataDir } = config
+  const audit = await openAudit(config)
   const stop = new AbortController()
   const store = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
   const [pki, storage] = await Promise.all([
@@ -94,6 +96,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   const metrics = new Metrics(build, {
     heldCreates: () => core.hold.waiting,
     revision: () => core.cache.revision,
+    audit: () => audit?.sink.counts,
   })
   const openapi = new OpenapiDocuments({
     types: core.catalog.types,
@@ -128,6 +131,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       openapiPaths: () => openapi.paths(),
     },
     metrics,
+    audit,
     reviews: reviewHandlers({
       authorizer: core.authorizer,
       authenticate: (credentials) => chain.authenticate(credentials),
@@ -160,6 +164,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       await compactor[Symbol.asyncDispose]()
       await core[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
+      await audit?.sink[Symbol.asyncDispose]()
     },
   }
 }

@@ -2,7 +2,7 @@
  * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded soon after the
  * start, or when somebody first asks.
  */
-import type { Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
+import type { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
 import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
@@ -12,6 +12,8 @@ export interface Gauges {
   heldCreates(): number
   /** Of the storage, as this process sees it. */
   revision(): number
+  /** Undefined where there is no audit log. */
+  audit(): { readonly written: number; readonly dropped: number } | undefined
 }
 
 type Labels = 'verb' | 'group' | 'version' | 'resource' | 'subresource' | 'scope' | 'code'
@@ -145,6 +147,21 @@ export class Metrics {
       registers,
       collect: () => revision.set(gauges.revision()),
     })
+    if (gauges.audit() !== undefined) {
+      const counted = (name: string, help: string, count: () => number): void => {
+        const counter: Counter = new prometheus.Counter({
+          name,
+          help,
+          registers,
+          collect() {
+            counter.reset()
+            counter.inc(count())
+          },
+        })
+      }
+      counted('apiserver_audit_event_total', 'Events written to the audit log.', () => gauges.audit()?.written ?? 0)
+      counted('apiserver_audit_error_total', 'Audit events lost.', () => gauges.audit()?.dropped ?? 0)
+    }
     const info = new prometheus.Gauge({
       name: 'borough_build_info',
       help: 'Always 1; the label says which build this is.',

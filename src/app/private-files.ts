@@ -87,13 +87,19 @@ async function flushed(path: string, flags: number, write: (file: FileHandle) =>
   }
 }
 
+/** Opens for appending; makes the file, but not its directory. @throws PrivateFileError */
+export const openPrivateForAppend = (path: string): Promise<FileHandle> =>
+  openChecked(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 'chmod 600')
+
 /** Checks what was opened, not what the path names a moment later. */
 async function openChecked(path: string, flags: number, remedy: string): Promise<FileHandle> {
   let file: FileHandle
   try {
-    file = await open(path, flags)
+    file = await open(path, flags, 0o600)
   } catch (error) {
-    throw new PrivateFileError(`can't read ${path} (${codeOf(error)})`, { cause: error })
+    throw new PrivateFileError(`can't ${flags & constants.O_APPEND ? 'write' : 'read'} ${path} (${codeOf(error)})`, {
+      cause: error,
+    })
   }
   const { mode, uid } = await file.stat()
   const self = process.getuid?.()

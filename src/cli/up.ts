@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
-import { type Config, defaultConfig, parseControllers, type StorageChoice } from '../app/config.ts'
+import { type AuditConfig, type Config, defaultConfig, parseControllers, type StorageChoice } from '../app/config.ts'
 
 interface UpFlags {
   readonly dataDir: string
@@ -11,6 +11,10 @@ interface UpFlags {
   readonly kubeconfig?: string
   readonly tokenFile?: string
   readonly anonymousAuth: boolean
+  readonly auditLog?: string
+  readonly auditPolicy?: string
+  readonly auditLogMaxMib: number
+  readonly auditLogKeep: number
   readonly controllers: (name: string) => boolean
   readonly population: boolean
   readonly namespaceInitializationTimeout: number
@@ -36,6 +40,13 @@ export function addUpCommand(program: Command): void {
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
+    .option('--audit-log <file>', 'record who did what here, as JSON lines; readable by you alone')
+    .option(
+      '--audit-policy <file>',
+      'audit.k8s.io/v1 Policy: what is recorded; default: every change and read, no bodies',
+    )
+    .option('--audit-log-max-mib <n>', 'size at which the audit log is rotated', parsePositive, 100)
+    .option('--audit-log-keep <n>', 'rotated audit logs that are kept', parseCount, 10)
     .option(
       '--controllers <list>',
       'which controllers run: *,-name',
@@ -72,7 +83,10 @@ Examples:
   borough up --listen 127.0.0.1:0 --storage memory -o json
   borough up --data-dir /var/lib/borough --token-file tokens.csv`,
     )
-    .action(async (flags: UpFlags) => {
+    .action(async (flags: UpFlags, command: Command) => {
+      if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
+        command.error('borough: --audit-policy needs --audit-log')
+      }
       const { runUp } = await import('./run-up.ts')
       await runUp(configOf(flags), flags.logLevel, flags.output === 'json')
     })
@@ -88,10 +102,20 @@ function configOf(flags: UpFlags): Config {
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
     anonymous: flags.anonymousAuth,
+    ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
     population: flags.population,
     initializationTimeoutMs: flags.namespaceInitializationTimeout,
     extraAdmission: flags.enableAdmissionPlugins,
+  }
+}
+
+function auditOf(flags: UpFlags, log: string): AuditConfig {
+  return {
+    path: resolve(log),
+    ...(flags.auditPolicy === undefined ? {} : { policyPath: resolve(flags.auditPolicy) }),
+    maxBytes: flags.auditLogMaxMib * 1024 * 1024,
+    keep: flags.auditLogKeep,
   }
 }
 
@@ -116,6 +140,12 @@ function parseDurationMs(text: string): number {
   const match = /^(\d+)(ms|s|m)$/.exec(text)
   if (match === null) throw new InvalidArgumentError('It must be a number with a unit: 500ms, 30s, 2m.')
   return Number(match[1]) * { ms: 1, s: 1000, m: 60_000 }[match[2] as 'ms' | 's' | 'm']
+}
+
+function parseCount(text: string): number {
+  const value = Number(text)
+  if (!(Number.isSafeInteger(value) && value > 0)) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return value
 }
 
 function parsePositive(text: string): number {

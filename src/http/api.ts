@@ -2,6 +2,8 @@
  * The core speaks plain records. Node's sockets (`node.ts`) and the in-process client are two adapters of one function,
  * so neither can skip a stage.
  */
+
+import type { AuthzDecision } from '../authz/authz.ts'
 import type { Stream } from '../base/stream.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -46,6 +48,10 @@ export interface RequestContext {
   user: UserInfo
   /** Before impersonation, if any. */
   impersonator?: UserInfo
+  /** What authorization said of this request, once it has been asked. */
+  decision?: AuthzDecision
+  /** What a create calls its object, which the URL does not say. */
+  createdName?: string
   /** Texts for `Warning` headers, in order, without duplicates. */
   readonly warnings: string[]
   /** Called by a handler that is about to wait long (a held create, a watch): leaves the in-flight count. */

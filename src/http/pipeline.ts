@@ -4,6 +4,7 @@
  *   answerErrors   turns whatever is thrown into a Status; adds the headers every answer has
  *   limitInFlight  bounds concurrent work; says 429 early instead of 504 late
  *   authenticate   who is asking
+ *   audit          tells the audit log what was asked and what came of it, where there is one
  *   impersonate    whom they ask to be taken for, if they may
  *   authorize      may they: decided before anything is looked up or read
  *   dispatch       discovery and documents, or a verb on a resource
@@ -31,9 +32,12 @@ export function createPipeline({ clock, ids, stages, dispatch }: PipelineOptions
   return (request) => handler(request, createContext(request, clock, ids))
 }
 
+/** What a caller may name its request; anything else gets a name of ours. */
+const auditId = /^[\x21-\x7e]{1,64}$/
+
 function createContext(request: ApiRequest, clock: Clock, ids: Ids): RequestContext {
   return {
-    requestId: request.headers['audit-id'] ?? ids.uid(),
+    requestId: request.headers['audit-id']?.match(auditId)?.[0] ?? ids.uid(),
     receivedAtMs: clock.now(),
     info: parseRequestInfo(request.method, request.path, request.query),
     user: anonymousUser,

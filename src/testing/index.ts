@@ -27,6 +27,7 @@ export interface StartOptions
       | 'tokenFile'
       | 'extraAdmission'
       | 'history'
+      | 'audit'
     >
   > {
   /** Serve on a real port too; 0 picks a free one. */

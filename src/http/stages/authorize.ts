@@ -14,19 +14,23 @@ export interface AuthorizeOptions {
 
 export function authorize(options: AuthorizeOptions): Stage {
   return (next) => async (request, context) => {
-    await requireAuthorized(options, attributesOf(context))
+    const attributes = attributesOf(context)
+    const decision = await decided(options, attributes)
+    context.decision = decision
+    if (!decision.allowed) throw options.refuse(attributes, decision)
     return next(request, context)
   }
 }
 
 /** @throws Error as `refuse` words it */
-export async function requireAuthorized(
-  { decide, refresh, refuse }: AuthorizeOptions,
-  attributes: AuthzAttributes,
-): Promise<void> {
-  let decision = decide(attributes)
-  if (!decision.allowed && attributes.path === undefined && (await refresh())) decision = decide(attributes)
-  if (!decision.allowed) throw refuse(attributes, decision)
+export async function requireAuthorized(options: AuthorizeOptions, attributes: AuthzAttributes): Promise<void> {
+  const decision = await decided(options, attributes)
+  if (!decision.allowed) throw options.refuse(attributes, decision)
+}
+
+async function decided({ decide, refresh }: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {
+  const decision = decide(attributes)
+  return !decision.allowed && attributes.path === undefined && (await refresh()) ? decide(attributes) : decision
 }
 
 export function attributesOf({ info, user }: RequestContext): AuthzAttributes {

@@ -20,7 +20,10 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     } else {
       delete object.metadata.namespace
     }
+    const { name } = object.metadata
+    if (name) context.createdName = name
     const stored = await registry.create(writeScope(request, context, target, 'CreateOptions'), object)
+    context.createdName = stored.name
     return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201)
   }
 }

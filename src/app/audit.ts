@@ -1,0 +1,59 @@
+/** The audit log of a configuration, on real files. */
+import { readFile, rename } from 'node:fs/promises'
+import type { AuditPolicy } from '../audit/audit.ts'
+import { type AuditFiles, AuditLog } from '../audit/audit-log.ts'
+import { AuditPolicyError, defaultAuditPolicy, parseAuditPolicy } from '../audit/policy.ts'
+import type { Config } from './config.ts'
+import { openPrivateForAppend } from './private-files.ts'
+
+export interface OpenAudit {
+  readonly policy: AuditPolicy
+  readonly sink: AuditLog
+}
+
+/** Undefined = none is asked for. @throws AuditPolicyError, PrivateFileError */
+export async function openAudit({ audit, log }: Config): Promise<OpenAudit | undefined> {
+  if (audit === undefined) return undefined
+  const { path, policyPath, maxBytes, keep } = audit
+  const policy = policyPath === undefined ? parseAuditPolicy(defaultAuditPolicy) : await readPolicy(policyPath)
+  const onTrouble = (error: unknown): void => {
+    if (error === undefined) log.warn({ path }, 'the audit log is written again')
+    else log.error({ error, path }, 'the audit log can not be written; events are lost and counted until it can')
+  }
+  return { policy, sink: await AuditLog.open({ path, maxBytes, keep, files: auditFiles, onTrouble }) }
+}
+
+async function readPolicy(path: string): Promise<AuditPolicy> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error)
+    throw new AuditPolicyError(`can't read the audit policy ${path} (${code})`, { cause: error })
+  }
+  try {
+    return parseAuditPolicy(text)
+  } catch (error) {
+    if (error instanceof AuditPolicyError) throw new AuditPolicyError(`${path}: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+export const auditFiles: AuditFiles = {
+  async open(path) {
+    const file = await openPrivateForAppend(path)
+    const { size } = await file.stat()
+    return {
+      sizeBytes: size,
+      append: (bytes) => file.appendFile(bytes),
+      close: () => file.close(),
+    }
+  },
+  async rename(from, to) {
+    try {
+      await rename(from, to)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  },
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { type AuditEvent, type AuditLevel } from '../../audit/audit.ts'
+import { FakeClock } from '../../base/fake-clock.ts'
+import { randomIds } from '../../base/ids.ts'
+import { forbidden, unauthorized } from '../../kube/status-error.ts'
+import type { ApiResponse } from '../api.ts'
+import { fetchAdapter } from '../fetch.ts'
+import { createPipeline } from '../pipeline.ts'
+import { answerErrors } from './answer-errors.ts'
+import { auditRefusals, auditRequests } from './audit.ts'
+import { authenticate } from './authenticate.ts'
+import { impersonate } from './impersonate.ts'
+
+const ok: ApiResponse = { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') }
+
+function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () => Promise.resolve(ok)) {
+  const events: AuditEvent[] = []
+  const clock = new FakeClock()
+  const deps = {
+    clock,
+    policy: { decide: () => ({ level, omitStages: new Set(['RequestReceived'] as const), omitManagedFields: false }) },
+    sink: { record: (event: AuditEvent) => void events.push(event) },
+    decode: (bytes: Uint8Array) => JSON.parse(Buffer.from(bytes).toString()) as unknown,
+  }
+  const serve = createPipeline({
+    clock,
+    ids: randomIds,
+    stages: [
+      answerErrors(() => undefined),
+      auditRefusals(deps),
+      authenticate(async ({ bearerToken }) => {
+        if (bearerToken !== 'right') throw unauthorized()
+        return { username: 'carol', groups: [] }
+      }),
+      auditRequests(deps),
+      impersonate(({ headers }) => {
+        const username = headers['impersonate-user']
+        if (username === 'root') throw forbidden({ group: '', resource: 'users' }, 'root', 'no')
+        return username === undefined ? undefined : { username, groups: [] }
+      }),
+    ],
+    dispatch,
+  })
+  const send = fetchAdapter(serve)
+  const get = (headers: Record<string, string>, path = '/api/v1/pods') =>
+    send(new Request(`https://x.test${path}`, { headers: { authorization: 'Bearer right', ...headers } }))
+  return { events, get }
+}
+
+test('who impersonates and who is impersonated are both named', async () => {
+  const { events, get } = audited('Metadata')
+  await get({ 'impersonate-user': 'dave' })
+  expect(events).toMatchObject([{ user: { username: 'carol' }, impersonatedUser: { username: 'dave' } }])
+})
+
+test('attack: an impersonation that is refused stands under the name of who tried', async () => {
+  const { events, get } = audited('Metadata')
+  expect((await get({ 'impersonate-user': 'root' })).status).toBe(403)
+  expect(events).toMatchObject([{ user: { username: 'carol' }, responseStatus: { code: 403 } }])
+  expect(events[0]).not.toHaveProperty('impersonatedUser')
+})
+
+test('attack: a wrong token is recorded, without the token and without a name', async () => {
+  const { events, get } = audited('RequestResponse')
+  expect((await get({ authorization: 'Bearer guessed-token' })).status).toBe(401)
+  expect(events).toMatchObject([{ stage: 'ResponseStarted', user: {}, responseStatus: { code: 401 } }])
+  expect(JSON.stringify(events)).not.toContain('guessed-token')
+})
+
+test('a fault of ours is a panic, and tells nothing of what is inside', async () => {
+  const { events, get } = audited('Metadata', () => Promise.reject(new Error('password=hunter2')))
+  expect((await get({})).status).toBe(500)
+  expect(events).toMatchObject([{ stage: 'Panic', responseStatus: { code: 500 } }])
+  expect(JSON.stringify(events)).not.toContain('hunter2')
+})
+
+test('attack: a made-up proxy header can add addresses, but neither hide the peer nor be other than addresses', async () => {
+  const { events, get } = audited('Metadata')
+  await get({ 'x-forwarded-for': '10.0.0.1, <script>, 127.0.0.1', 'x-real-ip': '10.0.0.2' })
+  expect(events[0]?.sourceIPs).toEqual(['10.0.0.1', '10.0.0.2', '127.0.0.1'])
+})
+
+test('a body beyond the limit is left out, and the event says so', async () => {
+  const body = Buffer.from(JSON.stringify('x'.repeat(2 ** 20)))
+  const { events, get } = audited('RequestResponse', () => Promise.resolve({ ...ok, body }))
+  await get({})
+  expect(events[0]).not.toHaveProperty('responseObject')
+  expect(events[0]?.annotations).toMatchObject({ 'audit.k8s.io/truncated': 'true' })
+})
+
+test('at None nothing is recorded', async () => {
+  const { events, get } = audited('None')
+  await get({})
+  await get({ authorization: 'Bearer wrong' })
+  expect(events).toEqual([])
+})
+
+test('an audit id that could not be a name of ours is not taken over', async () => {
+  const { events, get } = audited('Metadata')
+  await get({ 'audit-id': 'mine-1' })
+  await get({ 'audit-id': 'x'.repeat(65) })
+  expect(events[0]?.auditID).toBe('mine-1')
+  expect(events[1]?.auditID).toMatch(/^[0-9a-f-]{36}$/)
+})

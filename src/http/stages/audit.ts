@@ -1,0 +1,321 @@
+/**
+ * Tells the audit log what happened. Two stages: `auditRefusals` stands outside authentication and records who could
+ * not say who they are; `auditRequests` stands right inside it, so that an impersonation that is refused is recorded
+ * under the name of who tried.
+ *
+ * Requests turned away for load never get this far: a log of a flood would be a flood.
+ *
+ * They change nothing about an answer and add no wait. Bodies are copied and parsed only where the policy asks for them.
+ */
+import { isIP } from 'node:net'
+import {
+  type AuditDecision,
+  type AuditEvent,
+  type AuditPolicy,
+  type AuditSink,
+  type AuditStage,
+  type AuditSubject,
+  type ObjectReference,
+} from '../../audit/audit.ts'
+import { maxRecordedBytes, recordedBody, truncatedAnnotation } from '../../audit/recorded-body.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Stream } from '../../base/stream.ts'
+import { findStatusError, internalError } from '../../kube/status-error.ts'
+import { formatMicroTime } from '../../kube/time.ts'
+import type { Status } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import { type ApiRequest, type ApiResponse, isStream, type RequestContext, type Stage } from '../api.ts'
+import { bodyMediaType } from '../negotiate.ts'
+
+export interface AuditDeps {
+  readonly policy: AuditPolicy
+  readonly sink: AuditSink
+  readonly clock: Clock
+  /** A body as the object it stands for. @throws Error if it is none */
+  readonly decode: (bytes: Uint8Array, mediaType: string) => unknown
+}
+
+/** Every request whose sender is known. */
+export function auditRequests(deps: AuditDeps): Stage {
+  return (next) => async (request, context) => {
+    const subject = subjectOf(context)
+    const decision = deps.policy.decide(subject)
+    if (decision.level === 'None') return next(request, context)
+    const record = new Recording(deps, request, context, subject, decision)
+    record.emit('RequestReceived')
+    let response: ApiResponse
+    try {
+      response = await next(record.observed(request), context)
+    } catch (error) {
+      const status = findStatusError(error)
+      const shown = status ?? internalError('the request failed; the log of the server says why', error)
+      record.emit(status === undefined ? 'Panic' : 'ResponseComplete', { status: shown.toStatus() })
+      throw error
+    }
+    const { body } = response
+    if (!isStream(body)) {
+      record.emit('ResponseComplete', { response })
+      return response
+    }
+    record.emit('ResponseStarted', { response })
+    return { ...response, body: new FollowedStream(body, () => record.emit('ResponseComplete', { response })) }
+  }
+}
+
+/** Requests with credentials that nobody takes for good. */
+export function auditRefusals(deps: AuditDeps): Stage {
+  return (next) => async (request, context) => {
+    try {
+      return await next(request, context)
+    } catch (error) {
+      const status = findStatusError(error)
+      // 401 is what authentication answers, and nobody else.
+      if (status?.reason === 'Unauthorized') {
+        const decision = deps.policy.decide(subjectOf(context))
+        const nobody = { username: '', groups: [] }
+        if (decision.level !== 'None') {
+          const record = new Recording(deps, request, context, { ...subjectOf(context), user: nobody }, decision)
+          record.emit('ResponseStarted', { status: status.toStatus() })
+        }
+      }
+      throw error
+    }
+  }
+}
+
+function subjectOf({ info, user }: RequestContext): AuditSubject {
+  const { verb, path, isResource, group, resource, subresource, namespace, name } = info
+  return { user, verb, path, isResource, group, resource, subresource, namespace, name }
+}
+
+interface Outcome {
+  readonly response?: ApiResponse
+  /** Of an answer that is being thrown. */
+  readonly status?: Status
+}
+
+/** What is known of one request so far. */
+class Recording {
+  readonly #deps: AuditDeps
+  readonly #request: ApiRequest
+  readonly #context: RequestContext
+  readonly #subject: AuditSubject
+  readonly #decision: AuditDecision
+  #sent: Uint8Array | undefined
+
+  constructor(
+    deps: AuditDeps,
+    request: ApiRequest,
+    context: RequestContext,
+    subject: AuditSubject,
+    decision: AuditDecision,
+  ) {
+    this.#deps = deps
+    this.#request = request
+    this.#context = context
+    this.#subject = subject
+    this.#decision = decision
+  }
+
+  /** The request itself, or one that lets us see its body go by. */
+  observed(request: ApiRequest): ApiRequest {
+    if (this.#decision.level === 'Metadata') return request
+    return new ObservedRequest(request, (bytes) => {
+      this.#sent = bytes
+    })
+  }
+
+  emit(stage: AuditStage, outcome: Outcome = {}): void {
+    if (!this.#decision.omitStages.has(stage)) this.#deps.sink.record(this.#event(stage, outcome))
+  }
+
+  #event(stage: AuditStage, outcome: Outcome): AuditEvent {
+    const { requestId, receivedAtMs, impersonator, user } = this.#context
+    const { level } = this.#decision
+    const { path, query, method, headers } = this.#request
+    const annotations: Record<string, string> = {}
+    const { decision } = this.#context
+    if (decision !== undefined) {
+      annotations['authorization.k8s.io/decision'] = decision.allowed ? 'allow' : 'forbid'
+      annotations['authorization.k8s.io/reason'] = decision.reason
+    }
+    const agent = headers['user-agent']
+    const sourceIPs = sourcesOf(this.#request)
+    const bodies = this.#bodies(outcome, annotations)
+    const { responseStatus } = bodies
+    return {
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level,
+      auditID: requestId,
+      stage,
+      requestURI: query === '' ? path : `${path}?${query}`,
+      verb: this.#subject.isResource ? this.#subject.verb : method.toLowerCase(),
+      user: shownUser(this.#subject.user),
+      ...(impersonator === undefined ? {} : { impersonatedUser: user }),
+      ...(sourceIPs.length === 0 ? {} : { sourceIPs }),
+      ...(agent === undefined ? {} : { userAgent: agent }),
+      ...(this.#subject.isResource ? { objectRef: this.#reference(bodies.requestObject) } : {}),
+      ...(responseStatus === undefined ? {} : { responseStatus }),
+      ...(bodies.requestObject === undefined ? {} : { requestObject: bodies.requestObject }),
+      ...(bodies.responseObject === undefined ? {} : { responseObject: bodies.responseObject }),
+      requestReceivedTimestamp: formatMicroTime(receivedAtMs),
+      stageTimestamp: formatMicroTime(this.#deps.clock.now()),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    }
+  }
+
+  #reference(sent: unknown): ObjectReference {
+    const { resource, subresource, group, namespace, name } = this.#subject
+    const { version } = this.#context.info
+    const { uid, resourceVersion } = metadataOf(sent)
+    const known = name === '' ? (this.#context.createdName ?? '') : name
+    return {
+      resource,
+      ...(namespace === '' ? {} : { namespace }),
+      ...(known === '' ? {} : { name: known }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(group === '' ? {} : { apiGroup: group }),
+      ...(version === '' ? {} : { apiVersion: version }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(subresource === '' ? {} : { subresource }),
+    }
+  }
+
+  #bodies(
+    { response, status }: Outcome,
+    annotations: Record<string, string>,
+  ): { responseStatus?: object; requestObject?: unknown; responseObject?: unknown } {
+    const { level } = this.#decision
+    const sent = this.#sent
+    const requestObject =
+      sent === undefined || sent.length === 0
+        ? undefined
+        : this.#decoded(sent, bodyMediaType(this.#request.headers), annotations)
+    const request = requestObject === undefined ? {} : { requestObject }
+    if (status !== undefined) {
+      return {
+        ...request,
+        responseStatus: withoutTypeMeta(status),
+        ...(level === 'RequestResponse' ? { responseObject: status } : {}),
+      }
+    }
+    if (response === undefined) return request
+    const responseStatus = { metadata: {}, code: response.status }
+    if (level !== 'RequestResponse' || isStream(response.body)) return { ...request, responseStatus }
+    const bytes = response.body instanceof Uint8Array ? response.body : Buffer.concat(response.body)
+    const mediaType = String(response.headers['content-type'] ?? '')
+    const responseObject = this.#decoded(bytes, mediaType.split(';')[0] ?? '', annotations)
+    return { ...request, responseStatus, ...(responseObject === undefined ? {} : { responseObject }) }
+  }
+
+  #decoded(bytes: Uint8Array, mediaType: string, annotations: Record<string, string>): unknown {
+    if (bytes.length > maxRecordedBytes) {
+      annotations[truncatedAnnotation] = 'true'
+      return undefined
+    }
+    try {
+      return recordedBody(this.#deps.decode(bytes, mediaType), this.#subject, this.#decision.omitManagedFields)
+    } catch {
+      // Whoever sends what is no object is told so in the answer, whose status the event holds.
+      return undefined
+    }
+  }
+}
+
+function shownUser(user: UserInfo): Partial<UserInfo> {
+  return user.username === '' ? {} : user
+}
+
+function withoutTypeMeta({ kind: _kind, apiVersion: _apiVersion, ...rest }: Status): object {
+  return rest
+}
+
+function metadataOf(object: unknown): { readonly uid?: string; readonly resourceVersion?: string } {
+  const metadata = (object as { readonly metadata?: unknown } | null | undefined)?.metadata
+  if (typeof metadata !== 'object' || metadata === null) return {}
+  const { uid, resourceVersion } = metadata as Record<string, unknown>
+  return {
+    ...(typeof uid === 'string' ? { uid } : {}),
+    ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+  }
+}
+
+/** Proxies' claims first, as they came; the peer last. What is no address is left out. */
+function sourcesOf({ headers, remoteAddress }: ApiRequest): readonly string[] {
+  const claimed = [...(headers['x-forwarded-for'] ?? '').split(','), headers['x-real-ip'] ?? '']
+  const sources = new Set(claimed.map((text) => text.trim()).filter((text) => isIP(text) !== 0))
+  if (remoteAddress !== '') {
+    sources.delete(remoteAddress)
+    sources.add(remoteAddress)
+  }
+  return [...sources]
+}
+
+/** The same request; a copy of its fields would lose what an adapter works out only when it is asked. */
+class ObservedRequest implements ApiRequest {
+  readonly #inner: ApiRequest
+  readonly #see: (bytes: Uint8Array) => void
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: ApiRequest['headers']
+  readonly clientCertificate?: NonNullable<ApiRequest['clientCertificate']>
+  readonly localUser?: UserInfo
+  readonly remoteAddress: string
+
+  constructor(inner: ApiRequest, see: (bytes: Uint8Array) => void) {
+    this.#inner = inner
+    this.#see = see
+    this.method = inner.method
+    this.path = inner.path
+    this.query = inner.query
+    this.headers = inner.headers
+    this.remoteAddress = inner.remoteAddress
+    if (inner.clientCertificate !== undefined) this.clientCertificate = inner.clientCertificate
+    if (inner.localUser !== undefined) this.localUser = inner.localUser
+  }
+
+  headerValues(name: string): readonly string[] {
+    return this.#inner.headerValues(name)
+  }
+
+  async body(limitBytes: number): Promise<Uint8Array> {
+    const bytes = await this.#inner.body(limitBytes)
+    this.#see(bytes)
+    return bytes
+  }
+
+  get signal(): AbortSignal {
+    return this.#inner.signal
+  }
+}
+
+/** A stream that says when it has ended, however it ends. */
+class FollowedStream implements Stream<Uint8Array> {
+  readonly #inner: Stream<Uint8Array>
+  #ended: (() => void) | undefined
+
+  constructor(inner: Stream<Uint8Array>, ended: () => void) {
+    this.#inner = inner
+    this.#ended = ended
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#inner
+    } finally {
+      this.#end()
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#inner[Symbol.asyncDispose]()
+    this.#end()
+  }
+
+  #end(): void {
+    this.#ended?.()
+    this.#ended = undefined
+  }
+}
