@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // Starts what `npm run build` made. The rest of the command line lives in src/cli/.
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { fileURLToPath } from 'node:url'
 
 const main = new URL('../dist/cli/main.js', import.meta.url)
 
@@ -9,6 +11,9 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 } else if (!existsSync(main)) {
   fail("not built yet: run 'npm start' or 'npm run build' once")
 } else {
+  // Beside the code, not in the system's temporary folder, where others could put code of theirs. Where the package is
+  // read-only Node does without.
+  enableCompileCache(fileURLToPath(new URL('../.cache/compiled', import.meta.url)))
   await import(main.href)
 }
 
