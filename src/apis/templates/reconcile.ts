@@ -332,13 +332,25 @@ async function reportCondition(
             .slice(0, 5)
             .join('; '),
         }
-  const conditions = mergeConditions(old, [condition], rfc3339(clock.now()))
-  if (conditions === undefined) return
-  try {
-    const next = { ...namespace, status: { ...namespace.status, conditions } }
-    await client.update(namespaceResource, next, { subresource: 'status', signal })
-  } catch (error) {
-    if (!isConflict(error) && !isNotFound(error)) throw error
+  // On what is there now: the picture may be older than somebody else's last write, and no later event of ours would
+  // bring a lost condition back.
+  for (let seen = namespace; ; ) {
+    const conditions = mergeConditions(seen.status?.conditions ?? [], [condition], rfc3339(clock.now()))
+    if (conditions === undefined) return
+    try {
+      await client.update(
+        namespaceResource,
+        { ...seen, status: { ...seen.status, conditions } },
+        { subresource: 'status', signal },
+      )
+      return
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (!isConflict(error)) throw error
+      const { name = '', uid } = seen.metadata
+      seen = (await client.get(namespaceResource, { name }, { signal })) as Namespace
+      if (seen.metadata.uid !== uid) return
+    }
   }
 }
 

@@ -1,0 +1,74 @@
+/** Population and initialization go on where a stopped server left them. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultConfig } from '../../src/app/config.ts'
+import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { isGone, isThere, waitFor } from '../support/wait-for.ts'
+
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+const one = { namespace: 'team', name: 'one' }
+const spec = {
+  namespaces: { nameSelector: { include: ['team'] } },
+  templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '1' } }],
+}
+
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'borough-restart-'))
+})
+afterEach(() => rm(dataDir, { recursive: true }))
+
+const start = (controllers: boolean): Promise<ControlPlane> =>
+  createControlPlane({ ...defaultConfig, dataDir, storage: { engine: 'sqlite' }, controllers: () => controllers })
+
+test('a namespace that was waiting to be populated is populated by the next server', async () => {
+  {
+    await using plane = await start(false)
+    await plane.client().create(templates, { metadata: { name: 't' }, spec })
+    const begun = await plane
+      .client()
+      .create(namespaces, { metadata: { name: 'team' } }, { includeUninitialized: true })
+    expect(begun['status']).toMatchObject({ phase: 'Initializing' })
+  }
+  await using plane = await start(true)
+  await waitFor(plane.client(), namespaces, { name: 'team' }, (n) => JSON.stringify(n?.['status']).includes('"Active"'))
+  expect(await plane.client().get(configMaps, one)).toMatchObject({ data: { a: '1' } })
+})
+
+test('what drifted, and what a template dropped, while no controller ran is put right', async () => {
+  {
+    await using plane = await start(true)
+    const client = plane.client()
+    const both = [...spec.templates, { ...spec.templates[0], metadata: { name: 'two' } }]
+    await client.create(templates, { metadata: { name: 't' }, spec: { ...spec, templates: both } })
+    await client.create(namespaces, { metadata: { name: 'team' } })
+  }
+  {
+    await using plane = await start(false)
+    await plane.client().patch(configMaps, one, { data: { a: 'x' } })
+    await plane.client().patch(templates, { name: 't' }, { spec })
+  }
+  await using plane = await start(true)
+  await waitFor(plane.client(), configMaps, one, (o) => JSON.stringify(o?.['data']) === '{"a":"1"}')
+  await waitFor(plane.client(), configMaps, { ...one, name: 'two' }, isGone)
+})
+
+test('a template that was being deleted still prunes', async () => {
+  {
+    await using plane = await start(true)
+    await plane.client().create(templates, { metadata: { name: 't' }, spec })
+    await plane.client().create(namespaces, { metadata: { name: 'team' } })
+    await waitFor(plane.client(), configMaps, one, isThere)
+  }
+  {
+    await using plane = await start(false)
+    await plane.client().delete(templates, { name: 't' })
+  }
+  await using plane = await start(true)
+  await waitFor(plane.client(), templates, { name: 't' }, isGone)
+  await waitFor(plane.client(), configMaps, one, isGone)
+})
