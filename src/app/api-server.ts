@@ -130,7 +130,17 @@ export function createApiServer(deps: ApiServerDeps): Serve {
           ([place, answer]) =>
             [
               place,
-              { create: answerVerb({ decoder, renderer, bodyType: bodyTypeOf(catalog, place) }, answer) },
+              {
+                create: answerVerb(
+                  {
+                    decoder,
+                    renderer,
+                    bodyType: bodyTypeOf(catalog, place),
+                    admit: (scope, o) => registry.admit(scope, o),
+                  },
+                  answer,
+                ),
+              },
             ] as const,
         ),
         ...scaledPlaces(catalog).map((place) => [place, scale] as const),

@@ -55,6 +55,7 @@ export const admissionOrder = [
   'NamespaceTemplates',
   'NamespaceInitializers',
   'NamespaceFinalization',
+  'ReservedResourceNames',
   'NamespaceBirth',
   'LimitRanger',
   'ServiceAccount',

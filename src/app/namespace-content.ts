@@ -3,10 +3,17 @@ import type { Remaining } from '../apis/namespaces/conditions.ts'
 import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
 import { qualifiedResource } from '../kube/gvk.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
 import type { Lister } from '../registry/registry.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
+
+/** So that the same objects are always named in the same order. */
+function byName(a: ResourceType, b: ResourceType): number {
+  const [x, y] = [qualifiedResource(a), qualifiedResource(b)]
+  return x < y ? -1 : x > y ? 1 : 0
+}
 
 export function contentIndex(lister: Lister, cache: WatchCache, namespaces: NamespaceLookup): NamespaceContent {
   // Asked at every change of any object, so it is a set; told apart by bytes, so that a start with many namespaces
@@ -25,7 +32,8 @@ export function contentIndex(lister: Lister, cache: WatchCache, namespaces: Name
     remaining(namespace, limit) {
       const named: Remaining[] = []
       const finalizers = new Map<string, number>()
-      for (const { type } of lister.contentOf(namespace)) {
+      const types = [...lister.contentOf(namespace)].sort((a, b) => byName(a.type, b.type))
+      for (const { type } of types) {
         for (const { name, object } of lister.list(type, namespace)) {
           const own = object.metadata.finalizers ?? []
           for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)

@@ -7,9 +7,15 @@ import { namespaceInitializers } from '../apis/initializers/admission.ts'
 import { mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
 import { initializerConfigurationResource, type NamespaceInitializerConfiguration } from '../apis/initializers/types.ts'
-import { namespaceExists, namespaceFinalization, namespaceLifecycle } from '../apis/namespaces/admission.ts'
+import {
+  namespaceAutoProvision,
+  namespaceExists,
+  namespaceFinalization,
+  namespaceLifecycle,
+} from '../apis/namespaces/admission.ts'
 import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
+import { reservedResourceNames } from '../apis/namespaces/reserved-names.ts'
 import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
@@ -33,9 +39,10 @@ import {
 import type { ResourceType } from '../kube/resource-type.ts'
 import { validateSchema } from '../kube/schema/validate.ts'
 import type { JsonObject } from '../kube/types.ts'
+import { mastersGroup } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
-import type { Lister, Registry, StoredObject } from '../registry/registry.ts'
+import type { Lister, Registry, StoredObject, WriteScope } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Storage } from '../storage/storage.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
@@ -90,7 +97,14 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
   const initializers = mergedInitializers(lister, typeOf(initializerConfigurationResource))
   const newObject = newObjectWriter(clock, ids)
 
+  const provision = async (name: string): Promise<void> => {
+    await registry.create(ownScope(namespaceType), { metadata: { name } })
+  }
+
   const plugins: Partial<Record<AdmissionName, AdmissionPlugin>> = {
+    ...(config.extraAdmission.includes('NamespaceAutoProvision')
+      ? { NamespaceAutoProvision: namespaceAutoProvision(namespaces, provision) }
+      : {}),
     NamespaceLifecycle: namespaceLifecycle(namespaces),
     ...(config.extraAdmission.includes('NamespaceExists') ? { NamespaceExists: namespaceExists(namespaces) } : {}),
     NamespaceTemplates: namespaceTemplates({
@@ -121,6 +135,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
         }
       : {}),
     NamespaceFinalization: namespaceFinalization(content),
+    ReservedResourceNames: reservedResourceNames,
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
     RbacEscalation: rbacAdmission({
       authorizer,
@@ -132,7 +147,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
   }
 
   const strategyOf = strategies(config, (type) => catalog.strategyOf(type))
-  const registry = createRegistry({
+  const registry: Registry = createRegistry({
     storage,
     cache,
     types: catalog.types,
@@ -168,6 +183,20 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
 }
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
+
+/** A create by the server itself. */
+const ownScope = (type: ResourceType): WriteScope => ({
+  type,
+  namespace: '',
+  name: '',
+  subresource: '',
+  user: { username: 'system:apiserver', groups: [mastersGroup, 'system:authenticated'] },
+  dryRun: false,
+  fieldManager: 'borough',
+  options: {},
+  warn: () => {},
+  signal: new AbortController().signal,
+})
 
 /** Patterns of our own schemas only; those of users need an engine that is bounded in time. */
 const compilePattern = (pattern: string): RegExp => new RegExp(pattern, 'u')

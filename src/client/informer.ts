@@ -71,13 +71,17 @@ export class Informer {
   /** Until `signal` aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, onError } = this.#options
-    const backoff = new Backoff<'list'>(retryBaseMs, retryMaxMs)
+    const backoff = new Backoff<'list' | 'watch'>(retryBaseMs, retryMaxMs)
     let resourceVersion: string | undefined
     while (!signal.aborted) {
       try {
         resourceVersion ??= await this.#list(signal)
         backoff.forget('list')
-        resourceVersion = await this.#watch(resourceVersion, signal)
+        const from = resourceVersion
+        resourceVersion = await this.#watch(from, signal)
+        // A server that ends every watch at once (it is shutting down) must not be asked in a tight loop.
+        if (resourceVersion === from) await sleep(clock, backoff.next('watch'), signal)
+        else backoff.forget('watch')
       } catch (error) {
         if (signal.aborted) return
         if (isExpired(error)) {

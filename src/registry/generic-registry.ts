@@ -5,6 +5,7 @@
 
 import type { ResourceType } from '../kube/resource-type.ts'
 import { notFound } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { AdmissionChain } from './admission-chain.ts'
 import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
@@ -15,7 +16,8 @@ import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
-import type { Lister, ReadOptions, Registry, StoredObject } from './registry.ts'
+import type { Lister, ReadOptions, Registry, StoredObject, WriteScope } from './registry.ts'
+import { attributesOf } from './scope-attributes.ts'
 import { updateObject } from './update.ts'
 import { watchObjects } from './watch.ts'
 
@@ -31,10 +33,17 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     list: (type, query) => translated(() => listObjects(parts, type, query)),
     watch: (type, query) => translated(() => watchObjects(parts, type, query)),
     create: (scope, object) => translated(() => createObject(parts, scope, object)),
+    admit: (scope, object) => translated(() => admitOnly(parts, scope, object)),
     update: (scope, transform, options) => translated(() => updateObject(parts, scope, transform, options)),
     delete: (scope, options) => translated(() => deleteObject(parts, scope, options)),
     deleteCollection: (scope, query, options) => translated(() => deleteCollection(parts, scope, query, options)),
   }
+}
+
+async function admitOnly(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<KubeObject> {
+  const admitted = (await parts.chain.mutate(attributesOf(scope, 'CREATE', scope.name, object, undefined))) ?? object
+  await parts.chain.validate(attributesOf(scope, 'CREATE', scope.name, admitted, undefined))
+  return admitted
 }
 
 async function getObject(

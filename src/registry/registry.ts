@@ -117,6 +117,11 @@ export interface Registry {
   watch(type: ResourceType, query: WatchQuery): Promise<Stream<readonly RegistryEvent[]>>
   /** Takes `object` over (decoded and defaulted): the caller must not touch it afterwards. */
   create(scope: WriteScope, object: KubeObject): Promise<StoredObject>
+  /**
+   * Asks admission about a create that is answered and not kept by itself: tokens, bindings, evictions. Answers what
+   * admission made of the object.
+   */
+  admit(scope: WriteScope, object: KubeObject): Promise<KubeObject>
   update(scope: WriteScope, transform: Transform, options?: UpdateOptions): Promise<UpdateResult>
   delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>
   /** Answers the items as listed before deletion. */

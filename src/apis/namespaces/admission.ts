@@ -8,7 +8,7 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go v0.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
-import { forbidden, notFound, StatusError } from '../../kube/status-error.ts'
+import { forbidden, isAlreadyExists, notFound, StatusError } from '../../kube/status-error.ts'
 import type { NamespaceContent } from './content.ts'
 import type { NamespaceLookup } from './lookup.ts'
 import {
@@ -139,6 +139,34 @@ export function namespaceExists(lookup: NamespaceLookup): AdmissionPlugin {
       if (a.namespace === '' || lookup.find(a.namespace)) return
       await lookup.refresh()
       if (!lookup.find(a.namespace)) throw notFound(namespaceResource, a.namespace)
+    },
+  }
+}
+
+/**
+ * Off by default, as upstream: a create makes the namespace it needs. One that is terminating exists, so it is not made
+ * again, and `NamespaceLifecycle` refuses.
+ * @param provision makes a namespace as the server itself. @throws StatusError
+ */
+export function namespaceAutoProvision(
+  lookup: NamespaceLookup,
+  provision: (name: string) => Promise<void>,
+): AdmissionPlugin {
+  return {
+    name: 'NamespaceAutoProvision',
+    handles: (operation, type) => operation === 'CREATE' && type.namespaced,
+    async mutate(a) {
+      if (a.dryRun || a.namespace === '' || isAccessReview(a) || lookup.find(a.namespace)) return undefined
+      await lookup.refresh()
+      if (lookup.find(a.namespace)) return undefined
+      try {
+        await provision(a.namespace)
+      } catch (error) {
+        if (!isAlreadyExists(error)) {
+          throw forbidden(a.type, a.name, error instanceof Error ? error.message : String(error))
+        }
+      }
+      return undefined
     },
   }
 }

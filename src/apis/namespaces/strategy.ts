@@ -4,10 +4,17 @@
  */
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isQualifiedName, nameIsLabel, notFullyQualified, standardFinalizers } from '../../kube/names.ts'
-
+import type { ObjectMeta } from '../../kube/types.ts'
 import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 import { mergeConditions } from './conditions.ts'
-import { isInitializing, kubernetesFinalizer, type Namespace, type NamespaceCondition, phaseOf } from './types.ts'
+import {
+  isInitializing,
+  kubernetesFinalizer,
+  type Namespace,
+  type NamespaceCondition,
+  nameLabel,
+  phaseOf,
+} from './types.ts'
 
 export interface NamespaceStrategyOptions {
   /** Feature gate NamespaceInitializers; off drops the field. */
@@ -69,19 +76,35 @@ function specOf(
 const statusOf = (o: Namespace): Pick<Namespace, 'status'> => (o.status === undefined ? {} : { status: o.status })
 
 function defaultPhase(next: Namespace, old: Namespace): Pick<Namespace, 'status'> {
-  return { status: { ...next.status, phase: next.status?.phase || phaseOf(old) } }
+  const { conditions, ...status } = next.status ?? {}
+  return {
+    status: {
+      ...status,
+      phase: status.phase || phaseOf(old),
+      // Upstream's type has no way to leave the time out.
+      ...(conditions
+        ? { conditions: conditions.map((c) => ({ ...c, lastTransitionTime: c.lastTransitionTime ?? null })) }
+        : {}),
+    },
+  }
 }
 
 function prepareCreate(next: Namespace, options: NamespaceStrategyOptions, context: StrategyContext): Namespace {
   const given = next.spec?.finalizers ?? []
   const finalizers = given.includes(kubernetesFinalizer) ? given : [...given, kubernetesFinalizer]
   const initializers = options.initializers ? normalized(next) : undefined
-  const object: Namespace = { ...next, ...specOf(finalizers, initializers) }
+  const object: Namespace = { ...next, ...specOf(finalizers, initializers), metadata: labelledWithName(next.metadata) }
   if (initializers === undefined) return { ...object, status: { phase: 'Active' } }
   return {
     ...object,
     status: { phase: 'Initializing', conditions: withConditions([], initializingConditions(object, context), context) },
   }
+}
+
+/** Defaulting has labelled it already, unless the name was still to be generated. */
+function labelledWithName(metadata: ObjectMeta): ObjectMeta {
+  if (!metadata.generateName || !metadata.name) return metadata
+  return { ...metadata, labels: { ...metadata.labels, [nameLabel]: metadata.name } }
 }
 
 /** The main resource: finalizers and status are not its business, and initializers change only when given. */

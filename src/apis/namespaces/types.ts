@@ -22,6 +22,9 @@ export interface Namespace extends KubeObject {
 
 export const namespaceResource = { group: '', version: 'v1', resource: 'namespaces' } as const
 
+/** Its value is always the name. */
+export const nameLabel = 'kubernetes.io/metadata.name'
+
 /** Removed by the namespace controller, and by nobody else, when the namespace is empty. */
 export const kubernetesFinalizer = 'kubernetes'
 

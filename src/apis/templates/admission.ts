@@ -44,7 +44,7 @@ export function isTemplateType(type: { readonly group: string; readonly resource
 }
 
 const isNamespaceWrite = (a: Attributes): boolean =>
-  a.type.group === '' && a.type.resource === 'namespaces' && a.subresource !== 'finalize'
+  a.type.group === '' && a.type.resource === 'namespaces'
 
 export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin {
   return {
@@ -101,14 +101,13 @@ function namespaceUpdated(a: Attributes, deps: TemplateAdmissionDeps): KubeObjec
   const namespace = keepCreator(a.object as Namespace, old)
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   if (optOut !== undefined && optOut !== old.metadata.annotations?.[optOutAnnotation]) checkOptOut(a, deps)
-  if (a.subresource === '') {
-    const before = new Set(matching(deps.matchers(), old).map((t) => t.metadata.name))
-    checkUse(
-      a,
-      deps,
-      matching(deps.matchers(), namespace).filter((t) => !before.has(t.metadata.name)),
-    )
-  }
+  // Labels can be changed by way of `/status` and `/finalize` too.
+  const before = new Set(matching(deps.matchers(), old).map((t) => t.metadata.name))
+  checkUse(
+    a,
+    deps,
+    matching(deps.matchers(), namespace).filter((t) => !before.has(t.metadata.name)),
+  )
   return namespace
 }
 

@@ -3,11 +3,12 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
+import type { Registry } from '../../registry/registry.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
 import type { Renderer } from '../respond.ts'
 import { checkWriteOptions } from './options.ts'
-import { warn } from './target.ts'
+import { warn, writeScope } from './target.ts'
 import type { VerbHandler } from './verb.ts'
 
 export type Answer = (
@@ -24,21 +25,24 @@ export type Answer = (
 export interface AnswerDeps {
   readonly decoder: BodyDecoder
   readonly renderer: Renderer
+  /** Asks admission; absent for reviews, which upstream lets nobody refuse. */
+  readonly admit?: Registry['admit']
   /** Of the body, where it is not the type in the URL. */
   readonly bodyType?: ResourceType
 }
 
-export function answerVerb({ decoder, renderer, bodyType }: AnswerDeps, answer: Answer): VerbHandler {
+export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, answer: Answer): VerbHandler {
   return async (request, context, target) => {
     const type = bodyType ?? target.type
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(type, []))
     checkWriteOptions('CreateOptions', query)
-    const question = await decoder.decodeObject(request, context, type)
-    const given = question.metadata.namespace
+    const sent = await decoder.decodeObject(request, context, type)
+    const given = sent.metadata.namespace
     if (target.type.namespaced && given && given !== target.namespace) {
       throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
     }
+    const question = admit ? await admit(writeScope(request, context, target, 'CreateOptions'), sent) : sent
     const answered = await answer(question, {
       user: context.user,
       namespace: target.namespace,
