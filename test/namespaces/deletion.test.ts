@@ -215,13 +215,6 @@ describe('a namespace that is deleted', () => {
     await gone('crowded')
   })
 
-  it('without the kubernetes finalizer goes when nothing is in it', async () => {
-    await make('let-go')
-    for (const resource of ['configmaps', 'serviceaccounts']) await emptyFor(resource, 'let-go')
-    await client.delete(namespaces, { name: 'let-go' })
-    expect(await gone('let-go')).toBeUndefined()
-  })
-
   it('as soon as its last foreign finalizer goes, without another DELETE', async () => {
     await client.create(namespaces, { metadata: { name: 'foreign' }, spec: { finalizers: ['ex.io/a', 'kubernetes'] } })
     await client.delete(namespaces, { name: 'foreign' })
@@ -244,11 +237,6 @@ describe('a namespace that is deleted', () => {
     expect((await wire.call('GET', '/api/v1/namespaces/again/configmaps/old')).status).toBe(404)
   })
 })
-
-/** The controllers put back what a namespace was born with, so `kubernetes` is removed in the moment between. */
-async function emptyFor(resource: string, namespace: string): Promise<void> {
-  await wire.must('DELETE', `/api/v1/namespaces/${namespace}/${resource}`)
-}
 
 const podSpec = { spec: { containers: [{ name: 'main', image: 'nginx' }] } }
 const deployment = {
@@ -310,5 +298,38 @@ describe('a namespace is born with', () => {
     await unfinalized('configmaps', 'ending', 'held')
     await gone('ending')
     expect((await wire.must('GET', '/api/v1/namespaces/ending/serviceaccounts')).items).toEqual([])
+  })
+})
+
+describe('a namespace without the kubernetes finalizer', () => {
+  const path = '/api/v1/namespaces/let-go'
+
+  /** Nothing puts back what it was born with, so that it can be empty. */
+  async function letGo(its: Wire): Promise<void> {
+    await its.must('POST', '/api/v1/namespaces', { metadata: { name: 'let-go' } })
+    for (const resource of ['configmaps', 'serviceaccounts']) await its.must('DELETE', `${path}/${resource}`)
+    await its.must('PUT', `${path}/finalize`, { metadata: { name: 'let-go' }, spec: {} })
+    expect((await its.must('GET', path)).spec).toEqual({})
+  }
+
+  it.each([0, 3])('goes by one DELETE all the same, with %i objects in it', async (objects) => {
+    await using bare = await startControlPlane({
+      population: false,
+      controllers: (name) => name === 'namespace-controller',
+    })
+    const its = new Wire(bare)
+    await letGo(its)
+    for (let i = 0; i < objects; i++) await its.must('POST', `${path}/configmaps`, { metadata: { name: `c-${i}` } })
+    const events = await its.events(
+      '/api/v1/namespaces?watch=1&fieldSelector=metadata.name=let-go',
+      (seen) => seen.at(-1)?.type === 'DELETED',
+      () => void its.must('DELETE', path),
+    )
+    expect(events.map((e) => [e.type, e.object.spec])).toEqual([
+      ['ADDED', {}],
+      ['MODIFIED', { finalizers: ['kubernetes'] }],
+      ['DELETED', { finalizers: ['kubernetes'] }],
+    ])
+    expect((await its.must('GET', `${path}/configmaps`)).items).toEqual([])
   })
 })

@@ -31,12 +31,14 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
   // Deletes what lost its owner, and takes owner references and finalizers off what is kept.
   'generic-garbage-collector': [may([...read, 'delete', 'patch', 'update'], '*', '*'), events],
-  // Puts back what a namespace is born with: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`.
+  // Each puts back one thing that a namespace is born with: the ServiceAccount `default`, the ConfigMap
+  // `kube-root-ca.crt`.
   'service-account-controller': [
     may(read, '', 'namespaces'),
-    may([...read, 'create', 'patch'], '', 'configmaps serviceaccounts'),
+    may([...read, 'create', 'patch'], '', 'serviceaccounts'),
     events,
   ],
+  'root-ca-cert-publisher': [may(read, '', 'namespaces'), may([...read, 'create', 'patch'], '', 'configmaps'), events],
   // Counts anything that a quota may name.
   'resourcequota-controller': [may(read, '*', '*'), may('patch update', '', 'resourcequotas/status'), events],
   // Gathers rules that it need not hold.
