@@ -1,6 +1,7 @@
 /** `borough kubeconfig`: a fresh client certificate for somebody, ready to use. */
 import { join, resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command } from 'commander'
+import { parseDuration } from './duration.ts'
 
 interface KubeconfigFlags {
   readonly user: string
@@ -11,7 +12,7 @@ interface KubeconfigFlags {
   readonly namespace?: string
 }
 
-const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const dayMs = 86_400_000
 
 export function addKubeconfigCommand(program: Command): void {
   program
@@ -20,7 +21,7 @@ export function addKubeconfigCommand(program: Command): void {
     .requiredOption('--user <name>', 'user name (the certificate’s CN)')
     .option('--group <names...>', 'groups (the certificate’s O); may be repeated', [])
     .option('--groups <names>', 'groups, separated by commas')
-    .option('--duration <time>', 'how long the certificate is good: 90m, 24h, 30d', parseDuration, unitMs['d'])
+    .option('--duration <time>', 'how long the certificate is good: 90m, 24h, 30d', parseDuration, dayMs)
     .option('--namespace <name>', 'namespace of the context')
     .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
     .option('--data-dir <dir>', "the server's data directory", '.borough')
@@ -51,11 +52,4 @@ Examples:
         }),
       )
     })
-}
-
-function parseDuration(text: string): number {
-  const match = /^(\d+)([mhd])$/.exec(text)
-  if (match === null || Number(match[1]) === 0)
-    throw new InvalidArgumentError('It must be a number with a unit: 90m, 24h, 30d.')
-  return Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0)
 }

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
+import { addTokenCommand } from './token.ts'
 import { addUpCommand } from './up.ts'
 
 const program = new Command('borough')
@@ -11,6 +12,7 @@ const program = new Command('borough')
   .exitOverride()
 addUpCommand(program)
 addKubeconfigCommand(program)
+addTokenCommand(program)
 
 try {
   await program.parseAsync()

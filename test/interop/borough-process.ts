@@ -38,20 +38,24 @@ export class BoroughProcess implements AsyncDisposable {
   #listen = '127.0.0.1:0'
   #kubeconfigPath = ''
 
-  private constructor(folder: string) {
+  readonly #flags: readonly string[]
+
+  private constructor(folder: string, flags: readonly string[]) {
     this.#folder = folder
+    this.#flags = flags
     this.dataDir = join(folder, 'data')
   }
 
-  static async start(): Promise<BoroughProcess> {
-    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')))
+  /** `flags` are given to every start. */
+  static async start(flags: readonly string[] = []): Promise<BoroughProcess> {
+    const process = new BoroughProcess(await mkdtemp(join(tmpdir(), 'borough-up-')), flags)
     await process.start()
     return process
   }
 
   /** Starts it (again), on the same data and, after the first time, the same port; resolves when it serves. */
   async start(): Promise<void> {
-    const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json']
+    const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json', ...this.#flags]
     const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     let log = ''
