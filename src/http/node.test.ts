@@ -24,6 +24,7 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     stream = new Channel<Uint8Array>({ limit: 10 })
     return { status: 200, headers: {}, body: stream }
   }
+  if (request.path === '/large') return text('x'.repeat(500_000))
   try {
     const body = Buffer.from(await request.body(1000)).toString()
     const user = request.clientCertificate === undefined ? 'none' : String(!request.clientCertificate.rejected)
@@ -149,6 +150,27 @@ describe('a listener', () => {
     request.on('error', () => {})
     request.destroy()
     await ended
+  })
+
+  test('ends a stream when an HTTP/2 client cancels it and keeps the connection', async () => {
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
+    const request = session.request({ ':path': '/stream' })
+    await once(request, 'response')
+    request.close(http2.constants.NGHTTP2_CANCEL)
+    const dropped = stream as Channel<Uint8Array>
+    await expect.poll(() => dropped.closed).toBe(true)
+    session.close()
+  })
+
+  test('an HTTP/2 answer of several frames is not cut off by the end of a request without a body', async () => {
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
+    for (let i = 0; i < 5; i++) {
+      const request = session.request({ ':path': '/large' })
+      let bytes = 0
+      for await (const chunk of request) bytes += (chunk as Buffer).length
+      expect([bytes, request.rstCode]).toEqual([500_000, http2.constants.NGHTTP2_NO_ERROR])
+    }
+    session.close()
   })
 
   test('says each warning in a header of its own', async () => {

@@ -292,8 +292,10 @@ async function answerHttp2(
   headers: http2.IncomingHttpHeaders,
 ): Promise<void> {
   const departure = new Departure()
+  // Not `writableFinished`: when the peer cancels a stream, Node ends the writable side and calls it finished.
+  let answered = false
   stream.once('close', () => {
-    if (!stream.writableFinished) departure.left()
+    if (!answered) departure.left()
   })
   stream.on('error', () => departure.left())
   const request = new Http2Request(stream, headers, departure)
@@ -302,6 +304,7 @@ async function answerHttp2(
   const body = request.method === 'HEAD' ? noBytes : whole(answer.body)
   if (body !== undefined) {
     stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
+    answered = true
     // What is left of a body that was refused is not waited for. A request without a body has none left, although its
     // stream, never read, does not count as ended: to reset that one would cut off the answer.
     stream.end(body, () => {
@@ -311,6 +314,7 @@ async function answerHttp2(
   }
   stream.respond({ ':status': answer.status, ...headersOf(answer) })
   await pump(answer.body, (chunk) => stream.write(chunk), stream, departure.signal)
+  answered = true
   stream.end()
 }
 
