@@ -43,8 +43,7 @@ export function isTemplateType(type: { readonly group: string; readonly resource
   return type.resource === templateResourceName && (templateGroups as readonly string[]).includes(type.group)
 }
 
-const isNamespaceWrite = (a: Attributes): boolean =>
-  a.type.group === '' && a.type.resource === 'namespaces'
+const isNamespaceWrite = (a: Attributes): boolean => a.type.group === '' && a.type.resource === 'namespaces'
 
 export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin {
   return {
