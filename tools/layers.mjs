@@ -51,7 +51,7 @@ const engines = ['memory', 'sqlite', 'etcd']
 const wiring = ['src/app/wire.ts', 'src/app/storage.ts']
 
 /** Packages that one folder wraps for all others. */
-const wrapped = { '@grpc/grpc-js': 'storage', '@kubernetes/client-node': 'client', commander: 'cli' }
+const wrapped = { '@grpc/grpc-js': 'storage', re2js: 'kube', '@kubernetes/client-node': 'client', commander: 'cli' }
 
 /** Linted beside src/, with light rules. */
 const otherFolders = ['test', 'tools', 'bench', 'examples', 'bin']

@@ -8,7 +8,7 @@ import { forbiddenError, requireAllowed } from '../authz/forbidden.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
-import { dispatcher } from '../http/dispatch.ts'
+import { dispatcher, type HandlerVerb } from '../http/dispatch.ts'
 import { protobufMediaType } from '../http/negotiate.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
@@ -27,7 +27,7 @@ import { getVerb, listVerb } from '../http/verbs/read.ts'
 import { scaleVerbs } from '../http/verbs/scale.ts'
 import { warn } from '../http/verbs/target.ts'
 import { updateVerb } from '../http/verbs/update.ts'
-import type { AwaitCreated, Visibility } from '../http/verbs/verb.ts'
+import type { AwaitCreated, VerbHandler, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
 
 import { parseGoDuration } from '../kube/duration.ts'
@@ -125,7 +125,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         delete: deleteVerb(verbDeps),
         deletecollection: deleteCollectionVerb(verbDeps),
       },
-      special: new Map([
+      special: new Map<string, Partial<Record<HandlerVerb, VerbHandler>>>([
         ...[...deps.reviews.subresources].map(
           ([place, answer]) =>
             [
@@ -143,7 +143,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
               },
             ] as const,
         ),
-        ...scaledPlaces(catalog).map((place) => [place, scale] as const),
+        ['*/scale', scale] as const,
       ]),
       answered: new Map(
         [...deps.reviews.kinds].map(([kind, answer]) => [kind, answerVerb({ decoder, renderer }, answer)]),
@@ -172,13 +172,6 @@ function bodyTypeOf(catalog: Catalog, place: string): ResourceType {
   const { group, version, kind } = declared.kind
   const schema = catalog.schemaOf(`io.k8s.api.${group === '' ? 'core' : group.split('.')[0]}.${version}.${kind}`)
   return { ...parent, group, version, kind, schema }
-}
-
-/** Every kind with a `scale`, as `resource.group/scale`. */
-function scaledPlaces({ types }: Catalog): string[] {
-  return [...types.all()]
-    .filter((type) => type.subresources.has('scale'))
-    .map(({ resource, group }) => `${resource}${group === '' ? '' : `.${group}`}/scale`)
 }
 
 function scaleTypeOf(catalog: Catalog): ResourceType {

@@ -51,6 +51,7 @@ export const ownKinds: readonly TypeDeclaration[] = [
 export const admissionOrder = [
   'NamespaceAutoProvision',
   'NamespaceLifecycle',
+  'CustomResourceDefinitions',
   'NamespaceExists',
   'NamespaceTemplates',
   'NamespaceInitializers',
@@ -68,6 +69,7 @@ export type AdmissionName = (typeof admissionOrder)[number]
 /** Controllers, by the service account each acts as. */
 export const controllerNames = [
   'namespace-controller',
+  'customresourcedefinition-controller',
   'namespace-template-controller',
   'service-account-controller',
   'root-ca-cert-publisher',

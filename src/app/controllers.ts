@@ -1,5 +1,6 @@
 /** Which controllers run, what feeds them and whom they act as. */
 import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
+import { definitionController, definitionControllerName } from '../apis/crds/reconcile.ts'
 import { expiredEvents } from '../apis/events/expiry.ts'
 import { eventTtlControllerName, eventTtlReconciler } from '../apis/events/reconcile.ts'
 import { EventRecorder } from '../apis/events/recorder.ts'
@@ -16,6 +17,7 @@ import type { ControllerSpec, Source } from '../controller/controller.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { ControllerName } from './catalog.ts'
+import { instancesIn } from './custom-resources.ts'
 import { eventFeed } from './event-feed.ts'
 import type { Metrics } from './metrics.ts'
 import { ownershipFeed } from './ownership-feed.ts'
@@ -70,6 +72,15 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
       },
     ],
   ]
+  specs.push([
+    definitionControllerName,
+    definitionController({
+      client: as(definitionControllerName),
+      clock,
+      definitions: core.customResources,
+      instances: instancesIn(core.cache),
+    }),
+  ])
   for (const birthright of birthrights(pki.caCert)) {
     const { controller } = birthright
     specs.push([

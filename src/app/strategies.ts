@@ -1,5 +1,6 @@
 /** Which strategy each kind has: those of the rooms in `apis/` first, the catalogue's for the rest. */
 
+import { definitionStrategy } from '../apis/crds/strategy.ts'
 import { initializerConfigurationStrategy } from '../apis/initializers/strategy.ts'
 import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
 import {
@@ -16,11 +17,13 @@ import type { Config } from './config.ts'
 
 export function strategies(
   config: Config,
+  ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
     ['namespaceinitializerconfigurations.admissionregistration.k8s.io', initializerConfigurationStrategy],
+    ['customresourcedefinitions.apiextensions.k8s.io', definitionStrategy],
     // `v1.` names the core group.
     ['apiservices.apiregistration.k8s.io', { validateName: nameIsPathSegment }],
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],
@@ -28,5 +31,5 @@ export function strategies(
     ['roles.rbac.authorization.k8s.io', roleStrategy],
     ['rolebindings.rbac.authorization.k8s.io', roleBindingStrategy],
   ])
-  return (type) => own.get(qualifiedResource(type)) ?? fromCatalog(type)
+  return (type) => (type.custom ? ofCustom(type) : (own.get(qualifiedResource(type)) ?? fromCatalog(type)))
 }

@@ -3,6 +3,9 @@
  * flows: storage → watch cache → registry, admission and authorization → pipeline → clients.
  */
 import type { AdmissionPlugin } from '../admission/admission.ts'
+import { definitionLifecycle } from '../apis/crds/admission.ts'
+import { CustomResources } from '../apis/crds/serve.ts'
+import { definitionResource } from '../apis/crds/types.ts'
 import { namespaceInitializers } from '../apis/initializers/admission.ts'
 import { mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
@@ -28,6 +31,7 @@ import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
+import type { FieldError } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionResource, parseApiVersion } from '../kube/gvk.ts'
 import {
   clusterRoleBindingsResource,
@@ -37,8 +41,10 @@ import {
   rolesResource,
 } from '../kube/rbac.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import { validateListTypes } from '../kube/schema/list-types.ts'
+import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import { validateSchema } from '../kube/schema/validate.ts'
-import type { JsonObject } from '../kube/types.ts'
+import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { mastersGroup } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
@@ -48,6 +54,7 @@ import type { Storage } from '../storage/storage.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type AdmissionName, admissionOrder, ownKinds } from './catalog.ts'
 import type { Config } from './config.ts'
+import { endWatches } from './custom-resources.ts'
 import { trackWrites } from './field-ownership.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
@@ -65,6 +72,7 @@ export interface Core extends AsyncDisposable {
   readonly hold: NamespaceHold
   readonly namespaces: NamespaceLookup
   readonly content: NamespaceContent
+  readonly customResources: CustomResources
   strategyOf(type: ResourceType): Strategy
 }
 
@@ -88,6 +96,12 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     find: (name) => lister.find(namespaceType, '', name)?.object as Namespace | undefined,
     refresh: () => lister.refresh(),
   }
+  const customResources = new CustomResources({
+    types: catalog.types,
+    lister,
+    objectMeta: catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
+    onReplaced: (storageName) => endWatches(cache, storageName),
+  })
   const hold = new NamespaceHold(clock)
   lister.subscribe(namespaceType, (next, old) =>
     hold.changed(next?.name ?? old?.name ?? '', () => next?.object as Namespace | undefined),
@@ -106,6 +120,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
       ? { NamespaceAutoProvision: namespaceAutoProvision(namespaces, provision) }
       : {}),
     NamespaceLifecycle: namespaceLifecycle(namespaces),
+    CustomResourceDefinitions: definitionLifecycle(typeOf(definitionResource)),
     ...(config.extraAdmission.includes('NamespaceExists') ? { NamespaceExists: namespaceExists(namespaces) } : {}),
     NamespaceTemplates: namespaceTemplates({
       authorizer,
@@ -146,7 +161,11 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     }),
   }
 
-  const strategyOf = strategies(config, (type) => catalog.strategyOf(type))
+  const strategyOf = strategies(
+    config,
+    (type) => customResources.strategyOf(type),
+    (type) => catalog.strategyOf(type),
+  )
   const registry: Registry = createRegistry({
     storage,
     cache,
@@ -157,9 +176,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
     // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
     validateSchema: (type, object, old) =>
-      type.custom || ownTypes.includes(type)
-        ? validateSchema(object as unknown as JsonObject, type.schema, { compilePattern }, old as unknown as JsonObject)
-        : [],
+      type.custom || ownTypes.includes(type) ? schemaErrors(type, object, old) : [],
     trackUpdate: trackWrites(catalog.types),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
   })
@@ -175,6 +192,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     hold,
     namespaces,
     content,
+    customResources,
     strategyOf,
     async [Symbol.asyncDispose]() {
       await cache[Symbol.asyncDispose]()
@@ -198,8 +216,16 @@ const ownScope = (type: ResourceType): WriteScope => ({
   signal: new AbortController().signal,
 })
 
-/** Patterns of our own schemas only; those of users need an engine that is bounded in time. */
-const compilePattern = (pattern: string): RegExp => new RegExp(pattern, 'u')
+/** What is wrong with an object by its schema. List types that were wrong before do not stop an update. */
+function schemaErrors(type: ResourceType, object: KubeObject, old: KubeObject | undefined): FieldError[] {
+  const value = object as unknown as JsonObject
+  const before = old as unknown as JsonObject | undefined
+  const compilePattern = patternsOfOneValidation()
+  const errors = validateSchema(value, type.schema, { compilePattern }, before)
+  if (!type.custom) return errors
+  if (before !== undefined && validateListTypes(before, type.schema).length > 0) return errors
+  return [...errors, ...validateListTypes(value, type.schema)]
+}
 
 function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => ResourceType): RbacSource {
   const resources = {

@@ -8,8 +8,9 @@
 import { cloneJson } from '../kube/clone-json.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { Column, ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
+import { applyDefaults as applySchemaDefaults } from '../kube/schema/default.ts'
 import type { Schema } from '../kube/schema/schema.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { builtInTypes } from './built-in-types.ts'
 import { Defaulter } from './defaults/apply-defaults.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
@@ -52,7 +53,7 @@ export interface Catalog {
   alwaysPrinted(typeName: string): readonly string[]
   /**
    * A copy with upstream's defaults; call it on every decoded object that a client sent, patched or applied, and after
-   * mutating admission. Custom resources come back as they are: their defaults are in their CRD.
+   * mutating admission. For custom resources, those of their schema.
    */
   applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject): KubeObject
   /** What the registry must know about a built-in kind; for others, that nothing is special. */
@@ -80,7 +81,7 @@ export function loadCatalog(): Catalog {
     typeNames: () => schemas.names(),
     alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
     applyDefaults: (type, object) => {
-      if (type.custom) return object
+      if (type.custom) return applySchemaDefaults(object as unknown as JsonObject, type.schema) as unknown as KubeObject
       const copy = cloneJson(object)
       defaulter.apply(type.schema, copy)
       return copy

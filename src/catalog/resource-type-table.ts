@@ -4,7 +4,8 @@
  */
 import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
-import { compareGroups, compareVersions } from './facts/groups.ts'
+import { compareVersions } from '../kube/version-order.ts'
+import { compareGroups } from './facts/groups.ts'
 
 export interface ResourceTypeChange {
   readonly add?: Iterable<ResourceType>

@@ -2,12 +2,13 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
+import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type Decoded, DecodeError, type Dialect, decode, strictFaults } from '../kube/schema/decode.ts'
-import type { StatusError } from '../kube/status-error.ts'
-import { badRequest, unsupportedMediaType } from '../kube/status-error.ts'
+import { prune } from '../kube/schema/prune.ts'
+import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
@@ -134,6 +135,8 @@ const cannotHandle = ({ kind, version }: ResourceType): string =>
 
 function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
   try {
+    const objectMeta = type.schema.properties?.get('metadata')
+    if (type.custom && objectMeta !== undefined) return prune(value, type.schema, objectMeta)
     return decode(value, type.schema, dialect)
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`)
@@ -183,7 +186,7 @@ function snippet(bytes: Uint8Array): string {
 
 /** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */
 function checkKind(
-  given: { readonly apiVersion?: unknown; readonly kind?: unknown },
+  given: { readonly apiVersion?: unknown; readonly kind?: unknown; readonly metadata?: unknown },
   type: ResourceType,
   body: Uint8Array,
 ): void {
@@ -194,6 +197,12 @@ function checkKind(
       throw badRequest(`Object 'Kind' is missing in '${Buffer.from(body).toString('utf8').slice(0, 1024)}'`)
     }
     if (type.custom) throw badRequest(`Object 'apiVersion' is missing in the body of the request`)
+  }
+  if (kind && kind !== type.kind && type.custom && apiVersion === expected) {
+    const name = (given.metadata as { name?: unknown } | undefined)?.name
+    throw invalid({ group: type.group, kind: String(kind) }, typeof name === 'string' ? name : '', [
+      fieldInvalid('kind', kind, `must be ${type.kind}`),
+    ])
   }
   if (kind && kind !== type.kind) {
     const version = JSON.stringify(parseApiVersion(String(apiVersion ?? ''))?.version ?? type.version)

@@ -7,7 +7,7 @@ import { quote } from '../kube/go-quote.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import { badRequest, methodNotAllowed, resourceNotFound, StatusError } from '../kube/status-error.ts'
 import type { ApiResponse, Handler, RequestContext } from './api.ts'
-import type { Target } from './verbs/target.ts'
+import { type Target, warn } from './verbs/target.ts'
 import type { VerbHandler } from './verbs/verb.ts'
 
 export type HandlerVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
@@ -15,7 +15,10 @@ export type HandlerVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patc
 export interface DispatchDeps {
   readonly types: ResourceTypes
   readonly verbs: Readonly<Record<HandlerVerb, VerbHandler>>
-  /** Sub-resources that are not a part of the stored object: `serviceaccounts/token`. Key: `resource.group/sub`. */
+  /**
+   * Sub-resources that are not a part of the stored object: `serviceaccounts/token`. Key: `resource.group/sub`; with a
+   * star for the resource: of whatever type declares it.
+   */
   readonly special: ReadonlyMap<string, Partial<Record<HandlerVerb, VerbHandler>>>
   /** Kinds that answer and are not kept: reviews. Key: `resource.group`. */
   readonly answered: ReadonlyMap<string, VerbHandler>
@@ -42,6 +45,7 @@ export function dispatcher(deps: DispatchDeps): Handler {
       throw resourceNotFound()
     }
     const target = targetOf(type, context)
+    if (type.deprecationWarning !== undefined) warn(context, type.deprecationWarning)
     return handlerOf(deps, request.method, context, target)(request, context, target)
   }
 }
@@ -75,10 +79,12 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
   const { type, subresource, name, namespace } = target
   const verb = info.verb as HandlerVerb
   if (subresource !== '') {
-    const special = deps.special.get(`${groupKey(type)}/${subresource}`)
-    if (special !== undefined) return special[verb] ?? refuse()
+    const own = deps.special.get(`${groupKey(type)}/${subresource}`)
+    if (own !== undefined) return own[verb] ?? refuse()
     const declared = type.subresources.get(subresource)
     if (declared === undefined) throw resourceNotFound()
+    const shared = deps.special.get(`*/${subresource}`)
+    if (shared !== undefined) return shared[verb] ?? refuse()
     // The seeds name POST for finalize; upstream knows PUT alone. Both do the same.
     if (subresource === 'finalize' && (method === 'POST' || method === 'PUT')) return deps.verbs.update
     if (!(declared.verbs as readonly string[]).includes(verb)) throw methodNotAllowed()

@@ -13,6 +13,16 @@ export interface Subresource {
   readonly verbs: readonly Verb[]
   /** What its bodies are; differs from the parent's for `scale`, `eviction`, `token`, `binding`. */
   readonly kind: GroupVersionKind
+  /** `scale` of a custom resource: where its numbers are. Built-in kinds have them at `.spec.replicas` and so on. */
+  readonly scale?: ScalePaths
+}
+
+/** Plain member paths: `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicasPath: string
+  readonly statusReplicasPath: string
+  /** Of a selector in its text form. */
+  readonly labelSelectorPath?: string
 }
 
 /** One printer column, as in a CRD's additionalPrinterColumns; built-in tables compute their cells in code. */
@@ -49,6 +59,8 @@ export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   readonly stored: boolean
   readonly custom: boolean
   readonly columns?: readonly Column[]
+  /** Sent with every answer. */
+  readonly deprecationWarning?: string
 }
 
 /** The one registry of what is served, changing while CRDs come and go. */

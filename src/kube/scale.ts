@@ -5,16 +5,22 @@
  */
 import { isJsonObject } from './json-value.ts'
 import { type LabelSelectorObject, labelSelectorOf, printLabelSelector, selectorOfLabels } from './label-selector.ts'
-import type { JsonObject, KubeObject } from './types.ts'
+import type { ScalePaths } from './resource-type.ts'
+import { badRequest, internalError } from './status-error.ts'
+import type { JsonObject, JsonValue, KubeObject } from './types.ts'
 
 export interface Scale extends KubeObject {
   readonly spec: { readonly replicas?: number }
   readonly status: { readonly replicas: number; readonly selector?: string }
 }
 
-/** An own object: nothing of it is shared with the workload. */
-export function scaleOf(workload: KubeObject): Scale {
+/**
+ * An own object: nothing of it is shared with the workload. `paths` are those of a custom resource.
+ * @throws StatusError InternalError if a custom resource has nothing where its number of copies should be
+ */
+export function scaleOf(workload: KubeObject, paths?: ScalePaths): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = workload.metadata
+  if (paths !== undefined) return customScaleOf(workload, paths)
   const spec = partOf(workload, 'spec')
   const replicas = numberOr0(spec['replicas'])
   const selector = printedSelector(spec['selector'])
@@ -31,8 +37,62 @@ export function scaleOf(workload: KubeObject): Scale {
   }
 }
 
-/** A copy of the workload that shall have so many copies; all else is shared. */
-export function withReplicas(workload: KubeObject, replicas: number): KubeObject {
+function customScaleOf(resource: KubeObject, paths: ScalePaths): Scale {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = resource.metadata
+  const replicas = valueAt(resource, paths.specReplicasPath)
+  if (replicas === undefined) {
+    throw internalError(
+      `Internal error occurred: the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`,
+    )
+  }
+  const selector = paths.labelSelectorPath === undefined ? undefined : valueAt(resource, paths.labelSelectorPath)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: defined({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: numberOr0(replicas) === 0 ? {} : { replicas: numberOr0(replicas) },
+    status: {
+      replicas: numberOr0(valueAt(resource, paths.statusReplicasPath)),
+      ...(typeof selector === 'string' && selector !== '' ? { selector } : {}),
+    },
+  }
+}
+
+/** `.spec.replicas`, without its dot. */
+const membersOf = (path: string): readonly string[] => path.split('.').slice(1)
+
+/** Undefined where the path ends early. */
+function valueAt(object: KubeObject, path: string): JsonValue | undefined {
+  let value: unknown = object
+  for (const name of membersOf(path)) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value as JsonValue
+}
+
+function withValueAt(object: JsonObject, [first = '', ...rest]: readonly string[], value: JsonValue): JsonObject {
+  const below = Object.hasOwn(object, first) ? object[first] : undefined
+  return { ...object, [first]: rest.length === 0 ? value : withValueAt(isJsonObject(below) ? below : {}, rest, value) }
+}
+
+/**
+ * A copy of the workload that shall have so many copies; all else is shared.
+ * @throws StatusError BadRequest if a custom resource is not told how many
+ */
+export function withReplicas(workload: KubeObject, replicas: number | undefined, paths?: ScalePaths): KubeObject {
+  if (paths === undefined) return withPlainReplicas(workload, replicas ?? 0)
+  if (replicas === undefined) {
+    throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} cannot be empty`)
+  }
+  return withValueAt(
+    workload as unknown as JsonObject,
+    membersOf(paths.specReplicasPath),
+    replicas,
+  ) as unknown as KubeObject
+}
+
+function withPlainReplicas(workload: KubeObject, replicas: number): KubeObject {
   return { ...workload, spec: { ...partOf(workload, 'spec'), replicas } }
 }
 

@@ -19,9 +19,14 @@ export function metadataErrors(type: ResourceType, strategy: Strategy, object: K
   return validateMetadata(object.metadata, {
     namespaced: type.namespaced,
     validateName: strategy.validateName ?? nameIsSubdomain,
-    custom: type.custom,
+    custom: type.custom || strategy.plainFinalizers === true,
   })
 }
 
-export const metadataUpdateErrors = (type: ResourceType, next: KubeObject, old: KubeObject): readonly FieldError[] =>
-  validateMetadataUpdate(next.metadata, old.metadata, { custom: type.custom })
+export const metadataUpdateErrors = (
+  type: ResourceType,
+  strategy: Strategy,
+  next: KubeObject,
+  old: KubeObject,
+): readonly FieldError[] =>
+  validateMetadataUpdate(next.metadata, old.metadata, { custom: type.custom || strategy.plainFinalizers === true })

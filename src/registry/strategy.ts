@@ -39,6 +39,8 @@ export interface Strategy {
   readonly storageWordedPreconditions?: boolean
   /** Name rule; default: DNS-1123 subdomain. */
   readonly validateName?: NameRule
+  /** True = finalizers need no domain, as those of custom resources. Default: they do. */
+  readonly plainFinalizers?: boolean
   /** False = an update must carry a resourceVersion. Default true. */
   readonly unconditionalUpdate?: boolean
   /** True = PUT creates what is missing (leases, events, ...). */

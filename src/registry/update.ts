@@ -131,7 +131,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
     next.metadata.generation = (old.metadata.generation ?? 0) + 1
   }
   const errors = [
-    ...metadataUpdateErrors(type, next, old),
+    ...metadataUpdateErrors(type, strategy, next, old),
     ...parts.validateSchema(type, next, old),
     ...(strategy.validate?.(next, old, context) ?? []),
   ]

@@ -14,6 +14,13 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     may([...read, 'delete', 'deletecollection'], '*', '*'),
     events,
   ],
+  // Establishes definitions; deletes the instances of those that go.
+  'customresourcedefinition-controller': [
+    may([...read, 'update'], 'apiextensions.k8s.io', 'customresourcedefinitions'),
+    may('update', 'apiextensions.k8s.io', 'customresourcedefinitions/status'),
+    may([...read, 'delete', 'deletecollection'], '*', '*'),
+    events,
+  ],
   // Applies whatever kinds a template holds, roles and bindings among them: what it may grant is settled when the
   // template is written. Removes itself from the initializers of a namespace.
   'namespace-template-controller': [

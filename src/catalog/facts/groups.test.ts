@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { compareGroups, compareVersions } from './groups.ts'
+import { compareVersions } from '../../kube/version-order.ts'
+import { compareGroups } from './groups.ts'
 
 it('orders versions as upstream does: stable, beta, alpha, each newest first, then the rest by name', () => {
   const want = ['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2', 'foo1', 'foo10']

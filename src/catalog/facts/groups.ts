@@ -1,7 +1,6 @@
 /**
- * The order in which discovery lists groups and versions; kubectl takes the first match of an unqualified name.
- * @see pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go of Kubernetes,
- *   k8s.io/apimachinery/pkg/version/helpers.go v0.36
+ * The order in which discovery lists groups; kubectl takes the first match of an unqualified name.
+ * @see pkg/controlplane/apiserver/aggregator.go and cmd/kube-apiserver/app/aggregator.go of Kubernetes v1.36
  */
 
 /** Higher comes first. Groups made by custom resources have upstream's 1000. */
@@ -38,18 +37,4 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 /** For sorting: negative if `a` is listed before `b`. */
 export function compareGroups(a: string, b: string): number {
   return groupPriority(b) - groupPriority(a) || compareText(a, b)
-}
-
-const versionShape = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/
-const stageRank: Readonly<Record<string, number>> = { alpha: 0, beta: 1 }
-
-/** For sorting: v10, v2, v1, v2beta1, v1beta2, v3alpha1, then anything else by name. */
-export function compareVersions(a: string, b: string): number {
-  const left = versionShape.exec(a)
-  const right = versionShape.exec(b)
-  if (!left || !right) return left ? -1 : right ? 1 : compareText(a, b)
-  const stage = (m: RegExpExecArray): number => stageRank[m[2] ?? ''] ?? 2
-  return (
-    stage(right) - stage(left) || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0)
-  )
 }

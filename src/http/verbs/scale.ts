@@ -6,7 +6,7 @@
 import { fieldInvalid } from '../../kube/field-error.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
-import type { ResourceType } from '../../kube/resource-type.ts'
+import type { ResourceType, ScalePaths } from '../../kube/resource-type.ts'
 import { type Scale, scaleOf, withReplicas } from '../../kube/scale.ts'
 import { badRequest, invalid, notFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -60,12 +60,8 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
           (live) => {
             if (live === undefined) throw notFound(type, name)
             const metadata = { name, ...(type.namespaced ? { namespace } : {}) }
-            const config = {
-              kind: type.kind,
-              apiVersion: apiVersionOf(type),
-              metadata,
-              ...(replicas === undefined ? {} : { spec: { replicas } }),
-            }
+            const identity = { kind: type.kind, apiVersion: apiVersionOf(type), metadata }
+            const config = replicas === undefined ? identity : withReplicas(identity, replicas, pathsOf(type))
             const force = query.get('force') === 'true'
             return deps.apply({ live, config, type, subresource: 'scale', manager: scope.fieldManager, force })
           },
@@ -83,6 +79,9 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
   }
 }
 
+/** Where a custom resource has its numbers; undefined for built-in kinds. */
+const pathsOf = ({ subresources }: ResourceType): ScalePaths | undefined => subresources.get('scale')?.scale
+
 const scaleTarget = (target: Target, scaleType: ResourceType): Target => ({
   ...target,
   type: { ...scaleType, namespaced: target.type.namespaced },
@@ -92,9 +91,10 @@ const scaleTarget = (target: Target, scaleType: ResourceType): Target => ({
 function through({ type, name }: Target, change: (scale: Scale) => KubeObject | Promise<KubeObject>): Transform {
   return async (workload) => {
     if (workload === undefined) throw notFound(type, name)
-    const before = scaleOf(workload)
+    const paths = pathsOf(type)
+    const before = scaleOf(workload, paths)
     const after = await change(before)
-    const next = withReplicas(workload, checkedReplicas(after, name))
+    const next = withReplicas(workload, checkedReplicas(after, name, paths), paths)
     const { resourceVersion } = after.metadata
     // Absent means: whatever is there.
     return resourceVersion ? { ...next, metadata: { ...workload.metadata, resourceVersion } } : next
@@ -105,10 +105,11 @@ function preconditionsOf({ metadata: { uid } }: KubeObject): Preconditions {
   return uid ? { uid } : {}
 }
 
-function checkedReplicas(scale: KubeObject, name: string): number {
+/** Undefined is not said; negative numbers of a custom resource are refused at the field that they would go to. */
+function checkedReplicas(scale: KubeObject, name: string, paths?: ScalePaths): number | undefined {
   const spec = scale['spec']
-  const replicas = isJsonObject(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : 0
-  if (replicas >= 0) return replicas
+  const replicas = isJsonObject(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : undefined
+  if (replicas === undefined || replicas >= 0 || paths !== undefined) return replicas
   throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, [
     fieldInvalid('spec.replicas', replicas, 'must be greater than or equal to 0'),
   ])
@@ -132,5 +133,5 @@ function answer(
   workload: StoredObject,
 ): ApiResponse {
   const n = negotiate(request.headers, query, renderer.offer(scaleType, ['table', 'partial']))
-  return renderer.made(scaleType, scaleOf(workload.object), n, query)
+  return renderer.made(scaleType, scaleOf(workload.object, pathsOf(workload.type)), n, query)
 }

@@ -24,6 +24,7 @@ import { hasFormat, isKnownFormat } from './formats.ts'
 import type { Schema } from './schema.ts'
 
 export interface CompiledPattern {
+  /** Throws if finding out would take too long. */
   test(text: string): boolean
 }
 
@@ -192,9 +193,14 @@ class Validator {
       const detail = `${path} in body should match '${pattern}, but pattern is invalid: ${why}'`
       return this.#check(false, result, () => fieldInvalid(fieldAt(path), text, detail))
     }
-    this.#check(compiled.test(text), result, () =>
-      fieldInvalid(fieldAt(path), text, `${path} in body should match '${pattern}'`),
-    )
+    let detail = `${path} in body should match '${pattern}'`
+    let matches = false
+    try {
+      matches = compiled.test(text)
+    } catch (e) {
+      detail += `, which could not be found out: ${e instanceof Error ? e.message : String(e)}`
+    }
+    this.#check(matches, result, () => fieldInvalid(fieldAt(path), text, detail))
   }
 
   #number(value: JsonValue, schema: Schema, path: string, result: Result): void {

@@ -1,0 +1,159 @@
+/**
+ * The served versions of a definition as `ResourceType`s, and what the registry must know about each.
+ *
+ * What is stored is what the storage version's schema leaves of an object. A version shows it as it is, at no cost, when
+ * all that can be in the store went through that version's own schema. Once the definition was changed, or where its
+ * versions differ, every read prunes and fills in defaults.
+ */
+import { fieldInvalid } from '../../kube/field-error.ts'
+import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
+import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
+import type { Conversion, ResourceType, Subresource, Verb } from '../../kube/resource-type.ts'
+import { applyDefaults } from '../../kube/schema/default.ts'
+import { prune } from '../../kube/schema/prune.ts'
+import type { Schema } from '../../kube/schema/schema.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import { compareVersions } from '../../kube/version-order.ts'
+import type { Strategy } from '../../registry/strategy.ts'
+import { toResourceSchema } from './schema.ts'
+import {
+  type CustomResourceDefinition,
+  type DefinitionVersion,
+  type ScaleSubresource,
+  storageVersionOf,
+  valueAt,
+} from './types.ts'
+
+export interface CustomType {
+  readonly type: ResourceType
+  readonly strategy: Strategy
+}
+
+const everyVerb: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
+const scaleKind: GroupVersionKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+
+/** What a definition serves. With conversion by webhook, only the storage version: nobody is called. */
+export function customTypesOf(definition: CustomResourceDefinition, objectMeta: Schema): CustomType[] {
+  const { versions, conversion } = definition.spec
+  const storage = storageVersionOf(definition)
+  const served = versions.filter((v) => v.served && (conversion?.strategy !== 'Webhook' || v === storage))
+  const schemas = new Map(versions.map((v) => [v, toResourceSchema(v.schema?.openAPIV3Schema, objectMeta)]))
+  const stored = storage && schemas.get(storage)
+  const isUniform =
+    (definition.metadata.generation ?? 1) === 1 &&
+    versions.every((v) => jsonEqual(v.schema?.openAPIV3Schema, storage?.schema?.openAPIV3Schema))
+  return served.map((version) => {
+    const schema = schemas.get(version) ?? toResourceSchema(undefined, objectMeta)
+    const conversion = isUniform ? undefined : between(schema, stored ?? schema, objectMeta)
+    return {
+      type: typeOf(definition, version, schema, conversion),
+      strategy: strategyOf(version),
+    }
+  })
+}
+
+/** Only apiVersion differs between versions; what one of them does not know does not pass through it. */
+function between(schema: Schema, stored: Schema, objectMeta: Schema): Conversion {
+  const pruned = (object: KubeObject, by: Schema): KubeObject =>
+    prune(object as unknown as JsonObject, by, objectMeta).value as unknown as KubeObject
+  return {
+    toStored: (object) => (schema === stored ? object : pruned(object, stored)),
+    fromStored: (object) =>
+      applyDefaults(pruned(object, schema) as unknown as JsonObject, schema) as unknown as KubeObject,
+  }
+}
+
+function typeOf(
+  definition: CustomResourceDefinition,
+  version: DefinitionVersion,
+  schema: Schema,
+  conversion: Conversion | undefined,
+): ResourceType {
+  const { group, names: wanted, scope } = definition.spec
+  const names = definition.status?.acceptedNames ?? wanted
+  const gvk: GroupVersionKind = { group, version: version.name, kind: names.kind }
+  const deprecationWarning = warningOf(definition, version, names.kind)
+  return {
+    ...gvk,
+    resource: names.plural,
+    listKind: names.listKind || `${names.kind}List`,
+    singular: names.singular || names.kind.toLowerCase(),
+    namespaced: scope === 'Namespaced',
+    verbs: everyVerb,
+    shortNames: names.shortNames ?? [],
+    categories: names.categories ?? [],
+    subresources: subresourcesOf(version, gvk),
+    schema,
+    storageName: `${names.plural}.${group}`,
+    ...(conversion ? { conversion } : {}),
+    stored: true,
+    custom: true,
+    columns: version.additionalPrinterColumns ?? [],
+    ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
+  }
+}
+
+function subresourcesOf({ subresources }: DefinitionVersion, kind: GroupVersionKind): Map<string, Subresource> {
+  const out = new Map<string, Subresource>()
+  if (subresources?.status) out.set('status', { name: 'status', verbs: subresourceVerbs, kind })
+  const scale = subresources?.scale
+  if (scale) out.set('scale', { name: 'scale', verbs: subresourceVerbs, kind: scaleKind, scale: scalePathsOf(scale) })
+  return out
+}
+
+function scalePathsOf(scale: ScaleSubresource): NonNullable<Subresource['scale']> {
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale
+  return { specReplicasPath, statusReplicasPath, ...(labelSelectorPath ? { labelSelectorPath } : {}) }
+}
+
+/** Of a deprecated version; undefined for others. */
+function warningOf(
+  { spec: { group, versions } }: CustomResourceDefinition,
+  version: DefinitionVersion,
+  kind: string,
+): string | undefined {
+  if (!version.deprecated) return undefined
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning
+  const name = (v: DefinitionVersion): string => `${apiVersionOf({ group, version: v.name })} ${kind}`
+  const [better] = versions
+    .filter((v) => v.served && !v.deprecated && compareVersions(v.name, version.name) < 0)
+    .toSorted((a, b) => compareVersions(a.name, b.name))
+  return `${name(version)} is deprecated${better ? `; use ${name(better)}` : ''}`
+}
+
+function strategyOf({ subresources, selectableFields }: DefinitionVersion): Strategy {
+  const scale = subresources?.scale
+  return {
+    unconditionalUpdate: false,
+    ...(scale ? { validate: (next: KubeObject) => scaleErrors(next, scale) } : {}),
+    ...(selectableFields && selectableFields.length > 0
+      ? {
+          selectableFields: Object.fromEntries(
+            selectableFields.map(({ jsonPath }) => [
+              jsonPath.slice(1),
+              (object: KubeObject): string => {
+                const value = valueAt(object, jsonPath)
+                return value === undefined || value === null || isJsonObject(value) ? '' : String(value)
+              },
+            ]),
+          ),
+        }
+      : {}),
+  }
+}
+
+const maxReplicas = 2 ** 31 - 1
+
+function scaleErrors(object: KubeObject, paths: ScaleSubresource): ReturnType<typeof fieldInvalid>[] {
+  const errors: ReturnType<typeof fieldInvalid>[] = []
+  for (const path of [paths.specReplicasPath, paths.statusReplicasPath]) {
+    const value = valueAt(object, path)
+    if (typeof value !== 'number') continue
+    if (value < 0) errors.push(fieldInvalid(path, value, 'should be a non-negative integer'))
+    else if (value > maxReplicas) {
+      errors.push(fieldInvalid(path, value, `should be less than or equal to ${maxReplicas}`))
+    }
+  }
+  return errors
+}

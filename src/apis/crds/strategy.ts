@@ -1,0 +1,56 @@
+/**
+ * What is special about the CustomResourceDefinition kind itself: names filled in, storedVersions kept, a status that
+ * is the controller's.
+ * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go, pkg/apis/apiextensions/v1/defaults.go v0.36
+ */
+import type { Strategy } from '../../registry/strategy.ts'
+import type { CustomResourceDefinition, DefinitionNames, DefinitionStatus } from './types.ts'
+import { definitionWarnings } from './warnings.ts'
+
+export const definitionStrategy: Strategy = {
+  unconditionalUpdate: false,
+  plainFinalizers: true,
+  hasStatus: true,
+  tracksGeneration: true,
+  returnsDeleted: true,
+  prepare(next: CustomResourceDefinition, old: CustomResourceDefinition | undefined, { subresource }) {
+    if (subresource === 'status') return next
+    const named = withDefaultNames(next)
+    return { ...named, status: withStoredVersion(named, old?.status) }
+  },
+  warnings: (next: CustomResourceDefinition) => definitionWarnings(next),
+}
+
+/** Also makes whole what a client left out, so that what judges it can read it. */
+function withDefaultNames(definition: CustomResourceDefinition): CustomResourceDefinition {
+  const spec: Partial<CustomResourceDefinition['spec']> = definition.spec ?? {}
+  const names: Partial<DefinitionNames> = spec.names ?? {}
+  const kind = names.kind ?? ''
+  return {
+    ...definition,
+    spec: {
+      ...spec,
+      group: spec.group ?? '',
+      scope: spec.scope ?? '',
+      versions: spec.versions ?? [],
+      names: {
+        ...names,
+        plural: names.plural ?? '',
+        kind,
+        singular: names.singular || kind.toLowerCase(),
+        listKind: names.listKind || (kind === '' ? '' : `${kind}List`),
+      },
+      conversion: spec.conversion ?? { strategy: 'None' },
+    },
+  }
+}
+
+/** Objects may be stored in the present storage version from now on. */
+function withStoredVersion(definition: CustomResourceDefinition, old: DefinitionStatus | undefined): DefinitionStatus {
+  const { conditions = null, acceptedNames = { plural: '', kind: '' }, storedVersions } = old ?? {}
+  const stored = [...(storedVersions ?? [])]
+  for (const version of definition.spec.versions) {
+    if (version.storage && !stored.includes(version.name)) stored.push(version.name)
+  }
+  return { conditions, acceptedNames, storedVersions: stored }
+}

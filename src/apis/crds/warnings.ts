@@ -1,0 +1,26 @@
+/** What the author of a definition should know though it is accepted. */
+import { isJsonObject } from '../../kube/json-value.ts'
+import type { CustomResourceDefinition } from './types.ts'
+
+export function definitionWarnings({ spec }: CustomResourceDefinition): string[] {
+  const warnings: string[] = []
+  for (const [i, { schema }] of spec.versions.entries()) {
+    if (hasRules(schema?.openAPIV3Schema)) {
+      warnings.push(`spec.versions[${i}].schema.openAPIV3Schema: x-kubernetes-validations are kept but not enforced`)
+    }
+  }
+  if (spec.conversion?.strategy === 'Webhook') {
+    const storage = spec.versions.find((v) => v.storage)?.name ?? ''
+    warnings.push(
+      `spec.conversion.strategy: conversion webhooks are not called: only the storage version ${JSON.stringify(storage)} is served`,
+    )
+  }
+  return warnings
+}
+
+function hasRules(node: unknown): boolean {
+  if (Array.isArray(node)) return node.some(hasRules)
+  if (!isJsonObject(node)) return false
+  const rules = node['x-kubernetes-validations']
+  return (Array.isArray(rules) && rules.length > 0) || Object.values(node).some(hasRules)
+}

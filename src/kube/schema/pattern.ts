@@ -1,0 +1,45 @@
+/**
+ * Patterns of users' schemas, in the syntax of Go and in time linear in the text. A linear engine alone is not enough:
+ * each character may cost a step for each instruction of the pattern, so one validation has a budget of steps.
+ */
+import { createRequire } from 'node:module'
+import type { RE2JS } from 're2js'
+import { BoundedCache } from '../../base/bounded-cache.ts'
+import type { CompiledPattern } from './validate.ts'
+
+/** Some 0.3 s at worst. An object of 1 MiB against a pattern of 20 instructions needs as many. */
+const stepsPerValidation = 20_000_000
+const compiledLimit = 2_000
+const compiled = new BoundedCache<string, RE2JS>(compiledLimit)
+
+/** Loading the engine takes 40 ms, which nobody without patterns need pay. */
+let engine: typeof RE2JS | undefined
+function loadEngine(): typeof RE2JS {
+  engine ??= (createRequire(import.meta.url)('re2js') as { RE2JS: typeof RE2JS }).RE2JS
+  return engine
+}
+
+/** @throws Error whose message says what is wrong with the pattern */
+export function compilePattern(pattern: string): RE2JS {
+  let found = compiled.get(pattern)
+  if (found === undefined) {
+    found = loadEngine().compile(pattern)
+    compiled.set(pattern, found)
+  }
+  return found
+}
+
+/** For one validation. Its patterns throw when all the steps are used up. */
+export function patternsOfOneValidation(): (pattern: string) => CompiledPattern {
+  let stepsLeft = stepsPerValidation
+  return (pattern) => {
+    const expression = compilePattern(pattern)
+    return {
+      test(text) {
+        stepsLeft -= (text.length + 1) * expression.programSize()
+        if (stepsLeft < 0) throw new Error('matching the patterns of this object would take too long')
+        return expression.test(text)
+      },
+    }
+  }
+}
