@@ -1,5 +1,6 @@
 /** `borough token create` and the audit flags, as somebody at a terminal uses them. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,11 +34,14 @@ async function whoami(token: string): Promise<{ status: number | undefined; user
       agent: false,
     })
     sent.once('error', reject)
-    sent.once('response', async (answer) => {
+    const read = async (answer: IncomingMessage): Promise<void> => {
       const body = JSON.parse(Buffer.concat(await answer.toArray()).toString()) as {
         status?: { userInfo?: { username?: string } }
       }
       resolve({ status: answer.statusCode, username: body.status?.userInfo?.username })
+    }
+    sent.once('response', (answer) => {
+      read(answer).catch(reject)
     })
     sent.end('{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}')
   })
