@@ -1,3 +1,4 @@
+/** The life of `borough up`: take the directory, serve, say so, wait for a signal, finish. */
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { pino } from 'pino'

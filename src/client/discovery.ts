@@ -1,3 +1,4 @@
+/** What a server serves, read from its discovery documents. */
 import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
 import { isNotFound } from '../kube/status-error.ts'
 import type { Discovery, ServedKind } from './client.ts'

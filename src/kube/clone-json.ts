@@ -1,3 +1,4 @@
+/** Copies of JSON values. */
 import { isExactNumber } from './json-value.ts'
 
 /**

@@ -1,3 +1,4 @@
+/** `event-ttl-controller`: the deleting half. What is old enough is found by `expiry.ts`. */
 import type { Client } from '../../client/client.ts'
 import type { Reconciler } from '../../controller/controller.ts'
 import { isNotFound } from '../../kube/status-error.ts'

@@ -1,3 +1,7 @@
+/**
+ * NamespaceInitializerConfiguration: who acts on a new namespace before it may be used, and its schema. The list that a
+ * namespace itself carries (`spec.initializers`) belongs to `namespaces/types.ts`.
+ */
 import type { LabelSelectorObject } from '../../kube/label-selector.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { KubeObject } from '../../kube/types.ts'

@@ -1,3 +1,4 @@
+/** How admission finds a namespace. `app/wire.ts` provides it from the watch cache. */
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Namespace } from './types.ts'
 

@@ -1,3 +1,7 @@
+/**
+ * NamespaceTemplate: its shape, its schema, and the labels, annotations and names by which templates, namespaces and
+ * populated objects know each other. Vocabulary only; `reconcile.ts` is where the work begins.
+ */
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'

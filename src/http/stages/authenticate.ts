@@ -1,3 +1,4 @@
+/** Who is asking, from the connection and the headers; requests of our own code bring their identity along. */
 import type { Credentials } from '../../authn/authn.ts'
 import { unauthorized } from '../../kube/status-error.ts'
 import type { UserInfo } from '../../kube/user.ts'

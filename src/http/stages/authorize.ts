@@ -1,3 +1,4 @@
+/** May they: decided from the URL alone, before anything is looked up or a body is read. */
 import type { AuthzAttributes, AuthzDecision } from '../../authz/authz.ts'
 import type { RequestContext, Stage } from '../api.ts'
 

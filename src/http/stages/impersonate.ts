@@ -1,3 +1,4 @@
+/** Whom a request asks to be taken for. Our own code never does. */
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 

@@ -1,3 +1,4 @@
+/** POST of an object. */
 import { badRequest } from '../../kube/status-error.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'

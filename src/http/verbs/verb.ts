@@ -1,3 +1,7 @@
+/**
+ * What a verb is: a function from a request and its target to an answer, made once from the parts it needs. The stages
+ * before it have settled who asks and whether they may; a verb only reads the request, calls the registry and renders.
+ */
 import type { ResourceTypes } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
