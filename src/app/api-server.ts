@@ -19,7 +19,6 @@ import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
 import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } from '../http/stages/authorize.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
-import { answerVerb } from '../http/verbs/answer.ts'
 import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
@@ -38,6 +37,7 @@ import { type OpenAudit } from './audit.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
 import { applyWith } from './field-ownership.ts'
 import type { Metrics } from './metrics.ts'
+import { answeredKinds, specialSubresources } from './subresources.ts'
 import type { Core } from './wire.ts'
 
 export interface ApiServerDeps {
@@ -90,6 +90,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
 
   const audit = deps.audit && { ...deps.audit, clock, decode: recordedBodies(protobuf) }
   const scale = scaleVerbs({ ...verbDeps, scaleType: scaleTypeOf(catalog) })
+  const answering = { core, decoder, renderer, reviews: deps.reviews, scale }
   const documents = createDocuments({
     ...deps.documents,
     discovery: {
@@ -125,29 +126,8 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         delete: deleteVerb(verbDeps),
         deletecollection: deleteCollectionVerb(verbDeps),
       },
-      special: new Map<string, Partial<Record<HandlerVerb, VerbHandler>>>([
-        ...[...deps.reviews.subresources].map(
-          ([place, answer]) =>
-            [
-              place,
-              {
-                create: answerVerb(
-                  {
-                    decoder,
-                    renderer,
-                    bodyType: bodyTypeOf(catalog, place),
-                    admit: (scope, o) => registry.admit(scope, o),
-                  },
-                  answer,
-                ),
-              },
-            ] as const,
-        ),
-        ['*/scale', scale] as const,
-      ]),
-      answered: new Map(
-        [...deps.reviews.kinds].map(([kind, answer]) => [kind, answerVerb({ decoder, renderer }, answer)]),
-      ),
+      special: specialSubresources(answering),
+      answered: answeredKinds(answering),
       documents: (path) => documents.find(path),
       knownPaths: () => documents.paths(),
     }),
@@ -161,17 +141,6 @@ function recordedBodies(protobuf: ProtobufCodec): (bytes: Uint8Array, mediaType:
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return /yaml/.test(mediaType) ? parseYaml(text).value : parseJson(text).value
   }
-}
-
-/** The type of what is sent to a sub-resource: `serviceaccounts/token` takes a TokenRequest. */
-function bodyTypeOf(catalog: Catalog, place: string): ResourceType {
-  const [resource = '', subresource = ''] = place.split('/')
-  const parent = catalog.types.find({ group: '', version: 'v1', resource })
-  const declared = parent?.subresources.get(subresource)
-  if (parent === undefined || declared === undefined) throw new Error(`the catalogue lacks ${place}`)
-  const { group, version, kind } = declared.kind
-  const schema = catalog.schemaOf(`io.k8s.api.${group === '' ? 'core' : group.split('.')[0]}.${version}.${kind}`)
-  return { ...parent, group, version, kind, schema }
 }
 
 function scaleTypeOf(catalog: Catalog): ResourceType {

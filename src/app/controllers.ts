@@ -7,6 +7,8 @@ import { EventRecorder } from '../apis/events/recorder.ts'
 import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
 import { initializerController, initializerControllerName } from '../apis/initializers/reconcile.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
+import { podCollector, podCollectorName } from '../apis/pods/reconcile.ts'
+import { nodeResource, podResource } from '../apis/pods/types.ts'
 import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
 import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
@@ -123,6 +125,15 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
     },
   ])
   specs.push([
+    podCollectorName,
+    {
+      name: podCollectorName,
+      workers: 4,
+      sources: [endingPods(core)],
+      reconciler: podCollector({ client: as(podCollectorName), clock, nodeExists: core.nodeExists }),
+    },
+  ])
+  specs.push([
     apiServiceControllerName,
     apiServiceController({
       client: as(apiServiceControllerName),
@@ -167,6 +178,36 @@ function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name
       })
       await aborted(signal)
       stop()
+    },
+  }
+}
+
+const graceMark = Buffer.from('"deletionGracePeriodSeconds":')
+const isMarked = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(graceMark)
+
+/** Pods that were given time to end; again when their node goes. */
+function endingPods({ lister, catalog }: Core): Source {
+  return {
+    async run(enqueue, signal) {
+      const pods = catalog.types.find(podResource)
+      const nodes = catalog.types.find(nodeResource)
+      if (pods === undefined || nodes === undefined) throw new Error('the catalogue lacks pods or nodes')
+      const ending = new Map<string, { readonly namespace: string; readonly name: string }>()
+      const forgetPods = lister.subscribe(pods, (next, old) => {
+        const { namespace, name } = next ?? old ?? { namespace: '', name: '' }
+        // By bytes first: a start with many pods does not parse them all.
+        if (next && isMarked(next.bytes) && next.object.metadata.deletionGracePeriodSeconds) {
+          ending.set(`${namespace}/${name}`, { namespace, name })
+          enqueue({ namespace, name })
+        } else ending.delete(`${namespace}/${name}`)
+      })
+      const forgetNodes = lister.subscribe(nodes, (next) => {
+        if (next === undefined) for (const key of ending.values()) enqueue(key)
+      })
+      await aborted(signal)
+      forgetPods()
+      forgetNodes()
     },
   }
 }

@@ -3,6 +3,7 @@
 import { definitionStrategy } from '../apis/crds/strategy.ts'
 import { initializerConfigurationStrategy } from '../apis/initializers/strategy.ts'
 import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
+import { podStrategy } from '../apis/pods/strategy.ts'
 import {
   clusterRoleBindingStrategy,
   clusterRoleStrategy,
@@ -19,6 +20,7 @@ export function strategies(
   config: Config,
   ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
+  { pods, nodeExists }: { readonly pods: ResourceType; readonly nodeExists: (name: string) => boolean },
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
@@ -28,6 +30,7 @@ export function strategies(
     ['apiservices.apiregistration.k8s.io', { validateName: nameIsPathSegment }],
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],
     ['clusterrolebindings.rbac.authorization.k8s.io', clusterRoleBindingStrategy],
+    ['pods', podStrategy(fromCatalog(pods), nodeExists)],
     ['roles.rbac.authorization.k8s.io', roleStrategy],
     ['rolebindings.rbac.authorization.k8s.io', roleBindingStrategy],
   ])

@@ -20,7 +20,9 @@ import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
 import { reservedResourceNames } from '../apis/namespaces/reserved-names.ts'
 import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
+import { nodeResource, podResource } from '../apis/pods/types.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
+import { serviceAccountAdmission } from '../apis/serviceaccounts/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
 import { namespaceTemplates } from '../apis/templates/admission.ts'
 import { autoOptOut, populationConfig } from '../apis/templates/auto-opt-out.ts'
@@ -73,6 +75,7 @@ export interface Core extends AsyncDisposable {
   readonly namespaces: NamespaceLookup
   readonly content: NamespaceContent
   readonly customResources: CustomResources
+  nodeExists(name: string): boolean
   strategyOf(type: ResourceType): Strategy
 }
 
@@ -151,6 +154,10 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
       : {}),
     NamespaceFinalization: namespaceFinalization(content),
     ReservedResourceNames: reservedResourceNames,
+    ServiceAccount: serviceAccountAdmission({
+      find: (namespace, name) => lister.find(typeOf(serviceAccountsResource), namespace, name)?.object,
+      refresh: () => lister.refresh(),
+    }),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
     RbacEscalation: rbacAdmission({
       authorizer,
@@ -161,10 +168,12 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     }),
   }
 
+  const nodeExists = (name: string): boolean => lister.find(typeOf(nodeResource), '', name) !== undefined
   const strategyOf = strategies(
     config,
     (type) => customResources.strategyOf(type),
     (type) => catalog.strategyOf(type),
+    { pods: typeOf(podResource), nodeExists },
   )
   const registry: Registry = createRegistry({
     storage,
@@ -193,6 +202,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     namespaces,
     content,
     customResources,
+    nodeExists,
     strategyOf,
     async [Symbol.asyncDispose]() {
       await cache[Symbol.asyncDispose]()
@@ -200,6 +210,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
   }
 }
 
+const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
 /** A create by the server itself. */

@@ -3,13 +3,15 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import type { Registry } from '../../registry/registry.ts'
+import type { Registry, WriteScope } from '../../registry/registry.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
 import type { Renderer } from '../respond.ts'
 import { checkWriteOptions } from './options.ts'
 import { warn, writeScope } from './target.ts'
 import type { VerbHandler } from './verb.ts'
+
+const statusKind = { group: '', version: 'v1', kind: 'Status' }
 
 export type Answer = (
   question: KubeObject,
@@ -18,6 +20,8 @@ export type Answer = (
     readonly namespace: string
     readonly name: string
     readonly dryRun: boolean
+    /** For answers that write: who asks, about which object. */
+    readonly scope: WriteScope
     warn(text: string): void
   },
 ) => Promise<KubeObject>
@@ -42,14 +46,16 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
     if (target.type.namespaced && given && given !== target.namespace) {
       throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
     }
-    const question = admit ? await admit(writeScope(request, context, target, 'CreateOptions'), sent) : sent
+    const scope = writeScope(request, context, target, 'CreateOptions')
+    const question = admit ? await admit(scope, sent) : sent
     const answered = await answer(question, {
       user: context.user,
       namespace: target.namespace,
       name: target.name,
       dryRun: query.getAll('dryRun').includes('All'),
+      scope,
       warn: (text) => warn(context, text),
     })
-    return renderer.value(answered, type, n, 201)
+    return renderer.value(answered, answered.kind === 'Status' ? statusKind : type, n, 201)
   }
 }
