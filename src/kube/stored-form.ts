@@ -70,10 +70,11 @@ export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversio
   for (const key in object) {
     if (key !== 'metadata' && key !== 'kind' && key !== 'apiVersion') stored[key] = object[key]
   }
-  // A buffer of its own, not a slice of the pool: it is kept for long, and moved between threads whole.
+  // A buffer of its own, not a slice of the pool: it is kept for long. Not zeroed first: every byte is written.
   const text = JSON.stringify(stored)
-  const bytes = new Uint8Array(Buffer.byteLength(text))
-  Buffer.from(bytes.buffer).write(text)
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  if (bytes.length === text.length) bytes.write(text, 'latin1')
+  else bytes.write(text)
   return bytes
 }
 
