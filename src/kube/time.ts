@@ -4,9 +4,16 @@
  * @see k8s.io/apimachinery/pkg/apis/meta/v1/time.go, micro_time.go; Go time.Parse
  */
 
+/** Most calls are about the present second. */
+let lastSecond: { readonly second: number; readonly text: string } | undefined
+
 /** `2026-11-20T23:53:08Z`; parts of a second are cut off. */
 export function formatTime(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(ms / 1000)
+  if (lastSecond?.second === second) return lastSecond.text
+  const text = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+  lastSecond = { second, text }
+  return text
 }
 
 /** `2026-11-20T23:53:08.000000Z` */
