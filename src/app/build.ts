@@ -1,4 +1,4 @@
-/** What this build calls itself: `/version`, OpenAPI, metrics. Written by the build where there is one. */
+/** What this build calls itself: `/version`, OpenAPI, metrics. Who packages it may say which commit it is from. */
 import { readFileSync } from 'node:fs'
 import type { BuildInfo } from '../http/version.ts'
 

@@ -114,7 +114,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
         checks: {
           healthz: [ping],
           livez: [ping],
-          readyz: [ping],
+          readyz: [ping, { name: 'storage', check: () => core.lister.refresh() }],
         },
         onFailure: (endpoint, check, error) => log.error({ endpoint, check, error }, 'a health check failed'),
       },

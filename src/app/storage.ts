@@ -5,18 +5,18 @@ import type { Storage } from '../storage/storage.ts'
 import type { Config } from './config.ts'
 
 export async function openStorage(config: Config): Promise<Storage> {
-  const { storage, dataDir } = config
+  const { storage, dataDir, clock } = config
   switch (storage.engine) {
     case 'memory':
-      return new MemoryStorage()
+      return new MemoryStorage({ clock })
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('../storage/sqlite/sqlite-storage.ts')
-      return SqliteStorage.open({ directory: join(dataDir, 'store') })
+      return SqliteStorage.open({ directory: join(dataDir, 'store'), clock })
     }
     case 'etcd': {
       const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
-      return EtcdStorage.open({ endpoints: [...storage.endpoints] })
+      return EtcdStorage.open({ endpoints: storage.endpoints.map((e) => `http://${e}`), clock })
     }
   }
 }

@@ -30,13 +30,16 @@ export function addUpCommand(program: Command): void {
     .command('up')
     .description('serve the API until SIGINT or SIGTERM, then finish what is under way')
     .option('--data-dir <dir>', 'where everything is kept', '.borough')
-    .option('--listen <host:port>', 'address to serve; port 0 picks a free one', parseListen, {
-      host: '127.0.0.1',
-      port: 6443,
-    })
-    .option('--storage <engine>', 'sqlite, memory, or etcd://host:port[,host:port…]', parseStorage, {
-      engine: 'sqlite',
-    } as StorageChoice)
+    .addOption(
+      new Option('--listen <host:port>', 'address to serve; port 0 picks a free one')
+        .argParser(parseListen)
+        .default({ host: '127.0.0.1', port: 6443 }, '127.0.0.1:6443'),
+    )
+    .addOption(
+      new Option('--storage <engine>', 'sqlite, memory, or etcd://host:port[,host:port…]')
+        .argParser(parseStorage)
+        .default({ engine: 'sqlite' } satisfies StorageChoice, 'sqlite'),
+    )
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
@@ -47,25 +50,26 @@ export function addUpCommand(program: Command): void {
     )
     .option('--audit-log-max-mib <n>', 'size at which the audit log is rotated', parsePositive, 100)
     .option('--audit-log-keep <n>', 'rotated audit logs that are kept', parseCount, 10)
-    .option(
-      '--controllers <list>',
-      'which controllers run: *,-name',
-      (t) => parseControllers(t, controllerNames),
-      () => true,
+    .addOption(
+      new Option('--controllers <list>', 'which controllers run: *,-name')
+        .argParser((text) => parseControllers(text, controllerNames))
+        .default(() => true, '*'),
     )
     .option('--no-population', 'do not populate namespaces from templates (somebody else does)')
-    .option(
-      '--namespace-initialization-timeout <duration>',
-      'how long a create of a namespace waits for its initializers',
-      parseDurationMs,
-      defaultConfig.initializationTimeoutMs,
+    .addOption(
+      new Option(
+        '--namespace-initialization-timeout <duration>',
+        'how long a create of a namespace waits for its initializers',
+      )
+        .argParser(parseDurationMs)
+        .default(defaultConfig.initializationTimeoutMs, '30s'),
     )
     .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
     .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
     .addOption(
       new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
         .choices(['NamespaceExists', 'NamespaceAutoProvision'])
-        .default([]),
+        .default([], 'none'),
     )
     .addOption(
       new Option('--log-level <level>', 'debug, info, warn or error')
