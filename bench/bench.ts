@@ -59,7 +59,7 @@ async function main(): Promise<void> {
       bare,
       load,
       rounds: Number(flags.rounds ?? (flags.quick ? 3 : 5)),
-      roundMs: flags.quick ? 700 : 2500,
+      roundMs: flags.quick ? 500 : 2500,
       quick: flags.quick,
       full: flags.full,
       tempDir,

@@ -18,6 +18,7 @@ const goalRow = (what: string, unit: string, values: readonly number[], goal: nu
 
 /** Long enough for what a start leaves to do in the background. */
 const settleMs = 3000
+const quickSettleMs = 1000
 
 async function startRows(bench: Bench): Promise<Row[]> {
   const cli: number[] = []
@@ -33,7 +34,7 @@ async function startRows(bench: Bench): Promise<Row[]> {
     {
       await using first = await startProcess(dataDir)
       cli.push(first.readyAfterMs)
-      await sleep(settleMs)
+      await sleep(bench.quick ? quickSettleMs : settleMs)
       idleMiB.push(await residentMiB(first.pid))
     }
     await using second = await startProcess(dataDir)
