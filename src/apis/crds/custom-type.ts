@@ -23,6 +23,7 @@ import {
   storageVersionOf,
   valueAt,
 } from './types.ts'
+import { pathFault } from './warnings.ts'
 
 export interface CustomType {
   readonly type: ResourceType
@@ -89,7 +90,7 @@ function typeOf(
     ...(conversion ? { conversion } : {}),
     stored: true,
     custom: true,
-    columns: version.additionalPrinterColumns ?? [],
+    columns: (version.additionalPrinterColumns ?? []).filter((c) => pathFault(c.jsonPath ?? '') === undefined),
     ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { Strategy } from '../../registry/strategy.ts'
 import type { CustomResourceDefinition, DefinitionNames, DefinitionStatus } from './types.ts'
+import { definitionErrors } from './validation.ts'
 import { definitionWarnings } from './warnings.ts'
 
 export const definitionStrategy: Strategy = {
@@ -18,6 +19,8 @@ export const definitionStrategy: Strategy = {
     const named = withDefaultNames(next)
     return { ...named, status: withStoredVersion(named, old?.status) }
   },
+  validate: (next: CustomResourceDefinition, old: CustomResourceDefinition | undefined, { subresource }) =>
+    definitionErrors(next, old, subresource),
   warnings: (next: CustomResourceDefinition) => definitionWarnings(next),
 }
 

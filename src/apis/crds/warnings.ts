@@ -1,4 +1,5 @@
 /** What the author of a definition should know though it is accepted. */
+import { JsonPathError, parseJsonPath } from '../../kube/json-path.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { CustomResourceDefinition } from './types.ts'
 
@@ -9,6 +10,15 @@ export function definitionWarnings({ spec }: CustomResourceDefinition): string[]
       warnings.push(`spec.versions[${i}].schema.openAPIV3Schema: x-kubernetes-validations are kept but not enforced`)
     }
   }
+  for (const [i, { additionalPrinterColumns }] of spec.versions.entries()) {
+    for (const { name, jsonPath = '' } of additionalPrinterColumns ?? []) {
+      const fault = pathFault(jsonPath)
+      if (fault)
+        warnings.push(
+          `spec.versions[${i}].additionalPrinterColumns: column ${JSON.stringify(name)} is not shown: ${fault}`,
+        )
+    }
+  }
   if (spec.conversion?.strategy === 'Webhook') {
     const storage = spec.versions.find((v) => v.storage)?.name ?? ''
     warnings.push(
@@ -16,6 +26,17 @@ export function definitionWarnings({ spec }: CustomResourceDefinition): string[]
     )
   }
   return warnings
+}
+
+/** Undefined if the path can be read. */
+export function pathFault(jsonPath: string): string | undefined {
+  try {
+    parseJsonPath(jsonPath)
+    return undefined
+  } catch (e) {
+    if (e instanceof JsonPathError) return e.message
+    throw e
+  }
 }
 
 function hasRules(node: unknown): boolean {
