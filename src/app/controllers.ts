@@ -1,4 +1,5 @@
 /** Which controllers run, what feeds them and whom they act as. */
+
 import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
 import { definitionController, definitionControllerName } from '../apis/crds/reconcile.ts'
 import { expiredEvents } from '../apis/events/expiry.ts'
@@ -13,6 +14,7 @@ import { aggregationController, aggregationControllerName } from '../apis/rbac/r
 import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { templateControllerName } from '../apis/templates/types.ts'
+import { aborted } from '../base/aborted.ts'
 import { groupPriority } from '../catalog/facts/groups.ts'
 import type { Client } from '../client/client.ts'
 import type { ControllerSpec, Source } from '../controller/controller.ts'
@@ -210,11 +212,4 @@ function endingPods({ lister, catalog }: Core): Source {
       forgetNodes()
     },
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -3,12 +3,14 @@
  *
  * HTTP/2 is served on Node's stream interface, not on its HTTP/1 imitation, which costs a third of the throughput.
  */
+
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { aborted } from '../base/aborted.ts'
 import { requestTooLarge } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
 import type { Serve } from './pipeline.ts'
@@ -355,16 +357,9 @@ async function pump(
   try {
     for await (const chunk of body) {
       if (gone.aborted) break
-      if (!write(chunk)) await Promise.race([once(sink, 'drain', { signal: gone }), onceAborted(gone)]).catch(() => {})
+      if (!write(chunk)) await Promise.race([once(sink, 'drain', { signal: gone }), aborted(gone)]).catch(() => {})
     }
   } finally {
     gone.removeEventListener('abort', stop)
   }
-}
-
-function onceAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

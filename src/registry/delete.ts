@@ -5,12 +5,11 @@
  */
 import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { conflict, invalidOptions, isNotFound, notFound, StatusError } from '../kube/status-error.ts'
+import type { StatusError } from '../kube/status-error.ts'
+import { conflict, invalidOptions, isNotFound, notFound } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
-import type { ObjectVersion } from '../watch/stored-object.ts'
 import { storedAs, storedBytesOf } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
-import { gaveUp } from './errors.ts'
 import { isHeld } from './kind-rules.ts'
 import { listObjects } from './list.ts'
 import type { RegistryParts } from './parts.ts'
@@ -25,6 +24,7 @@ import type {
 } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import type { Strategy } from './strategy.ts'
+import { untilSettled } from './until-settled.ts'
 
 /** Deletions of one collection under way at once: enough for the store to group them, little enough to be fair. */
 const collectionWidth = 128
@@ -55,33 +55,11 @@ export async function deleteObject(
   options: DeleteOptions,
 ): Promise<DeleteResult> {
   checkDeleteOptions(options)
-  const { type, namespace, name } = scope
-  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
-  const objects = parts.cache.type(type.storageName)
-  const attempt = async (version: ObjectVersion | undefined): Promise<DeleteResult | undefined> => {
+  const { type, name } = scope
+  return untilSettled(parts, scope, 'DELETE', async (version, deadlineMs) => {
     if (!version) throw notFound(type, name)
     return deleteVersion(parts, scope, options, version.as(type), deadlineMs)
-  }
-  let caughtUp = false
-  for (let tries = 0; ; tries++) {
-    let version = objects.find(namespace, name)
-    try {
-      const result =
-        tries === 0
-          ? await attempt(version)
-          : await parts.commits.inTurn(keyOf(scope, name), () => {
-              version = objects.find(namespace, name)
-              return attempt(version)
-            })
-      if (result) return result
-    } catch (e) {
-      if (caughtUp || !(e instanceof StatusError)) throw e
-      await parts.cache.refresh()
-      caughtUp = true
-      if (objects.find(namespace, name) === version) throw e
-    }
-    if (scope.signal.aborted || parts.clock.monotonic() >= deadlineMs) throw gaveUp('DELETE', type.resource)
-  }
+  })
 }
 
 /** undefined = look at it again: somebody changed it, or this call marked it and now nothing holds it. */

@@ -22,20 +22,18 @@ import {
   notFound,
   objectModified,
   requestTooLarge,
-  StatusError,
 } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
-import type { ObjectVersion } from '../watch/stored-object.ts'
 import { createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
-import { gaveUp } from './errors.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import type { Strategy, StrategyContext } from './strategy.ts'
+import { untilSettled } from './until-settled.ts'
 
 export async function updateObject(
   parts: RegistryParts,
@@ -43,33 +41,11 @@ export async function updateObject(
   transform: Transform,
   options: UpdateOptions = {},
 ): Promise<UpdateResult> {
-  const { type, namespace, name } = scope
-  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
-  const objects = parts.cache.type(type.storageName)
-  const attempt = (version: ObjectVersion | undefined): Promise<UpdateResult | undefined> =>
+  return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
     version
-      ? replace(parts, scope, { current: version.as(type), transform, options, deadlineMs })
-      : createMissing(parts, scope, transform, options)
-  let caughtUp = false
-  for (let tries = 0; ; tries++) {
-    let version = objects.find(namespace, name)
-    try {
-      const result =
-        tries === 0
-          ? await attempt(version)
-          : await parts.commits.inTurn(keyOf(scope, name), () => {
-              version = objects.find(namespace, name)
-              return attempt(version)
-            })
-      if (result) return result
-    } catch (e) {
-      if (caughtUp || !(e instanceof StatusError)) throw e
-      await parts.cache.refresh()
-      caughtUp = true
-      if (objects.find(namespace, name) === version) throw e
-    }
-    if (scope.signal.aborted || parts.clock.monotonic() >= deadlineMs) throw gaveUp('UPDATE', type.resource)
-  }
+      ? replace(parts, scope, { current: version.as(scope.type), transform, options, deadlineMs })
+      : createMissing(parts, scope, transform, options),
+  )
 }
 
 /** undefined = it exists after all, and the cache shows it. */

@@ -3,6 +3,7 @@
  * uids. The graph says where to look; every decision is taken on what the API says now.
  * @see k8s.io/kubernetes/pkg/controller/garbagecollector v1.36
  */
+import { aborted } from '../../base/aborted.ts'
 import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
 import type { ControllerSpec, ObjectKey, Reconciler, Source } from '../../controller/controller.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
@@ -47,13 +48,6 @@ export function garbageCollector({ client, feed, events }: GarbageCollectorDeps)
     sources: [source],
     reconciler: collector({ client, feed, events }, () => graph),
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 type Dangling = Readonly<OwnerReference>

@@ -11,6 +11,7 @@
  * It watches the namespaces that are being initialized and no others, and one timer per turn with a deadline: nothing
  * polls. A turn's beginning is read from the condition `Initializing`, so a restart does not start it anew.
  */
+import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
@@ -222,11 +223,4 @@ class Turns {
     const now = this.#clock.now()
     return Number.isNaN(written) || Math.abs(now - written) < 1000 ? now : written
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -7,6 +7,7 @@
  * A change of a template enqueues the namespaces it selects or has populated; a change of a namespace, or of an object
  * populated in it, enqueues that namespace.
  */
+import { aborted } from '../../base/aborted.ts'
 import { type Clock, rfc3339 } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
@@ -227,13 +228,6 @@ export function populationControllers({ client, clock, events, onError }: Popula
       reconciler: { reconcile: reconcileTemplate },
     },
   ]
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 /** Our own status writes must not set us going again. */
