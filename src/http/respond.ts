@@ -173,7 +173,8 @@ function jsonList(type: ResourceType, { items, ...page }: ListPage): Uint8Array 
 }
 
 /** Works on every Uint8Array, without a view of the part as `set` would need. */
-const copyBytes = Buffer.prototype.copy
+const copyBytes: (this: Uint8Array, target: Uint8Array, targetStart: number, sourceStart: number) => number =
+  Buffer.alloc(0).copy
 
 function withNewline(bytes: Uint8Array): Uint8Array {
   const whole = Buffer.allocUnsafe(bytes.length + 1)
