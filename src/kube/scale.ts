@@ -41,9 +41,7 @@ function customScaleOf(resource: KubeObject, paths: ScalePaths): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = resource.metadata
   const replicas = valueAt(resource, paths.specReplicasPath)
   if (replicas === undefined) {
-    throw internalError(
-      `Internal error occurred: the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`,
-    )
+    throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`)
   }
   const selector = paths.labelSelectorPath === undefined ? undefined : valueAt(resource, paths.labelSelectorPath)
   return {

@@ -1,0 +1,628 @@
+/** Custom resources, as clients see them: from the definition to the last instance. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CustomResourceDefinition, definitionResource, isEstablished } from '../../src/apis/crds/types.ts'
+import { type Config, defaultConfig } from '../../src/app/config.ts'
+import { createControlPlane } from '../../src/app/control-plane.ts'
+import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, definitionsPath, install, objectOf, post, uninstall, until } from '../support/definitions.ts'
+import { type Answered, send } from '../support/send.ts'
+
+const stones = { group: 'ex.io', version: 'v1', resource: 'stones' }
+
+let plane: TestControlPlane
+beforeAll(async () => {
+  plane = await startControlPlane()
+})
+afterAll(() => plane[Symbol.asyncDispose]())
+
+const at = (resource: string, name = '', namespace = 'default', version = 'v1'): string =>
+  `/apis/ex.io/${version}/namespaces/${namespace}/${resource}${name === '' ? '' : `/${name}`}`
+
+const make = (kind: string, name: string, rest: JsonObject = {}, version = 'v1'): JsonObject => ({
+  apiVersion: `ex.io/${version}`,
+  kind,
+  metadata: { name },
+  ...rest,
+})
+
+const merge = (path: string, body: unknown, query = ''): Promise<Answered> =>
+  send(plane, path + query, { method: 'PATCH', body, type: 'application/merge-patch+json' })
+
+const objectIn = ({ code, text, body }: Answered, want = 200): KubeObject => {
+  if (code !== want) throw new Error(`${code}: ${text}`)
+  return body as KubeObject
+}
+
+const causesOf = ({ body }: Answered): string[] =>
+  ((body as Status).details?.causes ?? []).map((c) => `${c.field}: ${c.message}`)
+
+const widgetSchema = objectOf({
+  spec: objectOf({
+    size: { type: 'integer', default: 1, minimum: 1, maximum: 10 },
+    color: { type: 'string', enum: ['red', 'blue'] },
+    name: { type: 'string', maxLength: 5, pattern: '^[a-z]*$' },
+    tags: { type: 'array', items: { type: 'string' }, maxItems: 2, 'x-kubernetes-list-type': 'set' },
+    port: { 'x-kubernetes-int-or-string': true },
+    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: objectOf({}) } },
+    ports: {
+      type: 'array',
+      items: objectOf({ k: { type: 'string' } }, { required: ['k'] }),
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['k'],
+    },
+    nested: { ...objectOf({ on: { type: 'boolean', default: true } }), default: {} },
+    must: objectOf({ x: { type: 'string' } }, { required: ['x'] }),
+  }),
+  status: objectOf({ replicas: { type: 'integer' }, selector: { type: 'string' } }),
+})
+
+describe('an instance', () => {
+  beforeAll(async () => {
+    await install(
+      plane,
+      definition({
+        names: { shortNames: ['wd'], categories: ['all'] },
+        schema: widgetSchema,
+        version: {
+          subresources: {
+            status: {},
+            scale: {
+              specReplicasPath: '.spec.size',
+              statusReplicasPath: '.status.replicas',
+              labelSelectorPath: '.status.selector',
+            },
+          },
+          additionalPrinterColumns: [
+            { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+            { name: 'Color', type: 'string', jsonPath: '.spec.color', priority: 1 },
+          ],
+          selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }],
+        },
+      }),
+    )
+  })
+
+  const bodies = [
+    {
+      name: 'without a kind is not taken',
+      given: { apiVersion: 'ex.io/v1', metadata: { name: 'a' } },
+      code: 400,
+      want: `Object 'Kind' is missing in '{"apiVersion":"ex.io/v1","metadata":{"name":"a"}}'`,
+    },
+    {
+      name: 'of another version is not taken',
+      given: make('Widget', 'a', {}, 'v2'),
+      code: 400,
+      want: 'the API version in the data (ex.io/v2) does not match the expected API version (ex.io/v1)',
+    },
+    {
+      name: 'of another kind is not taken',
+      given: make('Gadget', 'a'),
+      code: 422,
+      want: 'Gadget.ex.io "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+    },
+  ]
+  test.each(bodies)('$name', async ({ given, code, want }) => {
+    const answer = await post(plane, at('widgets'), given)
+    expect([answer.code, (answer.body as Status).message]).toEqual([code, want])
+  })
+
+  const faults: { name: string; spec: JsonObject; want: string[] }[] = [
+    {
+      name: 'types',
+      spec: { size: 'big' },
+      want: ['spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'],
+    },
+    {
+      name: 'enums',
+      spec: { color: 'green' },
+      want: ['spec.color: Unsupported value: "green": supported values: "red", "blue"'],
+    },
+    { name: 'lengths', spec: { name: 'abcdef' }, want: ['spec.name: Too long: may not be more than 5 bytes'] },
+    {
+      name: 'patterns',
+      spec: { name: 'A' },
+      want: [`spec.name: Invalid value: "A": spec.name in body should match '^[a-z]*$'`],
+    },
+    {
+      name: 'maxima',
+      spec: { size: 11 },
+      want: ['spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10'],
+    },
+    {
+      name: 'minima',
+      spec: { size: 0 },
+      want: ['spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1'],
+    },
+    {
+      name: 'numbers of items',
+      spec: { tags: ['a', 'b', 'c'] },
+      want: ['spec.tags: Too many: 3: must have at most 2 items'],
+    },
+    { name: 'sets', spec: { tags: ['a', 'a'] }, want: ['spec.tags[1]: Duplicate value: "a"'] },
+    { name: 'keys', spec: { ports: [{ k: 'v' }, { k: 'v' }] }, want: ['spec.ports[1]: Duplicate value: {"k":"v"}'] },
+    { name: 'required fields', spec: { must: {} }, want: ['spec.must.x: Required value'] },
+    {
+      name: 'int-or-string',
+      spec: { port: 1.5 },
+      want: ['spec.port: Invalid value: "number": spec.port in body must be of type integer,string: "number"'],
+    },
+  ]
+  test.each(faults)('is judged by its schema: $name', async ({ spec, want }) => {
+    const answer = await post(plane, at('widgets'), make('Widget', 'bad', { spec }))
+    expect(answer.code).toBe(422)
+    expect((answer.body as Status).details).toMatchObject({ name: 'bad', group: 'ex.io', kind: 'Widget' })
+    expect(causesOf(answer)).toEqual(want)
+  })
+
+  test('is judged by its name too', async () => {
+    const answer = await post(plane, at('widgets'), make('Widget', 'Bad_Name'))
+    expect(answer.code).toBe(422)
+    expect(causesOf(answer)[0]).toMatch(/^metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain/)
+  })
+
+  test('is pruned and filled in when written', async () => {
+    const given = make('Widget', 'pruned', {
+      bogus: 1,
+      spec: { bogus: 1, size: null, free: { any: { thing: [1] }, known: { dropped: 1 } } },
+      status: { replicas: 9 },
+    })
+    ;(given['metadata'] as JsonObject)['extra'] = 1
+    const { metadata, ...rest } = objectIn(await post(plane, at('widgets'), given), 201)
+    expect(metadata).not.toHaveProperty('extra')
+    expect(metadata.generation).toBe(1)
+    expect(rest).toEqual({
+      apiVersion: 'ex.io/v1',
+      kind: 'Widget',
+      spec: { size: 1, nested: { on: true }, free: { any: { thing: [1] }, known: {} } },
+    })
+  })
+
+  test('is refused, or warned about, for unknown fields where the client asks', async () => {
+    const given = make('Widget', 'strict', { spec: { bogus: 1 } })
+    const strict = await post(plane, at('widgets'), given, '?fieldValidation=Strict&dryRun=All')
+    expect([strict.code, (strict.body as Status).message]).toEqual([
+      400,
+      'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.bogus"',
+    ])
+    const warned = await post(plane, at('widgets'), given, '?fieldValidation=Warn&dryRun=All')
+    expect([warned.code, warned.headers.get('warning')]).toEqual([201, '299 - "unknown field \\"spec.bogus\\""'])
+  })
+
+  test('has a status and a spec of separate writes, and a generation that counts the spec', async () => {
+    await post(plane, at('widgets'), make('Widget', 'split', { spec: { size: 2 } }))
+    const path = at('widgets', 'split')
+    const main = objectIn(await merge(path, { spec: { size: 3 }, status: { replicas: 5 } }))
+    expect([main['status'], main.metadata.generation]).toEqual([undefined, 2])
+    const part = objectIn(
+      await merge(`${path}/status`, { metadata: { labels: { a: 'b' } }, spec: { size: 9 }, status: { replicas: 5 } }),
+    )
+    expect(part).toMatchObject({ spec: { size: 3 }, status: { replicas: 5 }, metadata: { generation: 2 } })
+    expect(part.metadata.labels).toBeUndefined()
+    const labelled = objectIn(await merge(path, { metadata: { labels: { a: 'b' } } }))
+    expect(labelled.metadata.generation).toBe(2)
+  })
+
+  test('is put with a resourceVersion only', async () => {
+    await post(plane, at('widgets'), make('Widget', 'put'))
+    const refused = await send(plane, at('widgets', 'put'), { method: 'PUT', body: make('Widget', 'put') })
+    expect(causesOf(refused)).toEqual(['metadata.resourceVersion: Invalid value: 0: must be specified for an update'])
+    const current = objectIn(await send(plane, at('widgets', 'put')))
+    const answer = await send(plane, at('widgets', 'put'), { method: 'PUT', body: { ...current, spec: { size: 4 } } })
+    expect(objectIn(answer)['spec']).toEqual({ size: 4, nested: { on: true } })
+  })
+
+  test('is scaled through its paths', async () => {
+    await post(plane, at('widgets'), make('Widget', 'scaled', { spec: { size: 2 } }))
+    const path = `${at('widgets', 'scaled')}`
+    await merge(`${path}/status`, { status: { replicas: 1, selector: 'a=b' } })
+    const scale = objectIn(await send(plane, `${path}/scale`))
+    expect(scale).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'scaled', namespace: 'default' },
+      spec: { replicas: 2 },
+      status: { replicas: 1, selector: 'a=b' },
+    })
+    expect(objectIn(await merge(`${path}/scale`, { spec: { replicas: 7 } }))['spec']).toEqual({ replicas: 7 })
+    expect(objectIn(await send(plane, path))['spec']).toMatchObject({ size: 7 })
+    expect(causesOf(await merge(`${path}/scale`, { spec: { replicas: -5 } }))).toContain(
+      '.spec.size: Invalid value: -5: should be a non-negative integer',
+    )
+    const empty = await send(plane, `${path}/scale`, {
+      method: 'PUT',
+      body: { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'scaled' } },
+    })
+    expect([empty.code, (empty.body as Status).message]).toEqual([
+      400,
+      'the spec replicas field ".spec.size" cannot be empty',
+    ])
+  })
+
+  test('without a size has no scale', async () => {
+    await post(plane, at('widgets'), make('Widget', 'plain'))
+    const { code, body } = await send(plane, at('widgets', 'plain/scale'))
+    expect([code, body]).toMatchObject([
+      500,
+      {
+        reason: 'InternalError',
+        message: 'Internal error occurred: the spec replicas field ".spec.size" does not exist',
+      },
+    ])
+  })
+
+  test('is applied by the server, with conflicts by field', async () => {
+    const apply = (manager: string, spec: JsonObject, force = false): Promise<Answered> =>
+      send(plane, `${at('widgets', 'applied')}?fieldManager=${manager}&force=${force}`, {
+        method: 'PATCH',
+        body: make('Widget', 'applied', { spec }),
+        type: 'application/apply-patch+yaml',
+      })
+    expect((await apply('one', { size: 2, ports: [{ k: 'a' }] })).code).toBe(201)
+    const shared = objectIn(await apply('two', { ports: [{ k: 'b' }] }))
+    expect(shared['spec']).toMatchObject({ size: 2, ports: [{ k: 'a' }, { k: 'b' }] })
+    const conflict = await apply('two', { size: 3 })
+    expect([conflict.code, causesOf(conflict)]).toEqual([409, ['.spec.size: conflict with "one"']])
+    expect(objectIn(await apply('two', { size: 3 }, true))['spec']).toMatchObject({ size: 3, ports: [{ k: 'a' }] })
+  })
+
+  test('is shown in a table with the columns that were declared', async () => {
+    await post(plane, at('widgets'), make('Widget', 'shown', { spec: { color: 'red' } }))
+    const { body } = await send(plane, at('widgets', 'shown'), {
+      headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+    })
+    expect(body).toMatchObject({
+      columnDefinitions: [
+        { name: 'Name' },
+        {
+          name: 'Size',
+          type: 'integer',
+          description: 'Custom resource definition column (in JSONPath format): .spec.size',
+          priority: 0,
+        },
+        { name: 'Color', type: 'string', priority: 1 },
+      ],
+      rows: [{ cells: ['shown', 1, 'red'] }],
+    })
+  })
+
+  test('is selected by the fields that were declared, and by no others', async () => {
+    await post(plane, at('widgets'), make('Widget', 'blue', { spec: { color: 'blue', size: 9 } }))
+    const selected = await send(plane, `${at('widgets')}?fieldSelector=spec.color%3Dblue,spec.size%3D9`)
+    const { items, kind } = selected.body as { items: KubeObject[]; kind: string }
+    expect([kind, items.map((i) => i.metadata.name)]).toEqual(['WidgetList', ['blue']])
+    const refused = await send(plane, `${at('widgets')}?fieldSelector=spec.name%3Da`)
+    expect([refused.code, (refused.body as Status).message]).toEqual([400, 'field label not supported: spec.name'])
+  })
+
+  const forms = [
+    { name: 'a protobuf answer', given: { headers: { accept: 'application/vnd.kubernetes.protobuf' } }, code: 406 },
+    {
+      name: 'a protobuf body',
+      given: { method: 'POST', body: 'k8s', type: 'application/vnd.kubernetes.protobuf' },
+      code: 415,
+    },
+  ]
+  test.each(forms)('has no $name', async ({ given, code }) => {
+    expect((await send(plane, at('widgets'), given)).code).toBe(code)
+  })
+
+  test('takes no strategic merge patch', async () => {
+    await post(plane, at('widgets'), make('Widget', 'patched'))
+    const answer = await send(plane, at('widgets', 'patched'), {
+      method: 'PATCH',
+      body: {},
+      type: 'application/strategic-merge-patch+json',
+    })
+    expect([answer.code, (answer.body as Status).message]).toEqual([
+      415,
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    ])
+  })
+
+  test('is deleted with a Status', async () => {
+    await post(plane, at('widgets'), make('Widget', 'gone'))
+    const { code, body } = await send(plane, at('widgets', 'gone'), { method: 'DELETE' })
+    expect([code, body]).toMatchObject([200, { kind: 'Status', status: 'Success', details: { name: 'gone' } }])
+  })
+
+  test('is described in discovery and in both OpenAPI documents', async () => {
+    const { body } = await send(plane, '/apis/ex.io/v1')
+    expect((body as { resources: unknown[] }).resources).toEqual([
+      {
+        name: 'widgets',
+        singularName: 'widget',
+        namespaced: true,
+        kind: 'Widget',
+        verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+        shortNames: ['wd'],
+        categories: ['all'],
+        storageVersionHash: expect.any(String),
+      },
+      {
+        name: 'widgets/scale',
+        singularName: '',
+        namespaced: true,
+        group: 'autoscaling',
+        version: 'v1',
+        kind: 'Scale',
+        verbs: ['get', 'patch', 'update'],
+      },
+      { name: 'widgets/status', singularName: '', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
+    ])
+    const v3 = await send(plane, '/openapi/v3/apis/ex.io/v1')
+    expect(v3.text).toContain('"io.ex.v1.Widget"')
+    const v2 = await send(plane, '/openapi/v2')
+    expect(v2.text).toContain('/apis/ex.io/v1/namespaces/{namespace}/widgets/{name}/status')
+  })
+
+  test('is no way to hang the server: a pattern made for backtracking is matched in no time', async () => {
+    const schema = objectOf({ x: { type: 'string', pattern: '^(a+)+$' } })
+    await install(plane, definition({ plural: 'traps', kind: 'Trap', schema }))
+    const before = performance.now()
+    const answer = await post(plane, at('traps'), make('Trap', 'a', { x: `${'a'.repeat(50_000)}b` }))
+    expect(answer.code).toBe(422)
+    expect(performance.now() - before).toBeLessThan(5_000)
+  })
+
+  test('is refused when its patterns would take more steps than one validation has', async () => {
+    const schema = objectOf({ x: { type: 'string', pattern: '^(x{0,900}y{0,900})*$' } })
+    await install(plane, definition({ plural: 'mazes', kind: 'Maze', schema }))
+    const answer = await post(plane, at('mazes'), make('Maze', 'a', { x: 'xy'.repeat(100_000) }))
+    expect(answer.code).toBe(422)
+    expect((answer.body as Status).message).toContain('matching the patterns of this object would take too long')
+  })
+})
+
+describe('versions', () => {
+  const version = (name: string, storage: boolean, properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: objectOf({ spec: objectOf(properties) }) },
+    ...more,
+  })
+  const text = { type: 'string' }
+
+  test('show one object, each as its schema has it', async () => {
+    await install(
+      plane,
+      definition({
+        plural: 'doors',
+        kind: 'Door',
+        versions: [
+          version('v1', true, { both: text, old: text }),
+          version('v2', false, { both: text, fresh: { type: 'string', default: 'new' } }),
+        ],
+      }),
+    )
+    objectIn(await post(plane, at('doors'), make('Door', 'a', { spec: { both: 'x', old: 'y' } })), 201)
+    const second = objectIn(await send(plane, at('doors', 'a', 'default', 'v2')))
+    expect([second.apiVersion, second['spec']]).toEqual(['ex.io/v2', { both: 'x', fresh: 'new' }])
+    const path = at('doors', 'a', 'default', 'v2')
+    const changed = objectIn(await merge(path, { spec: { both: 'z', fresh: 'set' } }))
+    expect(changed['spec']).toEqual({ both: 'z', fresh: 'new' })
+    expect(objectIn(await send(plane, at('doors', 'a')))['spec']).toEqual({ both: 'z' })
+    const { body } = await send(plane, at('doors', '', 'default', 'v2'))
+    expect((body as { items: KubeObject[] }).items[0]).toMatchObject({ apiVersion: 'ex.io/v2', spec: { both: 'z' } })
+  })
+
+  test('that are deprecated warn, and name what is better', async () => {
+    await install(
+      plane,
+      definition({
+        plural: 'gates',
+        kind: 'Gate',
+        versions: [
+          version('v1beta1', false, {}, { deprecated: true }),
+          version('v1alpha1', false, {}, { deprecated: true, deprecationWarning: 'too old' }),
+          version('v1', true, {}),
+        ],
+      }),
+    )
+    const warningOf = async (v: string): Promise<string | null> =>
+      (await send(plane, at('gates', '', 'default', v))).headers.get('warning')
+    expect(await warningOf('v1beta1')).toBe('299 - "ex.io/v1beta1 Gate is deprecated; use ex.io/v1 Gate"')
+    expect(await warningOf('v1alpha1')).toBe('299 - "too old"')
+    expect(await warningOf('v1')).toBeNull()
+  })
+
+  test('of a changed schema prune and fill in what was stored before', async () => {
+    const path = `${definitionsPath}/lamps.ex.io`
+    await install(plane, definition({ plural: 'lamps', kind: 'Lamp', versions: [version('v1', true, { old: text })] }))
+    await post(plane, at('lamps'), make('Lamp', 'a', { spec: { old: 'x' } }))
+    const changed = version('v1', true, { fresh: { type: 'string', default: 'on' } })
+    await merge(path, { spec: { versions: [changed] } })
+    expect(objectIn(await send(plane, at('lamps', 'a')))['spec']).toEqual({ fresh: 'on' })
+    const { body } = await send(plane, at('lamps'))
+    expect((body as { items: KubeObject[] }).items[0]?.['spec']).toEqual({ fresh: 'on' })
+  })
+
+  test('that are served no longer are gone at once', async () => {
+    const versions = (served: boolean): JsonObject[] => [
+      version('v1', true, {}),
+      { ...version('v2', false, {}), served },
+    ]
+    await install(plane, definition({ plural: 'keys', kind: 'Key', versions: versions(true) }))
+    expect((await send(plane, at('keys', '', 'default', 'v2'))).code).toBe(200)
+    await merge(`${definitionsPath}/keys.ex.io`, { spec: { versions: versions(false) } })
+    expect((await send(plane, at('keys', '', 'default', 'v2'))).code).toBe(404)
+    expect((await send(plane, at('keys'))).code).toBe(200)
+  })
+
+  test('with rules or a conversion webhook come with a warning of what is not done', async () => {
+    const rule = { rule: 'self.x > 0' }
+    const schema = { type: 'object', 'x-kubernetes-validations': [rule] }
+    const { headers } = await post(plane, definitionsPath, definition({ schema }), '?dryRun=All')
+    expect(headers.get('warning')).toContain('x-kubernetes-validations are kept but not enforced')
+  })
+})
+
+describe('names', () => {
+  test('in use stay with whom they are accepted for, and pass on when that one goes', async () => {
+    await install(plane, definition({ plural: 'cats', kind: 'Pet', names: { shortNames: ['p'] } }))
+    const second = await install(
+      plane,
+      definition({ plural: 'dogs', kind: 'Pet', names: { shortNames: ['p'] } }),
+      'NamesAccepted',
+      'False',
+    )
+    expect(second.status?.conditions?.map(({ lastTransitionTime: _, ...c }) => c)).toEqual([
+      {
+        type: 'NamesAccepted',
+        status: 'False',
+        reason: 'ListKindConflict',
+        message: '"PetList" is already in use',
+      },
+      { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+    ])
+    expect((await send(plane, at('dogs'))).code).toBe(404)
+    await uninstall(plane, 'cats.ex.io')
+    const now = await until(plane, 'dogs.ex.io', (d) => d?.status?.conditions?.[1]?.status === 'True')
+    expect(now?.status?.acceptedNames).toMatchObject({ kind: 'Pet', shortNames: ['p'] })
+    expect((await send(plane, at('dogs'))).code).toBe(200)
+  })
+
+  test('of a built-in kind stay built in', async () => {
+    const given = definition({
+      group: 'policy.borough.dev',
+      plural: 'namespacetemplates',
+      kind: 'NamespaceTemplate',
+      scope: 'Cluster',
+    })
+    await install(plane, given)
+    const { body } = await send(plane, '/apis/policy.borough.dev/v1alpha1/namespacetemplates')
+    expect(body).toMatchObject({ kind: 'NamespaceTemplateList' })
+    await uninstall(plane, 'namespacetemplates.policy.borough.dev')
+    expect((await send(plane, '/apis/policy.borough.dev/v1alpha1/namespacetemplates')).code).toBe(200)
+  })
+})
+
+describe('deletion', () => {
+  test('of a definition takes its instances with it, waits for their finalizers, and lets none in', async () => {
+    await install(plane, definition({ plural: 'boxes', kind: 'Box' }))
+    await post(plane, '/api/v1/namespaces', { metadata: { name: 'elsewhere' } })
+    await post(plane, at('boxes'), make('Box', 'plain'))
+    await post(plane, at('boxes', '', 'elsewhere'), {
+      ...make('Box', 'held'),
+      metadata: { name: 'held', finalizers: ['ex.io/wait'] },
+    })
+    const path = `${definitionsPath}/boxes.ex.io`
+    const deleted = objectIn(await send(plane, path, { method: 'DELETE' }))
+    expect(deleted.metadata.deletionTimestamp).toBeDefined()
+    const going = await until(
+      plane,
+      'boxes.ex.io',
+      (d) => d?.status?.conditions?.some((c) => c.type === 'Terminating') === true,
+    )
+    expect(going?.status?.conditions?.at(-1)).toMatchObject({
+      status: 'True',
+      reason: 'InstanceDeletionInProgress',
+      message: 'CustomResource deletion is in progress',
+    })
+    const refused = await post(plane, at('boxes'), make('Box', 'late'))
+    expect([refused.code, refused.body]).toMatchObject([
+      403,
+      {
+        message: 'create not allowed while custom resource definition is terminating',
+        reason: 'Forbidden',
+        details: { group: 'ex.io', kind: 'Box' },
+      },
+    ])
+    await merge(at('boxes', 'held', 'elsewhere'), { metadata: { finalizers: null } })
+    await until(plane, 'boxes.ex.io', (d) => d === undefined)
+    expect((await send(plane, at('boxes', '', 'elsewhere'))).code).toBe(404)
+    await install(plane, definition({ plural: 'boxes', kind: 'Box' }))
+    const { body } = await send(plane, '/apis/ex.io/v1/boxes')
+    expect((body as { items: unknown[] }).items).toEqual([])
+  })
+
+  test('of the last definition of a group takes the group with it', async () => {
+    await install(plane, definition({ group: 'lone.io', plural: 'ones', kind: 'One', scope: 'Cluster' }))
+    expect((await send(plane, '/apis/lone.io/v1/ones')).code).toBe(200)
+    await uninstall(plane, 'ones.lone.io')
+    const answer = await send(plane, '/apis/lone.io/v1')
+    expect([answer.code, answer.text]).toEqual([404, '404 page not found\n'])
+    expect((await send(plane, '/apis')).text).not.toContain('lone.io')
+  })
+
+  test('of a namespace takes custom resources with it, those with finalizers when they are let go', async () => {
+    await install(plane, definition({ plural: 'crates', kind: 'Crate' }))
+    await post(plane, '/api/v1/namespaces', { metadata: { name: 'leaving' } })
+    await post(plane, at('crates', '', 'leaving'), make('Crate', 'plain'))
+    await post(plane, at('crates', '', 'leaving'), {
+      ...make('Crate', 'held'),
+      metadata: { name: 'held', finalizers: ['ex.io/wait'] },
+    })
+    await send(plane, '/api/v1/namespaces/leaving', { method: 'DELETE' })
+    const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+    const stop = new AbortController()
+    const events = plane.client.watch(namespaces, {
+      fieldSelector: 'metadata.name=leaving',
+      sendInitialEvents: true,
+      allowWatchBookmarks: true,
+      signal: stop.signal,
+    })
+    let released = false
+    for await (const { type, object } of events) {
+      if (type === 'DELETED') break
+      const conditions = (object as unknown as CustomResourceDefinition).status?.conditions ?? []
+      const remaining = conditions.find((c) => c.type === 'NamespaceFinalizersRemaining')
+      if (!released && remaining?.status === 'True') {
+        released = true
+        expect(remaining.message).toContain('ex.io/wait')
+        await merge(at('crates', 'held', 'leaving'), { metadata: { finalizers: null } })
+      }
+    }
+    stop.abort()
+    expect(released).toBe(true)
+    expect((await send(plane, at('crates', 'held', 'leaving'))).code).toBe(404)
+  })
+})
+
+test('definitions that were there before the start are served from the first request on', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'borough-crds-'))
+  const config: Config = { ...defaultConfig, dataDir, storage: { engine: 'sqlite' } }
+  try {
+    const given = definition({ plural: 'stones', kind: 'Stone' })
+    {
+      await using first = await createControlPlane(config)
+      const client = first.client()
+      await client.create(definitionResource, given)
+      for await (const { object } of client.watch(definitionResource, {
+        sendInitialEvents: true,
+        signal: new AbortController().signal,
+      })) {
+        if (isEstablished(object as CustomResourceDefinition)) break
+      }
+      await client.create(stones, { ...make('Stone', 'a'), metadata: { name: 'a', namespace: 'default' } })
+    }
+    await using second = await createControlPlane({ ...config, controllers: () => false })
+    expect(await second.client().get(stones, { namespace: 'default', name: 'a' })).toMatchObject({ kind: 'Stone' })
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})
+
+test('a template populates namespaces with custom resources', async () => {
+  await install(plane, definition({ plural: 'policies', kind: 'Policy' }))
+  const template = {
+    apiVersion: 'policy.borough.dev/v1alpha1',
+    kind: 'NamespaceTemplate',
+    metadata: { name: 'with-policy' },
+    spec: {
+      namespaces: { labelSelector: { matchLabels: { policed: 'yes' } } },
+      templates: [
+        { apiVersion: 'ex.io/v1', kind: 'Policy', metadata: { name: 'house' }, spec: { owner: '$(NAMESPACE)' } },
+      ],
+    },
+  }
+  const made = await post(plane, '/apis/policy.borough.dev/v1alpha1/namespacetemplates', template)
+  expect([made.code, made.text]).toMatchObject([201, expect.any(String)])
+  await post(plane, '/api/v1/namespaces', { metadata: { name: 'policed', labels: { policed: 'yes' } } })
+  expect(objectIn(await send(plane, at('policies', 'house', 'policed')))['spec']).toEqual({ owner: 'policed' })
+})
