@@ -55,14 +55,20 @@ export interface ControlPlane extends AsyncDisposable {
 
 export async function createControlPlane(config: Config): Promise<ControlPlane> {
   const { clock, ids, log, dataDir } = config
+  // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
+  await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
-  const stop = new AbortController()
+  opening.use(audit?.sink)
+  const storing = openStorage(config)
+  opening.defer(() =>
+    storing.then(
+      (opened) => opened[Symbol.asyncDispose](),
+      () => undefined,
+    ),
+  )
   const store = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
-  const [pki, storage] = await Promise.all([
-    openPki(store, { clock, names: servingNames(namesOf(config)) }),
-    openStorage(config),
-  ])
-  const core = await wireCore(config, storage, pki.caCert)
+  const [pki, storage] = await Promise.all([openPki(store, { clock, names: servingNames(namesOf(config)) }), storing])
+  const core = opening.use(await wireCore(config, storage, pki.caCert))
   const compactor = new Compactor({
     storage,
     clock,
@@ -70,6 +76,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     windowBytes: config.history.bytes,
     onError: (error) => log.warn({ error }, 'history could not be compacted; it will be tried again'),
   })
+  opening.use(compactor)
   compactor.start()
 
   const find = (resource: string, namespace: string, name: string): KubeObject | undefined => {
@@ -146,7 +153,13 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
   metrics.startSoon(clock)
+  const stop = new AbortController()
   const controllers = runControllers(core, pki, client, metrics, stop.signal)
+  opening.defer(async () => {
+    stop.abort()
+    await controllers
+  })
+  const running = opening.move()
 
   return {
     core,
@@ -159,12 +172,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     drain: () => core.hold.release(),
     async [Symbol.asyncDispose]() {
       core.hold.release()
-      stop.abort()
-      await controllers
-      await compactor[Symbol.asyncDispose]()
-      await core[Symbol.asyncDispose]()
-      await storage[Symbol.asyncDispose]()
-      await audit?.sink[Symbol.asyncDispose]()
+      await running.disposeAsync()
     },
   }
 }

@@ -13,7 +13,7 @@ export async function runUp(config: Config, logLevel: string, json: boolean): Pr
   const dataDirPath = config.dataDir
   if (dataDirPath === undefined) throw new Error('a data directory is needed')
   await using dataDir = await openDataDir(dataDirPath)
-  const server = await serve({ ...config, log })
+  await using server = await serve({ ...config, log })
   const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
   await Promise.all([
     ...kubeconfigs.map((path) => writePrivateFile(path, server.adminKubeconfig)),
@@ -28,7 +28,6 @@ export async function runUp(config: Config, logLevel: string, json: boolean): Pr
   const impatient = (): void => process.exit(130)
   process.once('SIGINT', impatient)
   process.once('SIGTERM', impatient)
-  await server[Symbol.asyncDispose]()
 }
 
 function sayReady(server: Server, kubeconfigs: readonly string[], json: boolean): void {
