@@ -19,7 +19,9 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new PrivateFileError(`can't make the directory ${path} (${codeOf(error)})`, { cause: error })
+    throw new PrivateFileError(`can't make the directory ${path} (${codeOf(error)}): choose another place for it`, {
+      cause: error,
+    })
   }
   const directory = await openChecked(path, constants.O_RDONLY | constants.O_DIRECTORY, 'chmod 700')
   await directory.close()

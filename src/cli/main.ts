@@ -7,8 +7,10 @@ import { addUpCommand } from './up.ts'
 
 const program = new Command('borough')
   .description('A Kubernetes-compatible namespace control plane')
-  .showHelpAfterError('(borough --help shows what there is)')
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'borough: ')) })
+  .configureOutput({
+    outputError: (text, write) =>
+      write(`borough: ${text.replace(/^error: /, '').trim()} (borough --help shows what there is)\n`),
+  })
   .exitOverride()
 addUpCommand(program)
 addKubeconfigCommand(program)
