@@ -1,0 +1,215 @@
+/**
+ * The command line when something is wrong: one line that says what it is and what to do, exit code 1, and every file
+ * as it was.
+ */
+import { hash } from 'node:crypto'
+import { chmod, cp, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { BoroughProcess, borough } from './borough-process.ts'
+
+let folder: string
+/** A data directory that was in use, and is not now. */
+let used: string
+/** One whose server runs. */
+let busy: BoroughProcess
+let taken: Server
+let takenPort: number
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'borough-cli-'))
+  busy = await BoroughProcess.start()
+  const past = await BoroughProcess.start()
+  await past.end('SIGTERM')
+  used = join(folder, 'used')
+  await cp(past.dataDir, used, { recursive: true })
+  await past[Symbol.asyncDispose]()
+  taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  const address = taken.address()
+  takenPort = typeof address === 'object' && address !== null ? address.port : 0
+  await writeFile(join(folder, 'file'), '')
+}, 90_000)
+
+afterAll(async () => {
+  await new Promise((resolve) => taken.close(resolve))
+  await busy[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+}, 60_000)
+
+interface Row {
+  readonly name: string
+  /** The arguments; it may prepare the directory `dir`, a copy of one that was in use. */
+  readonly given: (dir: string) => Promise<string[]> | string[]
+  readonly want: RegExp
+  /** The store was opened, and may have been tidied; keys are as they were in any case. */
+  readonly opened?: true
+  /** Some refusals can't be had as root. */
+  readonly notAsRoot?: true
+}
+
+const up = (dir: string, ...more: string[]): string[] => ['up', '--data-dir', dir, '--listen', '127.0.0.1:0', ...more]
+
+/** Writes over the middle of a file. */
+async function damage(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  const { size } = await file.stat()
+  await file.write(Buffer.alloc(Math.max(1, size >> 1), 0xa5), 0, undefined, size >> 2)
+  await file.close()
+}
+
+const rows: readonly Row[] = [
+  { name: 'an unknown flag', given: () => ['up', '--bogus'], want: /unknown option '--bogus'.*--help/ },
+  { name: 'an unknown command', given: () => ['down'], want: /unknown command 'down'.*--help/ },
+  { name: 'an argument too many', given: () => ['up', 'now'], want: /too many arguments for 'up'.*now.*--help/ },
+  { name: 'an address that is none', given: () => ['up', '--listen', 'here'], want: /'here' is invalid.*host:port/ },
+  { name: 'a port that is none', given: () => ['up', '--listen', ':99999'], want: /':99999' is invalid.*host:port/ },
+  {
+    name: 'an engine nobody has',
+    given: () => ['up', '--storage', 'stone'],
+    want: /'stone' is invalid.*sqlite, memory/,
+  },
+  {
+    name: 'a controller nobody has',
+    given: () => ['up', '--controllers=none'],
+    want: /unknown controller "none"; known: /,
+  },
+  {
+    name: 'a port that is taken',
+    given: (dir) => ['up', '--data-dir', dir, '--listen', `127.0.0.1:${takenPort}`],
+    want: /the port is taken, choose another with --listen/,
+    opened: true,
+  },
+  {
+    name: 'an address of another machine',
+    given: (dir) => ['up', '--data-dir', dir, '--listen', '192.0.2.1:0'],
+    want: /this machine has no such address, choose another with --listen/,
+    opened: true,
+  },
+  {
+    name: 'a data directory in use',
+    given: () => up(busy.dataDir),
+    want: /is in use by another borough \(process \d+, https:\/\/127\.0\.0\.1:\d+\): stop it, or choose another --data-dir/,
+  },
+  {
+    name: 'a data directory that is a file',
+    given: () => up(join(folder, 'file')),
+    want: /can't make the directory .*file/,
+  },
+  {
+    name: 'a data directory below a file',
+    given: () => up(join(folder, 'file', 'data')),
+    want: /can't make the directory/,
+  },
+  {
+    name: 'a data directory where nothing may be written',
+    given: async (dir) => {
+      await chmod(dir, 0o500)
+      return up(dir)
+    },
+    want: /EACCES/,
+    notAsRoot: true,
+  },
+  {
+    name: 'a data directory open to others',
+    given: async (dir) => {
+      await chmod(dir, 0o755)
+      return up(dir)
+    },
+    want: /is open to other users \(mode 755\): run 'chmod 700 /,
+  },
+  {
+    name: 'a damaged store',
+    given: async (dir) => {
+      await damage(join(dir, 'store', 'state.db'))
+      return up(dir)
+    },
+    want: /state\.db is damaged.*restore it from a backup/,
+  },
+  {
+    name: 'a store that was cut off',
+    given: async (dir) => {
+      await truncate(join(dir, 'store', 'state.db'), 5000)
+      return up(dir)
+    },
+    want: /state\.db is damaged.*restore it from a backup/,
+  },
+  {
+    name: 'a damaged key',
+    given: async (dir) => {
+      await writeFile(join(dir, 'pki', 'ca.key'), 'not a key\n')
+      return up(dir)
+    },
+    want: /ca\.key is not a private key in PEM: restore it/,
+  },
+  {
+    name: 'a key that is gone',
+    given: async (dir) => {
+      await rm(join(dir, 'pki', 'ca.key'))
+      return up(dir)
+    },
+    want: /has ca\.crt but not ca\.key: restore it/,
+  },
+  {
+    name: 'a token file that is not there',
+    given: (dir) => up(dir, '--token-file', join(folder, 'no.csv')),
+    want: /can't read the token file .*no\.csv/,
+  },
+  {
+    name: 'a kubeconfig that can not be written',
+    given: (dir) => up(dir, '--kubeconfig', join(folder, 'file', 'kubeconfig')),
+    want: /can't write .*kubeconfig/,
+    opened: true,
+  },
+  {
+    name: 'an etcd that is not there',
+    given: (dir) => up(dir, '--storage', 'etcd://127.0.0.1:1'),
+    want: /no etcd endpoint can be reached \(http:\/\/127\.0\.0\.1:1/,
+  },
+  { name: 'a kubeconfig for nobody', given: () => ['kubeconfig'], want: /required option '--user <name>'.*--help/ },
+  {
+    name: 'a kubeconfig of a server that never was',
+    given: () => ['kubeconfig', '--user', 'anna', '--data-dir', join(folder, 'never')],
+    want: /there is no certificate authority in .*: start 'borough up' first/,
+  },
+  {
+    name: 'a kubeconfig for a time that is none',
+    given: () => ['kubeconfig', '--user', 'anna', '--duration', 'long'],
+    want: /'long' is invalid.*90m, 24h, 30d/,
+  },
+]
+
+const root = process.getuid?.() === 0
+
+test.each(rows.filter(({ notAsRoot }) => !(notAsRoot && root)))(
+  '$name is told in one line',
+  async ({ given, want, opened = false }) => {
+    const dir = await mkdtemp(join(folder, 'data-'))
+    await cp(used, dir, { recursive: true })
+    const args = await given(dir)
+    const before = await contentsOf(dir, opened)
+    const { code, stdout, stderr } = await borough(args)
+    expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^borough: [^\n]+\n$/)
+    expect(stderr).toMatch(want)
+    expect(await contentsOf(dir, opened)).toEqual(before)
+    await chmod(dir, 0o700)
+  },
+  60_000,
+)
+
+test('help is no mistake', async () => {
+  const { code, stdout, stderr } = await borough(['up', '--help'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain('--data-dir')
+}, 60_000)
+
+/** Names and hashes of all that somebody would miss. */
+async function contentsOf(dir: string, keysOnly: boolean): Promise<Record<string, string>> {
+  const kept = keysOnly ? /(ca|sa-[^/]*)\.(key|crt)$/ : /\.(db|key|crt)$/
+  const names = (await readdir(dir, { recursive: true })).filter((name) => kept.test(name)).sort()
+  const hashes = names.map(async (name) => [name, hash('sha256', await readFile(join(dir, name)))] as const)
+  return Object.fromEntries(await Promise.all(hashes))
+}
