@@ -19,11 +19,13 @@ export async function runUp(config: Config, logLevel: string, json: boolean): Pr
     ...kubeconfigs.map((path) => writePrivateFile(path, server.adminKubeconfig)),
     dataDir.announce({ url: server.url, pid: process.pid }),
   ])
-  sayReady(server, kubeconfigs, json)
-  const signal = await Promise.race([
+  const signalled = Promise.race([
     once(process, 'SIGINT').then(() => 'SIGINT'),
     once(process, 'SIGTERM').then(() => 'SIGTERM'),
   ])
+  // After that: whoever waits for this line may send a signal at once.
+  sayReady(server, kubeconfigs, json)
+  const signal = await signalled
   if (!json) process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)
   const impatient = (): void => process.exit(130)
   process.once('SIGINT', impatient)
