@@ -22,7 +22,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'borough-cli-'))
   busy = await BoroughProcess.start()
   const past = await BoroughProcess.start()
-  await past.end('SIGTERM')
+  // At once after it said that it serves.
+  expect(await past.end('SIGTERM')).toEqual({ code: 0, signal: null })
   used = join(folder, 'used')
   await cp(past.dataDir, used, { recursive: true })
   await past[Symbol.asyncDispose]()
@@ -143,6 +144,7 @@ const rows: readonly Row[] = [
       return up(dir)
     },
     want: /ca\.key is not a private key in PEM: restore it/,
+    opened: true,
   },
   {
     name: 'a key that is gone',
@@ -151,11 +153,13 @@ const rows: readonly Row[] = [
       return up(dir)
     },
     want: /has ca\.crt but not ca\.key: restore it/,
+    opened: true,
   },
   {
     name: 'a token file that is not there',
     given: (dir) => up(dir, '--token-file', join(folder, 'no.csv')),
     want: /can't read the token file .*no\.csv/,
+    opened: true,
   },
   {
     name: 'a kubeconfig that can not be written',
