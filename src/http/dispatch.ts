@@ -89,9 +89,9 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
     if (subresource === 'finalize' && (method === 'POST' || method === 'PUT')) return deps.verbs.update
     if (!(declared.verbs as readonly string[]).includes(verb)) throw methodNotAllowed()
     // What the verbs would do, they would do to the parent: `DELETE services/x/proxy` is not about the Service.
-    // (`pods/log` is declared to be a Pod, and is none.)
+    // (`pods/log` is declared to be a Pod, and is none.) So without a handler of its own it has none at all.
     const isPart = declared.kind.kind === type.kind && declared.verbs.includes('update')
-    if (!isPart) throw notServed(type, `${type.resource}/${subresource}`, name)
+    if (!isPart) throw methodNotAllowed()
     return deps.verbs[verb]
   }
   const answered = deps.answered.get(groupKey(type))
@@ -104,16 +104,8 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
   if (!(type.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
   if (verb === 'create' && type.namespaced && namespace === '') throw methodNotAllowed()
   if (verb === 'deletecollection' && type.namespaced && namespace === '') throw methodNotAllowed()
-  if (verb === 'create' && !type.stored) throw notServed(type, type.resource, name)
+  if (verb === 'create' && !type.stored) throw methodNotAllowed()
   return deps.verbs[verb]
-}
-
-/** Declared, so that clients find what they know, but there are no nodes behind this server to do it. */
-function notServed({ group, resource }: ResourceType, what: string, name: string): StatusError {
-  return new StatusError(`${what} is not served: this control plane runs no workloads`, {
-    code: 501,
-    details: { ...(name ? { name } : {}), ...(group ? { group } : {}), kind: resource },
-  })
 }
 
 function refuse(): never {
