@@ -104,6 +104,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     lister,
     objectMeta: catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
     onReplaced: (storageName) => endWatches(cache, storageName),
+    onFault: (definition, error) => log.error({ definition, error }, 'a definition can not be served'),
   })
   const hold = new NamespaceHold(clock)
   lister.subscribe(namespaceType, (next, old) =>

@@ -285,6 +285,18 @@ describe('a schema', () => {
       want: [`${root}.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata`],
     },
     {
+      name: 'has keywords of the right types at every depth',
+      given: field({
+        type: 'array',
+        items: { type: 'object', properties: { a: null }, required: 'a', minLength: 'x' },
+      }),
+      want: [
+        `${at}.items.properties: Invalid value: {"a":null}: must be a map of objects`,
+        `${at}.items.required: Invalid value: "a": must be a list of strings`,
+        `${at}.items.minLength: Invalid value: "x": must be an integer`,
+      ],
+    },
+    {
       name: 'is not nullable at the root',
       given: { type: 'object', nullable: true },
       want: [`${root}.nullable: Forbidden: nullable cannot be true at the root`],

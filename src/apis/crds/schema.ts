@@ -85,7 +85,9 @@ function addContents(out: Writable<Schema>, props: JsonObject, objectMeta: Schem
   const { properties, additionalProperties, items } = props
   if (isJsonObject(properties)) {
     out.properties = new Map(
-      Object.entries(properties).map(([name, child]) => [name, toSchema(child as JsonObject, objectMeta)]),
+      Object.entries(properties)
+        .filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]))
+        .map(([name, child]) => [name, toSchema(child, objectMeta)]),
     )
   }
   if (additionalProperties === true) out.additionalProperties = true
@@ -95,7 +97,7 @@ function addContents(out: Writable<Schema>, props: JsonObject, objectMeta: Schem
 
 function addAlternatives(out: Writable<Schema>, props: JsonObject, objectMeta: Schema): void {
   const branches = (value: JsonValue | undefined): Schema[] =>
-    Array.isArray(value) ? value.map((branch) => toSchema(branch as JsonObject, objectMeta)) : []
+    Array.isArray(value) ? value.filter(isJsonObject).map((branch) => toSchema(branch, objectMeta)) : []
   const intOrString = out.type === 'intOrString'
   const anyOf = intOrString && isIntOrStringPattern(props['anyOf']) ? [] : branches(props['anyOf'])
   const allOf = branches(props['allOf'])

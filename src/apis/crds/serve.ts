@@ -20,6 +20,8 @@ export interface CustomResourcesDeps {
   readonly objectMeta: Schema
   /** The objects of this storage name are shown otherwise from now on, or not at all. */
   readonly onReplaced: (storageName: string) => void
+  /** A definition in the store can't be served; the others are. */
+  readonly onFault: (name: string, error: unknown) => void
 }
 
 interface Served {
@@ -54,7 +56,11 @@ export class CustomResources {
     }
     deps.lister.subscribe(type, (next, old) => {
       const name = next?.name ?? old?.name ?? ''
-      this.#changed(name, next?.object as CustomResourceDefinition | undefined, serve)
+      try {
+        this.#changed(name, next?.object as CustomResourceDefinition | undefined, serve)
+      } catch (error) {
+        deps.onFault(name, error)
+      }
     })
     const add = atStart
     atStart = undefined

@@ -15,6 +15,7 @@ import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { approvalErrors } from './approval.ts'
 import { defaultErrors } from './default-rules.ts'
+import { keywordTypeErrors } from './keyword-types.ts'
 import { schemaRuleErrors } from './schema-rules.ts'
 import { structuralErrors } from './structural.ts'
 import { type CustomResourceDefinition, type DefinitionNames, type DefinitionVersion, isEstablished } from './types.ts'
@@ -169,6 +170,8 @@ function schemaErrors(
 ): FieldError[] {
   // What was accepted is not judged again: rules get stricter from release to release.
   if (old?.versions.some((v) => v.name === version.name && jsonEqual(v.schema?.openAPIV3Schema, schema))) return []
+  const mistyped = keywordTypeErrors(schema, path)
+  if (mistyped.length > 0) return mistyped
   const errors: FieldError[] = []
   if (version.subresources?.status) {
     const type = schema['type'] ?? ''
