@@ -37,6 +37,8 @@ export interface Attributes {
 /** An extra write of a decision. `object` spares the next decision of the lane a parse of `value`. */
 export interface DecidedWrite extends Write {
   readonly object?: KubeObject
+  /** True = no decision stands on it before it is durable. */
+  readonly hidden?: boolean
 }
 
 /** What must hold at commit, and what else is written with it (DECISIONS 8: a closed list). */
@@ -45,6 +47,13 @@ export interface Decision {
   readonly writes?: readonly DecidedWrite[]
   /** Nothing can be decided before this settles; then everybody is asked again. */
   readonly wait?: Promise<unknown>
+  /**
+   * Work that must be done before it can be decided; then everybody is asked again. Not done for a rehearsal. Answers
+   * how to undo it, should the write not come after all.
+   */
+  readonly begin?: () => Promise<(() => Promise<void>) | undefined>
+  /** Instead of the object that was to be written: with what only the server can fill in at this moment. */
+  readonly object?: KubeObject
 }
 
 /** One object as a decision may rely on it. */
@@ -80,6 +89,8 @@ export interface ContentChange {
   readonly type: ResourceType
   readonly namespace: string
   readonly name: string
+  /** By way of which it is changed; '' or absent = as a whole. */
+  readonly subresource?: string
   /** undefined = created. Parsed when first read. */
   readonly before: KubeObject | undefined
   /** undefined = removed. */

@@ -47,7 +47,7 @@ export const ownKinds: readonly TypeDeclaration[] = [
   },
 ]
 
-/** Admission, in the order in which it is asked. */
+/** Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas). */
 export const admissionOrder = [
   'NamespaceAutoProvision',
   'NamespaceLifecycle',
@@ -61,7 +61,6 @@ export const admissionOrder = [
   'LimitRanger',
   'ServiceAccount',
   'RbacEscalation',
-  'ResourceQuota',
 ] as const
 
 export type AdmissionName = (typeof admissionOrder)[number]

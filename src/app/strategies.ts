@@ -4,6 +4,7 @@ import { definitionStrategy } from '../apis/crds/strategy.ts'
 import { initializerConfigurationStrategy } from '../apis/initializers/strategy.ts'
 import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
 import { podStrategy } from '../apis/pods/strategy.ts'
+import { quotaStrategy } from '../apis/quotas/strategy.ts'
 import {
   clusterRoleBindingStrategy,
   clusterRoleStrategy,
@@ -16,11 +17,17 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Config } from './config.ts'
 
+interface BuiltIn {
+  readonly pods: ResourceType
+  readonly quotas: ResourceType
+  readonly nodeExists: (name: string) => boolean
+}
+
 export function strategies(
   config: Config,
   ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
-  { pods, nodeExists }: { readonly pods: ResourceType; readonly nodeExists: (name: string) => boolean },
+  { pods, quotas, nodeExists }: BuiltIn,
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
@@ -31,6 +38,7 @@ export function strategies(
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],
     ['clusterrolebindings.rbac.authorization.k8s.io', clusterRoleBindingStrategy],
     ['pods', podStrategy(fromCatalog(pods), nodeExists)],
+    ['resourcequotas', quotaStrategy(fromCatalog(quotas))],
     ['roles.rbac.authorization.k8s.io', roleStrategy],
     ['rolebindings.rbac.authorization.k8s.io', roleBindingStrategy],
   ])

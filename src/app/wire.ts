@@ -10,6 +10,8 @@ import { namespaceInitializers } from '../apis/initializers/admission.ts'
 import { mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
 import { initializerConfigurationResource, type NamespaceInitializerConfiguration } from '../apis/initializers/types.ts'
+import { limitRanger } from '../apis/limits/admission.ts'
+import { type LimitRange, limitRangeResource } from '../apis/limits/types.ts'
 import {
   namespaceAutoProvision,
   namespaceExists,
@@ -21,6 +23,8 @@ import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
 import { reservedResourceNames } from '../apis/namespaces/reserved-names.ts'
 import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import { nodeResource, podResource } from '../apis/pods/types.ts'
+import { quotaAccountant } from '../apis/quotas/accountant.ts'
+import { quotaResource } from '../apis/quotas/types.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { serviceAccountAdmission } from '../apis/serviceaccounts/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
@@ -53,6 +57,7 @@ import { createRegistry } from '../registry/generic-registry.ts'
 import type { Lister, Registry, StoredObject, WriteScope } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Storage } from '../storage/storage.ts'
+import { spanOf } from '../watch/type-cache.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type AdmissionName, admissionOrder, ownKinds } from './catalog.ts'
 import type { Config } from './config.ts'
@@ -60,6 +65,7 @@ import { endWatches } from './custom-resources.ts'
 import { trackWrites } from './field-ownership.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
+import { StoredEpochs } from './quota-epochs.ts'
 import { strategies } from './strategies.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
@@ -155,6 +161,9 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
       : {}),
     NamespaceFinalization: namespaceFinalization(content),
     ReservedResourceNames: reservedResourceNames,
+    LimitRanger: limitRanger((namespace) =>
+      [...lister.list(typeOf(limitRangeResource), namespace)].map((o) => o.object as LimitRange),
+    ),
     ServiceAccount: serviceAccountAdmission({
       find: (namespace, name) => lister.find(typeOf(serviceAccountsResource), namespace, name)?.object,
       refresh: () => lister.refresh(),
@@ -169,12 +178,13 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     }),
   }
 
+  const quotaType = typeOf(quotaResource)
   const nodeExists = (name: string): boolean => lister.find(typeOf(nodeResource), '', name) !== undefined
   const strategyOf = strategies(
     config,
     (type) => customResources.strategyOf(type),
     (type) => catalog.strategyOf(type),
-    { pods: typeOf(podResource), nodeExists },
+    { pods: typeOf(podResource), quotas: quotaType, nodeExists },
   )
   const registry: Registry = createRegistry({
     storage,
@@ -189,6 +199,18 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
       type.custom || ownTypes.includes(type) ? schemaErrors(type, object, old) : [],
     trackUpdate: trackWrites(catalog.types),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
+    accountant: quotaAccountant({
+      quotaType,
+      epochs: new StoredEpochs({ storage, cache, clock, log }, quotaType),
+      quotas: (namespace) =>
+        cache
+          .type(quotaType.storageName)
+          .collect(spanOf(namespace))
+          .values.map((v) => v.name),
+      isTerminating: (namespace) => namespaces.find(namespace)?.metadata.deletionTimestamp !== undefined,
+      contentOf: (namespace) => lister.contentOf(namespace),
+      list: (type, namespace) => [...lister.list(type, namespace)].map((o) => o.object),
+    }),
   })
 
   return {

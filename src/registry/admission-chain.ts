@@ -18,11 +18,19 @@ export interface MergedDecision {
   readonly guards: readonly Guard[]
   readonly writes: readonly DecidedWrite[]
   readonly wait: Promise<unknown> | undefined
+  readonly begin: Decision['begin'] | undefined
+  readonly object: KubeObject | undefined
 }
 
 const noGuards: readonly Guard[] = []
 const noWrites: readonly DecidedWrite[] = []
-const nothing: MergedDecision = { guards: noGuards, writes: noWrites, wait: undefined }
+const nothing: MergedDecision = {
+  guards: noGuards,
+  writes: noWrites,
+  wait: undefined,
+  begin: undefined,
+  object: undefined,
+}
 
 export class AdmissionChain {
   readonly #mutating: readonly AdmissionPlugin[]
@@ -78,11 +86,14 @@ async function validateAll(plugins: readonly AdmissionPlugin[], attributes: Attr
 }
 
 function merge(merged: MergedDecision, decision: Decision): MergedDecision {
-  const { guards = noGuards, writes = noWrites, wait } = decision
-  if (guards.length === 0 && writes.length === 0 && wait === undefined) return merged
+  const { guards = noGuards, writes = noWrites, wait, begin, object } = decision
+  const more = wait ?? begin ?? object
+  if (guards.length === 0 && writes.length === 0 && more === undefined) return merged
   return {
     guards: merged.guards.length === 0 ? guards : [...merged.guards, ...guards],
     writes: merged.writes.length === 0 ? writes : [...merged.writes, ...writes],
     wait: merged.wait ?? wait,
+    begin: merged.begin ?? begin,
+    object: merged.object ?? object,
   }
 }

@@ -13,7 +13,7 @@ import type { Attributes, ContentChange, DecidedWrite, DecisionView, Seen } from
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { parseStored } from '../kube/stored-form.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Commit, Entry, Expect, PendingCommit, Revision, Storage } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
@@ -37,7 +37,8 @@ export interface ObjectWrite {
 const longestTurnMs = 1000
 
 export type Outcome =
-  | { readonly done: true; readonly revision: Revision }
+  /** `value`: what was written, if a decision completed it. */
+  | { readonly done: true; readonly revision: Revision; readonly value?: Uint8Array | undefined }
   /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
   | { readonly done: false; readonly current: Entry | undefined }
 
@@ -58,6 +59,18 @@ export class Commits {
 
   /** @throws StatusError of a plugin, or ServerTimeout after the deadline. */
   async write(write: ObjectWrite): Promise<Outcome> {
+    const undo: (() => Promise<void>)[] = []
+    let done = false
+    try {
+      const outcome = await this.#write(write, undo)
+      done = outcome.done
+      return outcome
+    } finally {
+      if (!done) for (const undoing of undo) await undoing()
+    }
+  }
+
+  async #write(write: ObjectWrite, undo: (() => Promise<void>)[]): Promise<Outcome> {
     let caughtUp = false
     for (;;) {
       let decision: MergedDecision
@@ -69,14 +82,22 @@ export class Commits {
         caughtUp = true
         continue
       }
+      if (decision.wait === undefined && decision.begin) {
+        const undoing = await decision.begin()
+        if (undoing) undo.push(undoing)
+        this.#checkDeadline(write)
+        continue
+      }
       const wait = decision.wait ?? this.#lane.heldUntil(decision.writes)
       if (wait) {
         await this.#within(write, wait)
         this.#checkDeadline(write)
         continue
       }
-      const pending = this.#commit(write, decision)
+      const completed = decision.object && encodeStored(decision.object, write.change.type)
+      const pending = this.#commit(completed ? { ...write, value: completed } : write, decision)
       const outcome = await this.#settle(write, decision.writes, pending)
+      if (outcome?.done && completed) return { ...outcome, value: completed }
       if (outcome) return outcome
       this.#checkDeadline(write)
     }
@@ -116,7 +137,10 @@ export class Commits {
         ...decision.writes.map((w) => ({ key: w.key, value: w.value, expect: w.expect })),
       ],
     })
-    this.#lane.queued(pending.ticket, decision.writes)
+    this.#lane.queued(
+      pending.ticket,
+      decision.writes.filter((w) => !w.hidden),
+    )
     return pending
   }
 

@@ -143,7 +143,7 @@ async function createNamed(
   }
   const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
   if (!outcome.done) return { current: outcome.current }
-  return { stored: storedAs(scope, name, scope.dryRun ? 0 : outcome.revision, bytes) }
+  return { stored: storedAs(scope, name, scope.dryRun ? 0 : outcome.revision, outcome.value ?? bytes) }
 }
 
 /** What is kept of it: what it is shown as is another form for some types. */

@@ -125,7 +125,14 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   if (kept.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
   const write = {
     attributes,
-    change: { type, namespace: scope.namespace, name, before: old, after: removed ? undefined : next },
+    change: {
+      type,
+      namespace: scope.namespace,
+      name,
+      subresource: scope.subresource,
+      before: old,
+      after: removed ? undefined : next,
+    },
     key: keyOf(scope, name),
     value: removed ? undefined : kept,
     expect: current.revision,
@@ -134,7 +141,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
   const revision = removed || scope.dryRun ? current.revision : outcome.revision
-  return { stored: storedAs(scope, name, revision, kept), created: false, removed }
+  return { stored: storedAs(scope, name, revision, outcome.value ?? kept), created: false, removed }
 }
 
 /** The body must name what the URL names. */

@@ -1,0 +1,147 @@
+/**
+ * Exact quota. Asked at every commit of content, it answers what must be charged in the same transaction: so
+ * `status.used` equals a recount at every revision, whatever request caused the change, and all quotas of a namespace
+ * hold or nothing is stored.
+ *
+ * It decides against the head of the queue (`DecisionView`), so many creators of one namespace charge one quota without
+ * losing to each other. A quota that is stored, or whose spec changes, is recounted under the epoch (`epoch.ts`).
+ *
+ * In a namespace that is being deleted nothing is charged any more: nothing can be created there.
+ */
+import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import type { GroupResource } from '../../kube/gvk.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { forbidden } from '../../kube/status-error.ts'
+import { encodeStored } from '../../kube/stored-form.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { type Amounts, amounts } from '../pods/resources.ts'
+import type { QuotaEpochs, SeenEpoch } from './epoch.ts'
+import { chargeOf, exceeded, Ledger, type Usages } from './ledger.ts'
+import { inScopes } from './scopes.ts'
+import type { ResourceQuota } from './types.ts'
+import { countNames, isIgnored, isMeasured, isPods, unsaid, usageOf } from './usage.ts'
+
+export interface AccountantDeps {
+  readonly quotaType: ResourceType
+  readonly epochs: QuotaEpochs
+  /** Names of the quotas of a namespace, ascending. */
+  quotas(namespace: string): Iterable<string>
+  isTerminating(namespace: string): boolean
+  /** What is in a namespace, by number. */
+  contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
+  list(type: ResourceType, namespace: string): Iterable<KubeObject>
+}
+
+export function quotaAccountant(deps: AccountantDeps): Accountant {
+  const { quotaType, epochs } = deps
+  const isQuota = (type: GroupResource): boolean => type.group === '' && type.resource === quotaType.resource
+
+  const charges = (change: ContentChange, view: DecisionView): DecidedWrite[] => {
+    const { type, namespace, name } = change
+    const writes: DecidedWrite[] = []
+    let usages: Usages | undefined
+    for (const quotaName of deps.quotas(namespace)) {
+      if (isQuota(type) && quotaName === name) continue
+      const seen = view.see(quotaType, namespace, quotaName)
+      if (seen.object === undefined) continue
+      usages ??= usagesOf(change)
+      const updated = charged(seen.object, change, usages)
+      if (updated) writes.push({ key: seen.key, value: encodeStored(updated), expect: seen.expect, object: updated })
+    }
+    return writes
+  }
+
+  const stored = (change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision => {
+    const { namespace, before, after } = change
+    const quota = after as ResourceQuota
+    if (!epoch.recounting) return { begin: () => epochs.take(namespace, epoch) }
+    return {
+      object: withUsed(quota, recount(deps, namespace, quota, before === undefined)),
+      writes: [epochs.settled(namespace, epoch), ...charges(change, view)],
+    }
+  }
+
+  return {
+    account(change, view) {
+      const { type, namespace, before, after } = change
+      if (isIgnored(type) || isUncharged(change)) return {}
+      const limits = isQuota(type)
+      const removed = after === undefined
+      if (deps.isTerminating(namespace)) {
+        return limits && removed ? lastQuotaGone(epochs.see(view, namespace), deps, change) : {}
+      }
+      const epoch = epochs.see(view, namespace)
+      if (limits && !removed) {
+        if (before === undefined || !jsonEqual(before['spec'], after['spec'])) return stored(change, view, epoch)
+        return {}
+      }
+      if (epoch.recounting) return { wait: epochs.released(namespace) }
+      const writes = charges(change, view)
+      const last = limits ? (lastQuotaGone(epoch, deps, change).writes ?? []) : []
+      return last.length > 0 ? { writes: [...writes, ...last] } : { guards: [epoch.guard], writes }
+    },
+  }
+
+  function lastQuotaGone(epoch: SeenEpoch, { quotas }: AccountantDeps, { namespace, name }: ContentChange): Decision {
+    for (const other of quotas(namespace)) if (other !== name) return {}
+    return epoch.exists ? { writes: [epochs.removed(epoch)] } : {}
+  }
+}
+
+/** An update of what is only counted. Told without looking into the objects. */
+const isUncharged = ({ type, before, after }: ContentChange): boolean =>
+  before !== undefined && after !== undefined && !isMeasured(type) && type.resource !== 'resourcequotas'
+
+const usagesOf = ({ type, before, after }: ContentChange): Usages => ({
+  before: before && usageOf(type, before),
+  after: after && usageOf(type, after),
+})
+
+/** The quota after the change; undefined = the change is none of its business. @throws StatusError Forbidden */
+function charged(quota: ResourceQuota, change: ContentChange, usages: Usages): ResourceQuota | undefined {
+  const { type, name, before, after } = change
+  const ledger = Ledger.of(quota)
+  const counts = (object: KubeObject | undefined): object is KubeObject =>
+    object !== undefined && inScopes(ledger.scopes, type, object)
+  const counted = counts(after)
+  if (counted && before === undefined && isPods(type)) {
+    const missing = unsaid(after, (resource) => ledger.hard.has(resource))
+    if (missing !== '') throw forbidden(type, name, `failed quota: ${quota.metadata.name}: must specify ${missing}`)
+  }
+  const charge = chargeOf(ledger, counts(before) ? usages.before : undefined, counted ? usages.after : undefined)
+  if (charge.size === 0) return undefined
+  if (change.subresource !== 'status') {
+    const problem = exceeded(ledger, charge)
+    if (problem !== undefined) throw forbidden(type, name, `exceeded quota: ${quota.metadata.name}, ${problem}`)
+  }
+  return ledger.after(charge)
+}
+
+/** All that is in the namespace now, as the quota counts it. `isNew`: the quota itself is not there yet. */
+function recount(deps: AccountantDeps, namespace: string, quota: ResourceQuota, isNew: boolean): Amounts {
+  const { hard, scopes } = Ledger.of(quota)
+  const total: Amounts = new Map()
+  const add = (usage: Amounts, times = 1): void => {
+    for (const [name, q] of usage) {
+      if (!hard.has(name)) continue
+      const had = total.get(name)
+      total.set(name, { nanos: (had?.nanos ?? 0n) + q.nanos * BigInt(times), format: had?.format ?? q.format })
+    }
+  }
+  for (const { type, count } of deps.contentOf(namespace)) {
+    if (isIgnored(type)) continue
+    if (isMeasured(type)) {
+      for (const object of deps.list(type, namespace)) if (inScopes(scopes, type, object)) add(usageOf(type, object))
+    } else if (scopes.length === 0 && countNames(type).some((name) => hard.has(name))) {
+      add(usageOf(type, { metadata: {} }), count)
+    }
+  }
+  if (isNew && scopes.length === 0) add(usageOf(deps.quotaType, quota))
+  return total
+}
+
+function withUsed(quota: ResourceQuota, used: Amounts): ResourceQuota {
+  const { hard = {} } = quota.spec ?? {}
+  return new Ledger({ ...quota, status: { ...quota.status, hard } }, amounts(hard), used).after(new Map())
+}
