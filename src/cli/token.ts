@@ -56,7 +56,7 @@ Examples:
         durationMs: certificateMs,
       })
       const client = new RestClient({
-        transport: httpsTransport({ server, caCert: authority.caCert, credential }),
+        transport: httpsTransport({ server, credentials: () => ({ ca: authority.caCert, ...credential }) }),
         userAgent: 'borough/token',
       })
       const answer = await client.create(
