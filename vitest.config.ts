@@ -9,7 +9,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@borough\/borough$/, replacement: source('') },
-      { find: /^@borough\/borough\/(client|testing)$/, replacement: source('$1/') },
+      { find: /^@borough\/borough\/(client|initializer|testing)$/, replacement: source('$1/') },
     ],
   },
   test: {

@@ -41,6 +41,7 @@ const layers = {
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
     ...['admission/admission.ts', 'authz/authz.ts', 'controller/controller.ts'],
   ],
+  initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
   cli: ['base', 'kube', 'client', 'app'],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
