@@ -17,6 +17,7 @@ import { answerErrors } from '../http/stages/answer-errors.ts'
 import { auditRefusals, auditRequests } from '../http/stages/audit.ts'
 import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
 import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } from '../http/stages/authorize.ts'
+import { catchUp } from '../http/stages/catch-up.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
 import { createVerb } from '../http/verbs/create.ts'
@@ -33,10 +34,12 @@ import { parseGoDuration } from '../kube/duration.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { parseJson } from '../kube/strict-json.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
+import { translated } from '../registry/errors.ts'
 import { type OpenAudit } from './audit.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
 import { applyWith } from './field-ownership.ts'
 import type { Metrics } from './metrics.ts'
+import { isShared } from './storage.ts'
 import { answeredKinds, specialSubresources } from './subresources.ts'
 import type { Core } from './wire.ts'
 
@@ -109,6 +112,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ),
       limitInFlight(defaultInFlightLimits),
       ...(audit === undefined ? [] : [auditRefusals(audit)]),
+      ...(isShared(config) ? [catchUp(() => translated(() => core.lister.refresh()))] : []),
       authenticate(deps.authenticate),
       ...(audit === undefined ? [] : [auditRequests(audit)]),
       impersonate((request, user) => impersonation(request, user, (a) => requireAllowed(authorizer, a))),

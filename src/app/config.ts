@@ -4,10 +4,26 @@ import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
 import { type Log, silentLog } from '../base/log.ts'
 
-export type StorageChoice =
-  | { readonly engine: 'memory' }
-  | { readonly engine: 'sqlite' }
-  | { readonly engine: 'etcd'; readonly endpoints: readonly string[] }
+export type StorageChoice = { readonly engine: 'memory' } | { readonly engine: 'sqlite' } | EtcdChoice
+
+export interface EtcdChoice {
+  readonly engine: 'etcd'
+  /** `host:port`, all of one cluster. */
+  readonly endpoints: readonly string[]
+  /** In front of every key; empty or `/like/this`. */
+  readonly prefix: string
+  /** Absent = no TLS. */
+  readonly tls?: EtcdTlsFiles
+}
+
+/** Paths of PEM files. */
+export interface EtcdTlsFiles {
+  /** Absent: the authorities that Node trusts. */
+  readonly caFile?: string
+  /** Both or none: who we are to etcd. */
+  readonly certFile?: string
+  readonly keyFile?: string
+}
 
 export interface HistoryWindow {
   readonly ageMs: number

@@ -32,7 +32,8 @@ import { runControllers } from './controllers.ts'
 import { Metrics } from './metrics.ts'
 import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
 import { servingNames } from './serving-names.ts'
-import { openStorage } from './storage.ts'
+import { sharedPkiStore } from './shared-pki.ts'
+import { isShared, openStorage } from './storage.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
@@ -66,7 +67,8 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       () => undefined,
     ),
   )
-  const store = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
+  const local = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
+  const store = isShared(config) ? sharedPkiStore(await storing, local) : local
   const [pki, storage] = await Promise.all([openPki(store, { clock, names: servingNames(namesOf(config)) }), storing])
   const core = opening.use(await wireCore(config, storage, pki.caCert))
   const compactor = new Compactor({

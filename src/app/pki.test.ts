@@ -121,7 +121,7 @@ describe('opened again', () => {
     const retired: PkiStore = {
       place: 'memory',
       read: async () => new Map([...files].filter(([name]) => !/^sa-.*key$/.test(name))),
-      write: async () => undefined,
+      write: async () => true,
     }
     const keys = (await openPki(retired, { clock, names })).serviceAccountKeys
     expect(keys).toHaveLength(2)
@@ -142,7 +142,7 @@ describe('opened again', () => {
     const damaged: PkiStore = {
       place: '/data/pki',
       read: async () => new Map(Object.entries(all).filter((e): e is [string, string] => e[1] !== undefined)),
-      write: async () => undefined,
+      write: async () => true,
     }
     const refusal = await openPki(damaged, { clock, names }).catch((e: unknown) => e)
     expect(refusal).toBeInstanceOf(PrivateFileError)

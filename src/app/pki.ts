@@ -34,8 +34,8 @@ export interface PkiStore {
   /** For messages: the directory. */
   readonly place: string
   read(): Promise<ReadonlyMap<string, string>>
-  /** Adds or replaces. */
-  write(files: ReadonlyMap<string, string>): Promise<void>
+  /** Adds or replaces. False: somebody else was faster and nothing is written; what is there must be read again. */
+  write(files: ReadonlyMap<string, string>): Promise<boolean>
 }
 
 /** Both in PEM. */
@@ -93,6 +93,7 @@ export function directoryPkiStore(directory: string): PkiStore {
       const isKey = ([name]: [string, string]): boolean => name.endsWith('.key')
       await writePrivateFiles(directory, new Map([...files].filter(isKey)))
       await writePrivateFiles(directory, new Map([...files].filter((file) => !isKey(file))))
+      return true
     },
   }
 }
@@ -104,21 +105,26 @@ export function memoryPkiStore(): PkiStore {
     read: async () => new Map(kept),
     async write(files) {
       for (const [name, text] of files) kept.set(name, text)
+      return true
     },
   }
 }
 
 /** Reads what is there and makes what is missing. @throws PrivateFileError with one line for the operator */
 export async function openPki(store: PkiStore, options: PkiOptions): Promise<Pki> {
-  const files = await store.read()
-  const made = new Map<string, string>()
-  const now = options.clock.now()
-  const authority = findAuthority(store, files, now) ?? makeAuthority(store, files, now, made)
-  const serving = findServing(files, authority, options.names, now) ?? makeServing(authority, options.names, now, made)
-  const keys = findServiceAccountKeys(store, files)
-  if (!keys.some((key) => key.privateKey)) keys.unshift(makeServiceAccountKey(now, made))
-  if (made.size > 0) await store.write(made)
-  return { ...certificateAuthority(authority, options.clock), serving, serviceAccountKeys: keys }
+  for (;;) {
+    const files = await store.read()
+    const made = new Map<string, string>()
+    const now = options.clock.now()
+    const authority = findAuthority(store, files, now) ?? makeAuthority(store, files, now, made)
+    const serving =
+      findServing(files, authority, options.names, now) ?? makeServing(authority, options.names, now, made)
+    const keys = findServiceAccountKeys(store, files)
+    if (!keys.some((key) => key.privateKey)) keys.unshift(makeServiceAccountKey(now, made))
+    // Lost only against a replica that made what was missing, so the next look finds it.
+    if (made.size > 0 && !(await store.write(made))) continue
+    return { ...certificateAuthority(authority, options.clock), serving, serviceAccountKeys: keys }
+  }
 }
 
 /** The CA alone, for commands that mint certificates beside a server. @throws PrivateFileError if there is none */

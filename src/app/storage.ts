@@ -1,11 +1,16 @@
 /** Opens the engine that was chosen. Engines are loaded when chosen: nobody pays for gRPC who does not use etcd. */
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Config } from './config.ts'
+import type { Config, EtcdTlsFiles } from './config.ts'
 
-export async function openStorage(config: Config): Promise<Storage> {
-  const { storage, dataDir, clock } = config
+export type StoragePlace = Pick<Config, 'storage' | 'dataDir' | 'clock' | 'log'>
+
+/** True if other processes may serve the same store at the same time. */
+export const isShared = ({ storage }: Pick<Config, 'storage'>): boolean => storage.engine === 'etcd'
+
+export async function openStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<Storage> {
   switch (storage.engine) {
     case 'memory':
       return new MemoryStorage({ clock })
@@ -16,7 +21,30 @@ export async function openStorage(config: Config): Promise<Storage> {
     }
     case 'etcd': {
       const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
-      return EtcdStorage.open({ endpoints: storage.endpoints.map((e) => `http://${e}`), clock })
+      const { tls, prefix } = storage
+      return EtcdStorage.open({
+        endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
+        prefix,
+        ...(tls ? { tls: await readTls(tls) } : {}),
+        clock,
+        onFault: (error) => log.warn({ error }, 'trouble with etcd; it is tried again'),
+      })
     }
+  }
+}
+
+async function readTls({ caFile, certFile, keyFile }: EtcdTlsFiles): Promise<Record<string, Uint8Array>> {
+  const files = { ca: caFile, cert: certFile, key: keyFile }
+  const read: Record<string, Uint8Array> = {}
+  for (const [name, path] of Object.entries(files)) if (path !== undefined) read[name] = await readPem(path)
+  return read
+}
+
+async function readPem(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    throw new Error(`can't read ${path} (${reason}): it should hold a certificate or key for etcd in PEM`, { cause })
   }
 }

@@ -2,12 +2,13 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
-import { type AuditConfig, type Config, defaultConfig, parseControllers, type StorageChoice } from '../app/config.ts'
+import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
+import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface UpFlags {
+interface UpFlags extends EtcdFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
-  readonly storage: StorageChoice
+  readonly storage: NamedStorage
   readonly kubeconfig?: string
   readonly tokenFile?: string
   readonly anonymousAuth: boolean
@@ -26,8 +27,8 @@ interface UpFlags {
 }
 
 export function addUpCommand(program: Command): void {
-  program
-    .command('up')
+  const command = program.command('up')
+  command
     .description('serve the API until SIGINT or SIGTERM, then finish what is under way')
     .option('--data-dir <dir>', 'where everything is kept', '.borough')
     .addOption(
@@ -38,8 +39,10 @@ export function addUpCommand(program: Command): void {
     .addOption(
       new Option('--storage <engine>', 'sqlite, memory, or etcd://host:port[,host:port…]')
         .argParser(parseStorage)
-        .default({ engine: 'sqlite' } satisfies StorageChoice, 'sqlite'),
+        .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
+  addEtcdOptions(command)
+  command
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
@@ -85,22 +88,23 @@ export function addUpCommand(program: Command): void {
 Examples:
   borough up
   borough up --listen 127.0.0.1:0 --storage memory -o json
-  borough up --data-dir /var/lib/borough --token-file tokens.csv`,
+  borough up --data-dir /var/lib/borough --token-file tokens.csv
+  borough up --storage etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379 --etcd-cafile ca.pem`,
     )
     .action(async (flags: UpFlags, command: Command) => {
       if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
         command.error('borough: --audit-policy needs --audit-log')
       }
       const { runUp } = await import('./run-up.ts')
-      await runUp(configOf(flags), flags.logLevel, flags.output === 'json')
+      await runUp(configOf(flags, command), flags.logLevel, flags.output === 'json')
     })
 }
 
-function configOf(flags: UpFlags): Config {
+function configOf(flags: UpFlags, command: Command): Config {
   return {
     ...defaultConfig,
     dataDir: resolve(flags.dataDir),
-    storage: flags.storage,
+    storage: storageChoice(flags.storage, flags, command),
     listen: flags.listen,
     history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
@@ -128,16 +132,6 @@ function parseListen(text: string): { host: string; port: number } {
   const port = Number(match?.[3])
   if (match === null || port > 65_535) throw new InvalidArgumentError('It must be host:port, such as 127.0.0.1:6443.')
   return { host: match[1] ?? (match[2] || '127.0.0.1'), port }
-}
-
-function parseStorage(text: string): StorageChoice {
-  if (text === 'sqlite' || text === 'memory') return { engine: text }
-  if (text.startsWith('etcd://')) {
-    const endpoints = text.split(',').map((part) => part.replace(/^etcd:\/\//, ''))
-    if (endpoints.every((e) => /^[^\s:]+:\d+$/.test(e) || /^\[[^\]]+\]:\d+$/.test(e)))
-      return { engine: 'etcd', endpoints }
-  }
-  throw new InvalidArgumentError('It must be sqlite, memory, or etcd://host:port[,host:port…].')
 }
 
 function parseDurationMs(text: string): number {

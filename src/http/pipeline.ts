@@ -3,6 +3,7 @@
  *
  *   answerErrors   turns whatever is thrown into a Status; adds the headers every answer has
  *   limitInFlight  bounds concurrent work; says 429 early instead of 504 late
+ *   catchUp        waits for what other processes on the store were told is done, where there are any
  *   authenticate   who is asking
  *   audit          tells the audit log what was asked and what came of it, where there is one
  *   impersonate    whom they ask to be taken for, if they may

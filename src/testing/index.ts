@@ -28,6 +28,7 @@ export interface StartOptions
       | 'extraAdmission'
       | 'history'
       | 'audit'
+      | 'storage'
     >
   > {
   /** Serve on a real port too; 0 picks a free one. */
@@ -52,7 +53,7 @@ const dayMs = 86_400_000
 
 export async function startControlPlane(options: StartOptions = {}): Promise<TestControlPlane> {
   const { port, ...overrides } = options
-  const config: Config = { ...defaultConfig, ...overrides, storage: { engine: 'memory' } }
+  const config: Config = { ...defaultConfig, ...overrides }
   if (port === undefined) return handle(await createControlPlane(config), undefined)
   const server = await serve({ ...config, listen: { host: '127.0.0.1', port } })
   return handle(server.plane, server)

@@ -39,6 +39,8 @@ export interface WatchCacheOptions {
 
 const loadPage = 2000
 const loadTries = 5
+/** How long what the store says it holds may be on its way here. */
+const catchUpMs = 10_000
 /** As upstream: about every minute. */
 const bookmarkIntervalMs = 60_000
 const defaultParsedBytes = 16 * 1024 * 1024
@@ -231,8 +233,21 @@ export class WatchCache implements AsyncDisposable {
 
   async #refresh(): Promise<Revision> {
     const revision = await this.storage.currentRevision()
-    if (revision > this.#revision) await this.applied(revision, this.#stop.signal)
+    if (revision > this.#revision) await this.#arrival(revision)
     return this.#revision
+  }
+
+  /** @throws StorageError code=unavailable when the watch of the store is silent for too long. */
+  async #arrival(revision: Revision): Promise<void> {
+    const late = new AbortController()
+    const timer = this.#clock.after(catchUpMs, () =>
+      late.abort(new StorageError('unavailable', `the changes up to ${revision} have not arrived in ${catchUpMs} ms`)),
+    )
+    try {
+      await this.applied(revision, late.signal)
+    } finally {
+      timer.cancel()
+    }
   }
 
   /** Reads everything, in pages of one revision. */

@@ -56,6 +56,35 @@ export class EtcdServer implements AsyncDisposable {
     return server
   }
 
+  /** Members of one cluster, all of them up. */
+  static async startCluster(count: number, flags: readonly string[] = []): Promise<EtcdServer[]> {
+    const ports = await Promise.all(Array.from({ length: count * 2 }, freePort))
+    const peer = (i: number): string => `http://127.0.0.1:${ports[count + i]}`
+    const members = Array.from({ length: count }, (_, i) => `m${i}=${peer(i)}`).join(',')
+    const servers = await Promise.all(
+      Array.from({ length: count }, async (_, i) => {
+        const folder = await mkdtemp(join(tmpdir(), `borough-etcd-m${i}-`))
+        const client = `http://127.0.0.1:${ports[i]}`
+        return new EtcdServer(client, folder, [
+          `--name=m${i}`,
+          `--data-dir=${folder}/data`,
+          `--listen-client-urls=${client}`,
+          `--advertise-client-urls=${client}`,
+          `--listen-peer-urls=${peer(i)}`,
+          `--initial-advertise-peer-urls=${peer(i)}`,
+          `--initial-cluster=${members}`,
+          '--heartbeat-interval=50',
+          '--election-timeout=500',
+          '--logger=zap',
+          '--log-outputs=stderr',
+          ...flags,
+        ])
+      }),
+    )
+    await Promise.all(servers.map((server) => server.start()))
+    return servers
+  }
+
   /** Starts it (again), on the same ports and data; resolves when it serves clients. */
   async start(): Promise<void> {
     const child = spawn('etcd', this.#flags, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -69,6 +98,15 @@ export class EtcdServer implements AsyncDisposable {
         if (/serving (?:insecure )?client (?:requests|traffic)/.test(text)) resolve()
       })
     })
+  }
+
+  /** SIGSTOP: it answers nobody, and its connections stay open. */
+  pause(): void {
+    this.#process?.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT')
   }
 
   /** Ends the process and keeps the data. */
@@ -89,7 +127,7 @@ export class EtcdServer implements AsyncDisposable {
 }
 
 /** Free at this moment; nothing else in the tests asks for fixed ports. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -12,6 +12,9 @@
  * Progress: an event at revision r proves that everything up to r has been seen. When somebody must learn of a revision
  * that brings no event of ours (another application's key), a write to our barrier key makes one. etcd has a request for
  * that, but members before 3.4.31 and 3.5.13 may answer it ahead of the events; the barrier is right with all of them.
+ *
+ * A member that is paused, or far behind the others, keeps its stream open and silent. So when what is awaited does not
+ * come in time, the stream is given up and taken up at another member.
  */
 import type { Clock, Timer } from '../../base/clock.ts'
 import { sleep } from '../../base/clock.ts'
@@ -27,8 +30,11 @@ import { endOf, modRevisionOf } from './record.ts'
 
 /** How long an event may be awaited before a barrier is written to make one. */
 const patienceMs = 25
+const lastPatienceMs = 500
 /** Recent changes kept, by their bytes, so that watches which are a little behind need no stream of their own. */
 const windowBytes = 32 * 1024 * 1024
+/** A watch that brings nothing for so long, though there is something to bring, is taken up elsewhere. */
+const stallMs = 2_000
 const firstRetryMs = 50
 const lastRetryMs = 5_000
 
@@ -66,6 +72,10 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
   /** The revision that somebody waits to be told of. */
   #wanted: Revision = 0
   #patience: Timer | undefined
+  /** Ends the live stream that is open. */
+  #reading = new AbortController()
+  /** When it was opened, or last brought something; on the monotonic clock. */
+  #heardAt = 0
   #beginning = Promise.withResolvers<void>()
   #running: Promise<void> | undefined
 
@@ -98,8 +108,17 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
         () => {
           this.#patience = undefined
         },
+        () => this.#leaveIfStalled(),
       )
     }
+  }
+
+  #leaveIfStalled(): void {
+    const silentMs = this.#clock.monotonic() - this.#heardAt
+    if (silentMs < stallMs) return
+    this.#reading.abort(
+      new StorageError('unavailable', `a watch of etcd has been silent for ${Math.round(silentMs)} ms`),
+    )
   }
 
   /** Watches after anything older are refused from now on. */
@@ -136,10 +155,16 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
     while (!signal.aborted) {
       try {
         if (!this.#window) this.#begin(await this.#origin.currentModRevision(signal))
-        for await (const read of this.#origin.read(modRevisionOf(this.#head) + 1, signal)) {
+        const reading = new AbortController()
+        this.#reading = reading
+        this.#heardAt = this.#clock.monotonic()
+        const until = AbortSignal.any([signal, reading.signal])
+        for await (const read of this.#origin.read(modRevisionOf(this.#head) + 1, until)) {
+          this.#heardAt = this.#clock.monotonic()
           this.#take(read)
           retryMs = firstRetryMs
         }
+        if (reading.signal.aborted) throw reading.signal.reason
       } catch (error) {
         if (signal.aborted) return
         const fault = toStorageError(error, 'following the changes in etcd')
@@ -182,7 +207,7 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
   }
 
   /** Writes a barrier whenever nothing has come for a while, as long as something is awaited. */
-  #awaitEvent(awaited: () => boolean, settled: () => void): Timer {
+  #awaitEvent(awaited: () => boolean, settled: () => void, waited: () => void = () => undefined): Timer {
     let waitMs = patienceMs
     let timer: Timer
     const tick = (): void => {
@@ -190,10 +215,11 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
         settled()
         return
       }
+      waited()
       this.#origin.writeBarrier(this.#stop.signal).catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.#onFault(toStorageError(error, 'writing a barrier'))
       })
-      waitMs = Math.min(waitMs * 2, lastRetryMs)
+      waitMs = Math.min(waitMs * 2, lastPatienceMs)
       timer = this.#clock.after(waitMs, tick)
     }
     timer = this.#clock.after(waitMs, tick)

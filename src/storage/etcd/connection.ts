@@ -3,7 +3,8 @@
  *
  * It knows methods and members, not keys. One channel per endpoint; the one that answered last is asked first.
  * A request that changes something is sent once: when its connection breaks, nobody knows whether it was applied, and
- * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up.
+ * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up; a member that
+ * takes long for one (it is paused, cut off, overloaded) is not waited for as long as there are others.
  */
 import { isIP } from 'node:net'
 import type { PeerCertificate } from 'node:tls'
@@ -11,7 +12,7 @@ import { checkServerIdentity } from 'node:tls'
 import type { ChannelOptions } from '@grpc/grpc-js'
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
 import type { Clock } from '../../base/clock.ts'
-import { StorageError } from '../storage.ts'
+import { isStorageError, StorageError } from '../storage.ts'
 import { isTransient, toStorageError } from './errors.ts'
 import type { Method, WatchCreateRequest, WatchResponse } from './messages.ts'
 import { statusMethod, watchMethod } from './messages.ts'
@@ -42,6 +43,9 @@ export interface CallOptions {
   /** True for what changes nothing. */
   readonly repeatable: boolean
 }
+
+/** Part of a read's time that one member may take while another could be asked. */
+const patiencePart = 0.25
 
 interface Member {
   readonly endpoint: string
@@ -78,8 +82,11 @@ export class EtcdConnection {
     for (let attempt = 1; ; attempt++) {
       options.signal?.throwIfAborted()
       const member = await this.#choose(deadlineMs, options.signal)
+      const isLast = !options.repeatable || attempt >= this.#members.length
+      const patienceMs = isLast ? Number.POSITIVE_INFINITY : this.#requestTimeoutMs * patiencePart
       try {
-        return await unary(member.client, method, request, deadlineMs, options.signal)
+        const untilMs = Math.min(deadlineMs, this.#clock.now() + patienceMs)
+        return await unary(member.client, method, request, untilMs, options.signal)
       } catch (error) {
         options.signal?.throwIfAborted()
         if (isTransient(error)) this.#leave(member)
@@ -93,7 +100,7 @@ export class EtcdConnection {
 
   /**
    * The raw answers to one watch, until it breaks: this generator never connects a second time. It ends without an
-   * error only when the signal aborts.
+   * error only when the signal aborts; if the reason is that etcd is `unavailable`, this member is asked last from now on.
    */
   async *watch(request: WatchCreateRequest, signal: AbortSignal): AsyncGenerator<WatchResponse> {
     const member = await this.#choose(this.#clock.now() + this.#requestTimeoutMs, signal)
@@ -116,7 +123,10 @@ export class EtcdConnection {
       for await (const response of call as AsyncIterable<WatchResponse>) yield response
       throw new StorageError('unavailable', `etcd at ${member.endpoint} ended the watch`)
     } catch (error) {
-      if (signal.aborted) return
+      if (signal.aborted) {
+        if (isStorageError(signal.reason, 'unavailable')) this.#leave(member)
+        return
+      }
       if (isTransient(error)) this.#leave(member)
       throw toStorageError(error, `etcd at ${member.endpoint}`)
     } finally {
@@ -186,9 +196,9 @@ function newClient(endpoint: string, tls: EtcdTls): Client {
     // Lists and watch batches are as long as they are; etcd bounds what one request writes.
     'grpc.max_receive_message_length': -1,
     'grpc.max_send_message_length': -1,
-    // A silent connection is found dead within 15 s; etcd refuses pings more often than every 5 s.
-    'grpc.keepalive_time_ms': 10_000,
-    'grpc.keepalive_timeout_ms': 5_000,
+    // A silent connection is found dead within 9 s; etcd refuses pings more often than every 5 s.
+    'grpc.keepalive_time_ms': 6_000,
+    'grpc.keepalive_timeout_ms': 3_000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1_000,
     // What is sent twice is decided here, not by the channel.

@@ -1,0 +1,114 @@
+/** `borough up --storage etcd://…` as an operator runs it: two processes, TLS with client certificates, one authority. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memoryPkiStore, openPki, type Pki } from '../../src/app/pki.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { BoroughProcess, borough } from '../interop/borough-process.ts'
+import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
+import { clientOf } from './kubeconfig-client.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+describe.skipIf(etcdVersion === undefined)(
+  `two servers on one etcd${etcdVersion ? '' : ` (skipped: ${etcdMissing})`}`,
+  () => {
+    let folder: string
+    let pki: Pki
+    let etcd: EtcdServer
+    let flags: string[]
+    let servers: BoroughProcess[]
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'borough-replicas-'))
+      pki = await openPki(memoryPkiStore(), { clock: systemClock, names: ['127.0.0.1'] })
+      const { cert, key } = pki.mintClientCertificate({ user: 'borough', groups: [], durationMs: 3_600_000 })
+      const files = {
+        'ca.crt': pki.caCert,
+        'etcd.crt': pki.serving.cert,
+        'etcd.key': pki.serving.key,
+        'borough.crt': cert,
+        'borough.key': key,
+      }
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+      etcd = await EtcdServer.start({
+        scheme: 'https',
+        flags: [
+          `--cert-file=${folder}/etcd.crt`,
+          `--key-file=${folder}/etcd.key`,
+          `--trusted-ca-file=${folder}/ca.crt`,
+          '--client-cert-auth',
+        ],
+      })
+      flags = [
+        // The first of them never answers.
+        `--storage=etcd://127.0.0.1:1,${new URL(etcd.endpoint).host}`,
+        `--etcd-cafile=${folder}/ca.crt`,
+        `--etcd-certfile=${folder}/borough.crt`,
+        `--etcd-keyfile=${folder}/borough.key`,
+        '--etcd-prefix=/clusters/one',
+      ]
+      // Both find an empty store.
+      servers = await Promise.all([BoroughProcess.start(flags), BoroughProcess.start(flags)])
+    }, 90_000)
+
+    afterAll(async () => {
+      for (const server of servers ?? []) await server[Symbol.asyncDispose]()
+      await etcd?.[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    }, 60_000)
+
+    it('that start for the first time at once have one authority: a kubeconfig is good at either', async () => {
+      const [a, b] = servers as [BoroughProcess, BoroughProcess]
+      const authorities = await Promise.all(servers.map((s) => readFile(join(s.dataDir, 'pki/ca.crt'), 'utf8')))
+      expect(authorities[0]).toBe(authorities[1])
+      await clientOf(await a.adminKubeconfig(), b).create(configMaps, { metadata: { name: 'a', namespace: 'default' } })
+      const minted = await borough(['kubeconfig', '--user=ops', '--group=system:masters', `--data-dir=${b.dataDir}`])
+      const found = await clientOf(minted.stdout, a).get(configMaps, { name: 'a', namespace: 'default' })
+      expect(found.metadata.name).toBe('a')
+    })
+
+    it('a token from one is good at the other', async () => {
+      const [a, b] = servers as [BoroughProcess, BoroughProcess]
+      const { stdout } = await borough([
+        ...['token', 'create', '--serviceaccount=default/default', `--data-dir=${a.dataDir}`],
+      ])
+      const who = await clientOf(await b.adminKubeconfig(), b).create(
+        { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' },
+        { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token: stdout.trim() } },
+      )
+      expect(who['status']).toMatchObject({
+        authenticated: true,
+        user: { username: 'system:serviceaccount:default:default' },
+      })
+    })
+
+    it('a data directory with another authority is refused', async () => {
+      const stranger = await BoroughProcess.start(['--storage=memory'])
+      await stranger.end('SIGTERM')
+      const { code, stderr } = await borough(['up', '--listen=127.0.0.1:0', `--data-dir=${stranger.dataDir}`, ...flags])
+      await stranger[Symbol.asyncDispose]()
+      expect([code, stderr]).toEqual([1, expect.stringContaining('holds another certificate authority than the store')])
+    })
+
+    it.each([
+      { name: 'a key without its certificate', given: ['--etcd-keyfile=k.pem'], want: /go together/ },
+      {
+        name: 'a prefix that ends in a slash',
+        given: ['--etcd-prefix=/a/'],
+        want: /It must begin with \/ and not end/,
+      },
+      {
+        name: 'a file that is not there',
+        given: ['--etcd-cafile=/nowhere.pem'],
+        want: /can't read \/nowhere.pem \(ENOENT\)/,
+      },
+    ])('$name is one line and exit code 1', async ({ given, want }) => {
+      const dir = join(folder, 'unused')
+      const result = await borough(['up', `--data-dir=${dir}`, '--storage=etcd://127.0.0.1:1', ...given])
+      expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(want)])
+      expect(result.stderr.trim().split('\n')).toHaveLength(1)
+    })
+  },
+)
