@@ -43,7 +43,7 @@ const layers = {
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
-  cli: ['base', 'kube', 'client', 'app'],
+  cli: ['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
 

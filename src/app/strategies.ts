@@ -2,7 +2,7 @@
 
 import { definitionStrategy } from '../apis/crds/strategy.ts'
 import { initializerConfigurationStrategy } from '../apis/initializers/strategy.ts'
-import { namespaceStrategy } from '../apis/namespaces/strategy.ts'
+import { type NamespaceStrategyOptions, namespaceStrategy } from '../apis/namespaces/strategy.ts'
 import { podStrategy } from '../apis/pods/strategy.ts'
 import { quotaStrategy } from '../apis/quotas/strategy.ts'
 import {
@@ -21,16 +21,23 @@ interface BuiltIn {
   readonly pods: ResourceType
   readonly quotas: ResourceType
   readonly nodeExists: (name: string) => boolean
+  readonly initializerDeadline: NonNullable<NamespaceStrategyOptions['deadlineOf']>
 }
 
 export function strategies(
   config: Config,
   ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
-  { pods, quotas, nodeExists }: BuiltIn,
+  { pods, quotas, nodeExists, initializerDeadline }: BuiltIn,
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
-    ['namespaces', namespaceStrategy({ initializers: config.featureGates.NamespaceInitializers })],
+    [
+      'namespaces',
+      namespaceStrategy({
+        initializers: config.featureGates.NamespaceInitializers,
+        deadlineOf: initializerDeadline,
+      }),
+    ],
     ['namespaceinitializerconfigurations.admissionregistration.k8s.io', initializerConfigurationStrategy],
     ['customresourcedefinitions.apiextensions.k8s.io', definitionStrategy],
     // `v1.` names the core group.

@@ -7,7 +7,7 @@ import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
 import { definitionResource } from '../apis/crds/types.ts'
 import { namespaceInitializers } from '../apis/initializers/admission.ts'
-import { mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
+import { deadlineOf, mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
 import { initializerConfigurationResource, type NamespaceInitializerConfiguration } from '../apis/initializers/types.ts'
 import { limitRanger } from '../apis/limits/admission.ts'
@@ -184,7 +184,12 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     config,
     (type) => customResources.strategyOf(type),
     (type) => catalog.strategyOf(type),
-    { pods: typeOf(podResource), quotas: quotaType, nodeExists },
+    {
+      pods: typeOf(podResource),
+      quotas: quotaType,
+      nodeExists,
+      initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
+    },
   )
   const registry: Registry = createRegistry({
     storage,

@@ -1,9 +1,11 @@
 /** `borough`: parses the command line and loads the command that was asked for, and nothing else. */
 import { Command, CommanderError } from 'commander'
+import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
 import { addTokenCommand } from './token.ts'
 import { addUpCommand } from './up.ts'
+import { addWhyCommand } from './why.ts'
 
 const program = new Command('borough')
   .description('A Kubernetes-compatible namespace control plane')
@@ -15,6 +17,8 @@ const program = new Command('borough')
 addUpCommand(program)
 addKubeconfigCommand(program)
 addTokenCommand(program)
+addWhyCommand(program)
+addFinalizeCommand(program)
 
 try {
   await program.parseAsync()

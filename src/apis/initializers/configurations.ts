@@ -2,6 +2,7 @@
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import {
+  givenInitializersAnnotation,
   type NamespaceInitializer,
   type NamespaceInitializerConfiguration,
   namespaceTemplateInitializer,
@@ -34,4 +35,19 @@ export function pendingInitializers(
     .map((i) => i.name)
     .filter((name) => name !== namespaceTemplateInitializer)
   return populated ? [namespaceTemplateInitializer, ...selected] : selected
+}
+
+/** How long a turn of `initializer` may take, and what happens then; undefined = for ever. */
+export function deadlineOf(
+  merged: readonly NamespaceInitializer[],
+  namespace: Namespace,
+  initializer: string,
+): { readonly timeoutMs: number; readonly goesOn: boolean } | undefined {
+  // A list that its creator gave has no configuration behind it.
+  if (namespace.metadata.annotations?.[givenInitializersAnnotation] === 'true') return undefined
+  if (initializer === namespaceTemplateInitializer) return undefined
+  const { timeoutSeconds, failurePolicy } = merged.find((i) => i.name === initializer) ?? {}
+  return timeoutSeconds === undefined
+    ? undefined
+    : { timeoutMs: timeoutSeconds * 1000, goesOn: failurePolicy === 'Ignore' }
 }

@@ -4,6 +4,7 @@
  */
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isQualifiedName, nameIsLabel, notFullyQualified, standardFinalizers } from '../../kube/names.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { ObjectMeta } from '../../kube/types.ts'
 import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 import { mergeConditions } from './conditions.ts'
@@ -19,6 +20,14 @@ import {
 export interface NamespaceStrategyOptions {
   /** Feature gate NamespaceInitializers; off drops the field. */
   readonly initializers: boolean
+  /** How long the turn of an initializer may take, and what happens then; undefined = for ever. */
+  readonly deadlineOf?: (namespace: Namespace, initializer: string) => Deadline | undefined
+}
+
+export interface Deadline {
+  readonly timeoutMs: number
+  /** True: without it. False: the namespace fails. */
+  readonly goesOn: boolean
 }
 
 export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
@@ -47,9 +56,9 @@ export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
     },
 
     beginDeletion(object: Namespace) {
-      // Always by way of the controller, even when somebody had emptied the list: only it knows that nothing is left.
+      // Always by way of the controller, even when somebody had taken its finalizer off: only it knows that nothing is left.
       const finalizers = object.spec?.finalizers ?? []
-      const kept = finalizers.length > 0 ? finalizers : [kubernetesFinalizer]
+      const kept = finalizers.includes(kubernetesFinalizer) ? finalizers : [...finalizers, kubernetesFinalizer]
       return {
         ...object,
         ...specOf(kept, object.spec?.initializers),
@@ -97,7 +106,10 @@ function prepareCreate(next: Namespace, options: NamespaceStrategyOptions, conte
   if (initializers === undefined) return { ...object, status: { phase: 'Active' } }
   return {
     ...object,
-    status: { phase: 'Initializing', conditions: withConditions([], initializingConditions(object, context), context) },
+    status: {
+      phase: 'Initializing',
+      conditions: withConditions([], initializingConditions(object, options, context), context),
+    },
   }
 }
 
@@ -122,7 +134,7 @@ function prepareUpdate(
   if (!isInitializing(old) || JSON.stringify(initializers) === JSON.stringify(old.spec?.initializers)) return object
   const terminating = old.metadata.deletionTimestamp !== undefined
   const phase = terminating ? 'Terminating' : initializers === undefined ? 'Active' : 'Initializing'
-  const fresh = initializingConditions(object, context)
+  const fresh = initializingConditions(object, options, context)
   const before = (old.status?.conditions ?? []).filter((c) => !isTurnOver(old, object) || c.type !== 'Initializing')
   return { ...object, status: { ...old.status, phase, conditions: withConditions(before, fresh, context) } }
 }
@@ -139,7 +151,11 @@ function normalized(o: Namespace): NonNullable<Namespace['spec']>['initializers'
   return pending.length === 0 && given.result === undefined ? undefined : given
 }
 
-function initializingConditions(o: Namespace, context: StrategyContext): NamespaceCondition[] {
+function initializingConditions(
+  o: Namespace,
+  { deadlineOf }: NamespaceStrategyOptions,
+  context: StrategyContext,
+): NamespaceCondition[] {
   const initializers = o.spec?.initializers
   if (initializers === undefined) {
     return [
@@ -152,12 +168,21 @@ function initializingConditions(o: Namespace, context: StrategyContext): Namespa
   const reason = failure ? 'InitializationFailed' : 'InitializersPending'
   const message = failure
     ? `Initialization failed: ${failure.message ?? failure.reason ?? 'no reason given'}`
-    : `Waiting for initializer ${awaited} since ${context.now}`
+    : `Waiting for initializer ${awaited} since ${context.now}${deadlineText(deadlineOf?.(o, awaited), context.now)}`
   return [
     { type: 'Initializing', status: failure ? 'False' : 'True', reason, message },
     { type: 'Ready', status: 'False', reason, message },
   ]
 }
+
+/** Who may not read the configurations learns it from here. */
+function deadlineText(deadline: Deadline | undefined, began: string): string {
+  if (deadline === undefined) return ''
+  return ` until ${formatTime(Date.parse(began) + deadline.timeoutMs)}, then ${afterDeadline(deadline.goesOn)}`
+}
+
+export const afterDeadline = (goesOn: boolean): string =>
+  goesOn ? 'it goes on without it' : 'the namespace fails and is deleted'
 
 function withConditions(
   old: readonly NamespaceCondition[],

@@ -1,0 +1,319 @@
+/**
+ * Why a namespace is not ready, or not gone: what is left, who must act, and the command that helps. It is all read
+ * through the API with the rights of who asks, from the object and its conditions, so it works against any cluster.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { formatTime } from '../../kube/time.ts'
+import { deadlineOf, mergeConfigurations } from '../initializers/configurations.ts'
+import {
+  initializerConfigurationResource,
+  type NamespaceInitializerConfiguration,
+  namespaceTemplateInitializer,
+} from '../initializers/types.ts'
+import { type LeftContent, type LeftObject, remainingContent } from './remaining-content.ts'
+import { afterDeadline } from './strategy.ts'
+import {
+  deletionProtectionAnnotation,
+  kubernetesFinalizer,
+  type Namespace,
+  type NamespaceCondition,
+  type NamespacePhase,
+  namespaceResource,
+  phaseOf,
+} from './types.ts'
+
+export interface Help {
+  readonly command: string
+  /** What it does, or when to use it. */
+  readonly effect: string
+}
+
+/** One thing that must happen. */
+export interface Obstacle {
+  readonly what: string
+  /** Who must act. */
+  readonly who: string
+  /** RFC 3339 */
+  readonly since?: string
+  /** RFC 3339: when it ends by itself. */
+  readonly until?: string
+  readonly helps: readonly Help[]
+}
+
+export interface Explanation {
+  readonly namespace: string
+  readonly state: NamespacePhase
+  /** RFC 3339: when this state began. */
+  readonly since?: string
+  /** True = not ready, or not gone. */
+  readonly held: boolean
+  readonly obstacles: readonly Obstacle[]
+  /** Content of a namespace that is being deleted. */
+  readonly left?: LeftContent
+  /** What the server reports as wrong, in its own words. */
+  readonly reports: readonly { readonly type: string; readonly reason: string; readonly message: string }[]
+  readonly notes: readonly string[]
+}
+
+/** @throws StatusError NotFound, Forbidden, … as for any GET of the namespace */
+export async function explainNamespace(
+  client: Client,
+  name: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
+  if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
+  if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
+  return {
+    namespace: name,
+    state: phaseOf(namespace),
+    held: false,
+    obstacles: [],
+    reports: reportsOf(namespace),
+    notes: protectionNote(namespace),
+  }
+}
+
+const conditionOf = ({ status }: Namespace, type: string): NamespaceCondition | undefined =>
+  status?.conditions?.find((c) => c.type === type)
+
+/** Whatever is wrong: of the conditions of a deletion True is bad, of the others False. */
+function reportsOf({ status }: Namespace): Explanation['reports'] {
+  const bad = (c: NamespaceCondition): boolean =>
+    c.type.startsWith('NamespaceDeletion') ? c.status === 'True' : c.type === 'Populated' && c.status === 'False'
+  return (status?.conditions ?? [])
+    .filter(bad)
+    .map(({ type, reason = '', message = '' }) => ({ type, reason, message }))
+}
+
+function protectionNote({ metadata }: Namespace): string[] {
+  if (metadata.annotations?.[deletionProtectionAnnotation] !== 'true') return []
+  return [
+    `it is protected from deletion; to lift that: kubectl annotate namespace ${metadata.name} ${deletionProtectionAnnotation}-`,
+  ]
+}
+
+async function explainInitializing(client: Client, namespace: Namespace, signal: AbortSignal): Promise<Explanation> {
+  const { name = '', creationTimestamp } = namespace.metadata
+  const { pending = [], result } = namespace.spec?.initializers ?? {}
+  const [awaited = '', ...later] = pending.map((p) => p.name)
+  const condition = conditionOf(namespace, 'Initializing')
+  const since = condition?.lastTransitionTime ?? creationTimestamp
+  const deadline = result ? undefined : await endOfTurn(client, namespace, awaited, condition, signal)
+  const giveUp: Help = { command: `kubectl delete namespace ${name}`, effect: 'give the namespace up' }
+  const obstacle: Obstacle = result
+    ? {
+        what: `initialization failed: ${result.message ?? result.reason ?? 'no reason given'}`,
+        who: 'namespace-initializer-controller: it deletes the namespace',
+        helps: [giveUp],
+      }
+    : {
+        what: `initializer ${awaited} has not acted yet`,
+        who: whoInitializes(awaited),
+        ...(since ? { since } : {}),
+        ...(deadline === undefined ? {} : { until: deadline.until }),
+        helps: [
+          ...lookAt(awaited),
+          {
+            command: `kubectl patch namespace ${name} --type=json -p '${JSON.stringify([
+              { op: 'test', path: '/spec/initializers/pending/0/name', value: awaited },
+              { op: 'remove', path: '/spec/initializers/pending/0' },
+            ])}'`,
+            effect: 'go on without it; needs the verb initialize on the namespace',
+          },
+          giveUp,
+        ],
+      }
+  return {
+    namespace: name,
+    state: 'Initializing',
+    ...(creationTimestamp ? { since: creationTimestamp } : {}),
+    held: true,
+    obstacles: [obstacle],
+    reports: reportsOf(namespace),
+    notes: [
+      ...(deadline === undefined ? [] : [`when its time is over ${deadline.outcome}`]),
+      ...(later.length > 0 ? [`after it, in this order: ${later.join(', ')}`] : []),
+      ...protectionNote(namespace),
+    ],
+  }
+}
+
+const whoInitializes = (name: string): string =>
+  name === namespaceTemplateInitializer
+    ? 'namespace-template-controller: it applies the NamespaceTemplates that match'
+    : `whoever acts as ${name}`
+
+const lookAt = (name: string): readonly Help[] =>
+  name === namespaceTemplateInitializer
+    ? [{ command: 'kubectl get namespacetemplates', effect: 'templates that failed, with why in their status' }]
+    : [
+        {
+          command: 'kubectl get namespaceinitializerconfigurations -o yaml',
+          effect: 'who is named there, and for how long',
+        },
+      ]
+
+/** From the configurations, as they are now; who may not read them has what the condition says. */
+async function endOfTurn(
+  client: Client,
+  namespace: Namespace,
+  awaited: string,
+  condition: NamespaceCondition | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly until: string; readonly outcome: string } | undefined> {
+  let configurations: NamespaceInitializerConfiguration[]
+  try {
+    configurations = (await client.list(initializerConfigurationResource, { signal })).items
+  } catch {
+    // No right to read them: the namespace itself says how it was when the turn began.
+    const told = / until (\S+), then (.*)$/.exec(condition?.message ?? '')
+    return told ? { until: told[1] ?? '', outcome: told[2] ?? '' } : undefined
+  }
+  const deadline = deadlineOf(mergeConfigurations(configurations), namespace, awaited)
+  const beganMs = Date.parse(condition?.lastTransitionTime ?? '')
+  if (deadline === undefined || Number.isNaN(beganMs)) return undefined
+  return { until: formatTime(beganMs + deadline.timeoutMs), outcome: afterDeadline(deadline.goesOn) }
+}
+
+async function explainTerminating(
+  client: Client,
+  namespace: Namespace,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const { name = '', deletionTimestamp = '' } = namespace.metadata
+  const finalizers = namespace.spec?.finalizers ?? []
+  const left: LeftContent = finalizers.includes(kubernetesFinalizer)
+    ? await remainingContent(client, namespace, signal)
+    : { total: 0, objects: [], unread: [] }
+  const others = [...finalizers.filter((f) => f !== kubernetesFinalizer), ...(namespace.metadata.finalizers ?? [])]
+  const content = contentObstacles(name, left.objects, clock.now())
+  const own = others.map(
+    (finalizer): Obstacle => ({
+      what: `finalizer ${finalizer} holds the namespace itself`,
+      who: `whoever owns ${finalizer}: it has something outside of this namespace to clean up`,
+      helps: [wayOut(name, finalizer)],
+    }),
+  )
+  const nobody: Obstacle = {
+    what: `nothing is left in it, and it was not let go`,
+    who: 'namespace-controller: does it run? A server can be told to run without it (--controllers)',
+    helps: [],
+  }
+  const isStuck = content.length === 0 && own.length === 0 && left.unread.length === 0
+  return {
+    namespace: name,
+    state: 'Terminating',
+    since: deletionTimestamp,
+    held: true,
+    obstacles: isStuck ? [nobody] : [...content, ...own],
+    left,
+    reports: reportsOf(namespace),
+    notes: [...(left.unread.length > 0 ? ['not everything could be read: ask somebody with more rights'] : [])],
+  }
+}
+
+const wayOut = (namespace: string, finalizer: string): Help => ({
+  command: `borough finalize ${namespace} --remove ${finalizer}`,
+  effect: 'only if nobody will do it: what it cleans up stays behind',
+})
+
+/** Objects named in one sentence. */
+const namedInOne = 3
+
+function namesOf(objects: readonly LeftObject[]): string {
+  const named = objects.slice(0, namedInOne).map((o) => `${o.resource}/${o.name}`)
+  const more = objects.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+function contentObstacles(namespace: string, objects: readonly LeftObject[], nowMs: number): Obstacle[] {
+  const obstacles: Obstacle[] = []
+  const byFinalizer = new Map<string, LeftObject[]>()
+  for (const object of objects) {
+    for (const finalizer of object.finalizers) {
+      byFinalizer.set(finalizer, [...(byFinalizer.get(finalizer) ?? []), object])
+    }
+  }
+  for (const [finalizer, held] of [...byFinalizer].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const since = held
+      .map((o) => o.deletionTimestamp ?? '')
+      .filter((t) => t !== '')
+      .sort()[0]
+    const [first] = held
+    obstacles.push({
+      what: `finalizer ${finalizer} holds ${namesOf(held)}`,
+      who: ownerOf(finalizer),
+      ...(since === undefined ? {} : { since }),
+      helps: [
+        {
+          command: `kubectl get ${first?.resource} ${first?.name} -n ${namespace} -o yaml`,
+          effect: 'what it waits for may stand in its status',
+        },
+        wayOut(namespace, finalizer),
+      ],
+    })
+  }
+  const free = objects.filter((o) => o.finalizers.length === 0)
+  const ending = free.filter((o) => o.deletionTimestamp !== undefined && (o.graceSeconds ?? 0) > 0)
+  const last = ending
+    .map((o) => o.deletionTimestamp ?? '')
+    .sort()
+    .at(-1)
+  const [firstEnding] = ending
+  if (firstEnding !== undefined && last !== undefined) {
+    const over = Date.parse(last) < nowMs
+    const node = firstEnding.nodeName === undefined ? 'their node' : `node ${firstEnding.nodeName}`
+    obstacles.push({
+      what: `${namesOf(ending)} ${ending.length === 1 ? 'was' : 'were'} given time to end`,
+      who: `the kubelet of ${node}`,
+      until: last,
+      helps: [
+        ...(firstEnding.nodeName === undefined
+          ? []
+          : [
+              {
+                command: `kubectl get node ${firstEnding.nodeName}`,
+                effect: over ? 'its time is over: is the node there?' : 'is the node there?',
+              },
+            ]),
+        {
+          command: `kubectl delete ${firstEnding.resource} ${firstEnding.name} -n ${namespace} --grace-period=0 --force`,
+          effect: 'only if its containers run no more',
+        },
+      ],
+    })
+  }
+  const untold = free.filter((o) => o.deletionTimestamp === undefined)
+  if (untold.length > 0) {
+    const isLater = obstacles.length > 0
+    obstacles.push({
+      what: `${namesOf(untold)} ${untold.length === 1 ? 'was' : 'were'} not deleted yet`,
+      who: isLater
+        ? 'namespace-controller: it goes on when the above is gone (pods go first, roles and their bindings last)'
+        : 'namespace-controller: it tries again; what went wrong is reported below',
+      helps: [],
+    })
+  }
+  return obstacles
+}
+
+/** Whom well-known finalizers belong to. */
+function ownerOf(finalizer: string): string {
+  switch (finalizer) {
+    case 'foregroundDeletion':
+    case 'orphan':
+      return 'generic-garbage-collector: dependents go, or are set free, first'
+    case 'kubernetes.io/pvc-protection':
+      return 'the controller of claims: a pod still uses the claim'
+    case 'batch.kubernetes.io/job-tracking':
+      return 'the job controller: it has not counted the pod yet'
+    case 'service.kubernetes.io/load-balancer-cleanup':
+      return 'the cloud controller: it removes the load balancer'
+    default:
+      return `whoever owns ${finalizer}: a controller that cleans up before the object may go`
+  }
+}

@@ -1,0 +1,50 @@
+/** `borough why`: what keeps a namespace from being ready, or gone. */
+import { type Command, Option } from 'commander'
+import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+
+interface WhyFlags extends RemoteFlags {
+  readonly output: 'text' | 'json'
+}
+
+/** What it says to a script. 1 is a fault: not found out. */
+const exitCodes = { nothing: 0, held: 2, notThere: 3 } as const
+
+export function addWhyCommand(program: Command): void {
+  const command = program
+    .command('why')
+    .description('say why a namespace is not ready or not gone, who must act, and what helps')
+    .argument('<namespace>')
+  withRemoteFlags(command)
+    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      `
+It reads with the rights of who asks, so it works against any cluster. Exit codes: 0 nothing holds the namespace, 2 it
+is not ready or not gone, 3 there is no such namespace, 1 it could not be found out.
+
+Examples:
+  borough why team-a
+  borough why team-a -o json | jq -r '.obstacles[].helps[].command'`,
+    )
+    .action(async (name: string, flags: WhyFlags) => {
+      const { systemClock } = await import('../base/clock.ts')
+      const { explainNamespace } = await import('../apis/namespaces/explain.ts')
+      const { isNotFound } = await import('../kube/status-error.ts')
+      const { explanationText } = await import('./explanation-text.ts')
+      const { client } = await openFlags(flags, 'why')
+      try {
+        const explanation = await explainNamespace(client, name, systemClock, AbortSignal.timeout(patienceMs))
+        process.stdout.write(
+          flags.output === 'json'
+            ? `${JSON.stringify(explanation, null, 2)}\n`
+            : explanationText(explanation, systemClock.now()),
+        )
+        process.exitCode = explanation.held ? exitCodes.held : exitCodes.nothing
+      } catch (error) {
+        if (!isNotFound(error)) throw error
+        if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ namespace: name, state: 'NotFound' })}\n`)
+        else process.stdout.write(`There is no namespace ${name}.\n`)
+        process.exitCode = exitCodes.notThere
+      }
+    })
+}
