@@ -29,6 +29,7 @@ import { openAudit } from './audit.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
+import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
 import { servingNames } from './serving-names.ts'
@@ -102,9 +103,13 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   authenticators.push(tokens)
   const chain = authenticatorChain(authenticators, { anonymous: config.anonymous })
 
+  const client = (user: UserInfo, userAgent: string): Client =>
+    new RestClient({ transport: loopbackTransport(serve, user), userAgent })
+  const leadership = new Leadership(config, client)
   const metrics = new Metrics(build, {
     heldCreates: () => core.hold.waiting,
     revision: () => core.cache.revision,
+    leading: () => leadership.leading,
     audit: () => audit?.sink.counts,
   })
   const openapi = new OpenapiDocuments({
@@ -150,13 +155,11 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       clock,
     }),
   })
-  const client = (user: UserInfo, userAgent: string): Client =>
-    new RestClient({ transport: loopbackTransport(serve, user), userAgent })
 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
   metrics.startSoon(clock)
   const stop = new AbortController()
-  const controllers = runControllers(core, pki, client, metrics, stop.signal)
+  const controllers = leadership.run((signal) => runControllers(core, pki, client, metrics, signal), stop.signal)
   opening.defer(async () => {
     stop.abort()
     await controllers

@@ -178,6 +178,12 @@ function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name
           enqueue({ namespace: '', name: old.namespace })
         }
       })
+      // What was lost while nobody led.
+      const forget = lister.subscribe(namespaces.type, (next) => {
+        if (next === undefined || lister.find(type, next.name, name) !== undefined) return
+        if (next.object.metadata.deletionTimestamp === undefined) enqueue({ namespace: '', name: next.name })
+      })
+      forget()
       await aborted(signal)
       stop()
     },

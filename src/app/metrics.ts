@@ -12,6 +12,8 @@ export interface Gauges {
   heldCreates(): number
   /** Of the storage, as this process sees it. */
   revision(): number
+  /** Whether this process runs the controllers. */
+  leading(): boolean
   /** Undefined where there is no audit log. */
   audit(): { readonly written: number; readonly dropped: number } | undefined
 }
@@ -146,6 +148,12 @@ export class Metrics {
       help: 'The newest change this process has seen, as resourceVersion.',
       registers,
       collect: () => revision.set(gauges.revision()),
+    })
+    const leading: Gauge = new prometheus.Gauge({
+      name: 'borough_controllers_leading',
+      help: '1 where the controllers run, 0 on replicas that would take over.',
+      registers,
+      collect: () => leading.set(gauges.leading() ? 1 : 0),
     })
     if (gauges.audit() !== undefined) {
       const counted = (name: string, help: string, count: () => number): void => {

@@ -1,0 +1,56 @@
+/**
+ * Which process runs the controllers: where others may serve the same store, the one that holds the Lease
+ * `kube-system/borough-controllers`; alone, this one, at once.
+ *
+ * A leader that stops gives the lease back when its controllers have ended, and another takes it at once; one that is
+ * killed or cut off is followed when its lease lapses.
+ */
+import { hostname } from 'node:os'
+import { leadWhileElected } from '../controller/leader.ts'
+import { serviceAccountUser } from '../kube/user.ts'
+import { controllerNames } from './catalog.ts'
+import type { Config } from './config.ts'
+import type { ClientFor } from './controllers.ts'
+import { isShared } from './storage.ts'
+
+export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
+const account = 'leader-election'
+
+export class Leadership {
+  readonly #config: Config
+  readonly #client: ClientFor
+  #leading = false
+
+  constructor(config: Config, client: ClientFor) {
+    this.#config = config
+    this.#client = client
+  }
+
+  /** True while this process runs the controllers. */
+  get leading(): boolean {
+    return this.#leading
+  }
+
+  /** Runs `work` whenever it is this process's turn, until the signal aborts. */
+  async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, ids, log } = this.#config
+    const onLeading = (leading: boolean): void => {
+      this.#leading = leading
+    }
+    // Whoever has nothing to run must not keep others from running it.
+    if (!controllerNames.some(this.#config.controllers)) return
+    if (!isShared(this.#config)) {
+      onLeading(true)
+      return work(signal)
+    }
+    const election = {
+      client: this.#client(serviceAccountUser('kube-system', account), account),
+      clock,
+      log,
+      lease: controllersLease,
+      identity: `${hostname()}_${ids.uid()}`,
+      onLeading,
+    }
+    return leadWhileElected(election, work, signal)
+  }
+}
