@@ -15,10 +15,10 @@ import type { ControllerSpec, ObjectKey, Source } from '../../controller/control
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
-import { namespaceTemplateInitializer } from '../initializers/types.ts'
 import { mergeConditions } from '../namespaces/conditions.ts'
 import { inItself } from '../namespaces/event-subject.ts'
 import { type Namespace, type NamespaceCondition, namespaceResource } from '../namespaces/types.ts'
+import { isGateShut, openGate, tellingLabels } from './gate.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
 import { type ObjectResult, populate } from './populate.ts'
@@ -173,6 +173,11 @@ export function populationControllers({ client, clock, events, onError }: Popula
       if (!holds) await letGo(client, template, signal)
       return undefined
     }
+    if (!template.metadata.finalizers?.includes(templateFinalizer)) {
+      // The next version brings the key back, for its status.
+      await takeHold(client, template, signal)
+      return undefined
+    }
     const status = ledger.statusOf(template, kindsOf(template), clock.now())
     if (JSON.stringify(status) === JSON.stringify(template.status)) return undefined
     try {
@@ -236,6 +241,7 @@ function sameIntent(next: KubeObject, old: KubeObject): boolean {
     next.metadata.generation === old.metadata.generation &&
     next.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
     JSON.stringify(next['spec']) === JSON.stringify(old['spec']) &&
+    JSON.stringify(next.metadata.finalizers) === JSON.stringify(old.metadata.finalizers) &&
     JSON.stringify(next.metadata.annotations) === JSON.stringify(old.metadata.annotations)
   )
 }
@@ -244,15 +250,12 @@ function sameIntent(next: KubeObject, old: KubeObject): boolean {
 function matters(next: Namespace, old: Namespace | undefined): boolean {
   if (old === undefined || old.metadata.uid !== next.metadata.uid) return true
   return (
-    JSON.stringify(next.metadata.labels) !== JSON.stringify(old.metadata.labels) ||
+    JSON.stringify(tellingLabels(next)) !== JSON.stringify(tellingLabels(old)) ||
     JSON.stringify(next.metadata.annotations) !== JSON.stringify(old.metadata.annotations) ||
     next.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
-    (isOurTurn(next) && !isOurTurn(old))
+    (isGateShut(next) && !isGateShut(old))
   )
 }
-
-const isOurTurn = (namespace: Namespace): boolean =>
-  namespace.spec?.initializers?.pending?.[0]?.name === namespaceTemplateInitializer
 
 function policyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
   // Gone without our finalizer having held it: nobody can say any more what was wanted, so nothing is destroyed.
@@ -348,32 +351,28 @@ async function reportCondition(
   }
 }
 
-/** Removes us from the namespace's initializers, if it is our turn. */
-async function openGate(client: Client, seen: Namespace, signal: AbortSignal): Promise<void> {
-  let namespace = seen
-  for (;;) {
-    const pending = namespace.spec?.initializers?.pending ?? []
-    if (pending[0]?.name !== namespaceTemplateInitializer) return
-    const { name = '', resourceVersion, uid } = namespace.metadata
-    try {
-      const patch = { metadata: { resourceVersion }, spec: { initializers: { pending: pending.slice(1) } } }
-      await client.patch(namespaceResource, { name }, patch, { signal })
-      return
-    } catch (error) {
-      if (isNotFound(error)) return
-      if (!isConflict(error)) throw error
-      namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
-      if (namespace.metadata.uid !== uid) return
-    }
-  }
+/** Admission does it when a template is created. One that came before admission was there gets it here. */
+async function takeHold(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  const finalizers = [...(template.metadata.finalizers ?? []), templateFinalizer]
+  await patchFinalizers(client, template, finalizers, signal)
 }
 
 async function letGo(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
   const finalizers = (template.metadata.finalizers ?? []).filter((f) => f !== templateFinalizer)
-  const { name = '', resourceVersion } = template.metadata
+  await patchFinalizers(client, template, finalizers, signal)
+}
+
+async function patchFinalizers(
+  client: Client,
+  { metadata }: NamespaceTemplate,
+  finalizers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', resourceVersion } = metadata
   try {
     await client.patch(templateResource, { name }, { metadata: { resourceVersion, finalizers } }, { signal })
   } catch (error) {
+    // A newer version is on its way to the informer and brings the key back.
     if (!isNotFound(error) && !isConflict(error)) throw error
   }
 }

@@ -76,6 +76,8 @@ export const requirePermissionAnnotation = 'policy/namespace-template-require-pe
 export const optOutAnnotation = 'policy/namespace-template-opt-out'
 /** On a namespace, set by the server: who created it. Also a label where the name is a legal label value. */
 export const creatorKey = 'authorization.k8s.io/creator'
+/** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
+export const pendingLabel = 'policy/namespace-template-pending'
 
 export const templateFieldManager = 'namespace-template'
 export const templateControllerName = 'namespace-template-controller'

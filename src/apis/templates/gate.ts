@@ -1,0 +1,55 @@
+/**
+ * What keeps others out of a new namespace until its templates have been applied. On Borough that is the first of its
+ * initializers; on other clusters, which know none, a label that the webhook puts on and that selects the namespace for
+ * the webhook which holds writes back.
+ */
+import type { Client } from '../../client/client.ts'
+import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { namespaceTemplateInitializer } from '../initializers/types.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { pendingLabel } from './types.ts'
+
+/** It waits for us: nobody else is before us in its list. */
+export function isGateShut(namespace: Namespace): boolean {
+  return opening(namespace) !== undefined
+}
+
+/** Opens it, if it is our turn. */
+export async function openGate(client: Client, seen: Namespace, signal: AbortSignal): Promise<void> {
+  let namespace = seen
+  for (;;) {
+    const patch = opening(namespace)
+    if (patch === undefined) return
+    const { name = '', uid } = namespace.metadata
+    try {
+      await client.patch(namespaceResource, { name }, patch, { signal })
+      return
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (!isConflict(error)) throw error
+      namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
+      if (namespace.metadata.uid !== uid) return
+    }
+  }
+}
+
+/** As a merge patch; undefined when nothing of ours shuts it. */
+function opening({ metadata, spec }: Namespace): object | undefined {
+  const { resourceVersion, labels } = metadata
+  const pending = spec?.initializers?.pending ?? []
+  const isOurTurn = pending[0]?.name === namespaceTemplateInitializer
+  const isLabelled = labels?.[pendingLabel] !== undefined
+  if (!isOurTurn && !isLabelled) return undefined
+  return {
+    metadata: { resourceVersion, ...(isLabelled ? { labels: { [pendingLabel]: null } } : {}) },
+    ...(isOurTurn ? { spec: { initializers: { pending: pending.slice(1) } } } : {}),
+  }
+}
+
+/** Labels without the gate's own: what says which templates are for the namespace. */
+export function tellingLabels({ metadata }: KubeObject): Readonly<Record<string, string>> | undefined {
+  if (metadata.labels?.[pendingLabel] === undefined) return metadata.labels
+  const { [pendingLabel]: _, ...labels } = metadata.labels
+  return labels
+}
