@@ -18,6 +18,8 @@ const templateColumns: readonly Column[] = [
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
 ]
 
+export const templateKind = 'NamespaceTemplate'
+
 /** Kinds of ours. */
 export const ownKinds: readonly TypeDeclaration[] = [
   ...templateGroups.map(
@@ -25,7 +27,7 @@ export const ownKinds: readonly TypeDeclaration[] = [
       group,
       version: templateVersion,
       resource: templateResourceName,
-      kind: 'NamespaceTemplate',
+      kind: templateKind,
       namespaced: false,
       properties: Object.fromEntries(templateProperties),
       description: 'NamespaceTemplate holds objects that every namespace it selects is given and keeps.',

@@ -55,7 +55,7 @@ export interface Config {
   readonly featureGates: { readonly NamespaceInitializers: boolean }
   /** Controllers that run; see `app/catalog.ts` for the names. */
   readonly controllers: (name: string) => boolean
-  /** Population by templates, built in. */
+  /** Population by templates, built in. Without it the kind is not served either, and may be a custom one. */
   readonly population: boolean
   /** How long a create of a namespace is held while it initializes. */
   readonly initializationTimeoutMs: number

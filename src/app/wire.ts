@@ -59,7 +59,7 @@ import type { Strategy } from '../registry/strategy.ts'
 import type { Storage } from '../storage/storage.ts'
 import { spanOf } from '../watch/type-cache.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
-import { type AdmissionName, admissionOrder, ownKinds } from './catalog.ts'
+import { type AdmissionName, admissionOrder, ownKinds, templateKind } from './catalog.ts'
 import type { Config } from './config.ts'
 import { endWatches } from './custom-resources.ts'
 import { trackWrites } from './field-ownership.ts'
@@ -88,7 +88,9 @@ export interface Core extends AsyncDisposable {
 export async function wireCore(config: Config, storage: Storage, caPem: string): Promise<Core> {
   const { clock, ids, log } = config
   const catalog = loadCatalog()
-  const ownTypes = ownKinds.map((kind) => catalog.declare(kind))
+  // Without population this is a cluster like any other, on which the kind can be a custom one.
+  const kinds = config.population ? ownKinds : ownKinds.filter(({ kind }) => kind !== templateKind)
+  const ownTypes = kinds.map((kind) => catalog.declare(kind))
   catalog.types.change({ add: ownTypes })
   const typeOf = (gvr: GroupVersionResource): ResourceType => {
     const type = catalog.types.find(gvr)
@@ -117,7 +119,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     hold.changed(next?.name ?? old?.name ?? '', () => next?.object as Namespace | undefined),
   )
   const content = contentIndex(lister, cache, namespaces)
-  const matchers = templateMatchers(lister, typeOf(templateResource))
+  const matchers = config.population ? templateMatchers(lister, typeOf(templateResource)) : new Map<string, Matcher>()
   const initializers = mergedInitializers(lister, typeOf(initializerConfigurationResource))
   const newObject = newObjectWriter(clock, ids)
 
@@ -132,30 +134,30 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     NamespaceLifecycle: namespaceLifecycle(namespaces),
     CustomResourceDefinitions: definitionLifecycle(typeOf(definitionResource)),
     ...(config.extraAdmission.includes('NamespaceExists') ? { NamespaceExists: namespaceExists(namespaces) } : {}),
-    NamespaceTemplates: namespaceTemplates({
-      authorizer,
-      matchers: () => (config.population ? matchers.values() : []),
-      optsOutAutomatically: autoOptOut(() => {
-        const { namespace, name } = populationConfig
-        return lister.find(typeOf(configMapsResource), namespace, name)?.object
-      }),
-      findKind(apiVersion, kind) {
-        const gv = parseApiVersion(apiVersion)
-        return gv && catalog.types.findKind({ ...gv, kind })
-      },
-      findClusterRole: (name) => lister.find(typeOf(clusterRolesResource), '', name)?.object as Role | undefined,
-    }),
+    ...(config.population
+      ? {
+          NamespaceTemplates: namespaceTemplates({
+            authorizer,
+            matchers: () => matchers.values(),
+            optsOutAutomatically: autoOptOut(() => {
+              const { namespace, name } = populationConfig
+              return lister.find(typeOf(configMapsResource), namespace, name)?.object
+            }),
+            findKind(apiVersion, kind) {
+              const gv = parseApiVersion(apiVersion)
+              return gv && catalog.types.findKind({ ...gv, kind })
+            },
+            findClusterRole: (name) => lister.find(typeOf(clusterRolesResource), '', name)?.object as Role | undefined,
+          }),
+        }
+      : {}),
     ...(config.featureGates.NamespaceInitializers
       ? {
           NamespaceInitializers: namespaceInitializers({
             lookup: namespaces,
             authorizer,
             pendingFor: (namespace) =>
-              pendingInitializers(
-                initializers(),
-                namespace,
-                config.population && matching(matchers.values(), namespace).length > 0,
-              ),
+              pendingInitializers(initializers(), namespace, matching(matchers.values(), namespace).length > 0),
           }),
         }
       : {}),

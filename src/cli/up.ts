@@ -58,7 +58,7 @@ export function addUpCommand(program: Command): void {
         .argParser((text) => parseControllers(text, controllerNames))
         .default(() => true, '*'),
     )
-    .option('--no-population', 'do not populate namespaces from templates (somebody else does)')
+    .option('--no-population', 'no templates here: neither the kind nor its controller (somebody else may bring both)')
     .addOption(
       new Option(
         '--namespace-initialization-timeout <duration>',
