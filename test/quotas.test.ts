@@ -1,10 +1,10 @@
 /** Quota through the whole server: what is charged, what is refused, and that the account is always right. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Client } from '../src/client/client.ts'
 import { findStatusError } from '../src/kube/status-error.ts'
 import type { KubeObject } from '../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { contestQuota, quotaSteps } from './support/contested-quota.ts'
 import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -427,9 +427,6 @@ describe('scopes', () => {
 })
 
 describe('many at once', () => {
-  const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
-  const secrets = { group: '', version: 'v1', resource: 'secrets' }
-
   it('get exactly what there is: none more, none fewer', async () => {
     await quota('q', { configmaps: '51' })
     const answers = await Promise.all(Array.from({ length: 64 }, (_, i) => configMap(`c-${i}`)))
@@ -439,109 +436,13 @@ describe('many at once', () => {
 
   it('whatever they do, the account equals a recount at every revision', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(
-          fc.record({
-            actor: fc.nat(7),
-            act: fc.constantFrom('create', 'delete', 'secret', 'quota', 'unquota', 'raise'),
-            name: fc.nat(5),
-          }),
-          { minLength: 20, maxLength: 60 },
-        ),
-        async (steps) => {
-          await using own = await startControlPlane({ population: false, controllers: () => false })
-          const { client } = own
-          const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
-          const { metadata } = await client.create(namespaces, { metadata: { name: 'q' } })
-          const actors = Array.from({ length: 8 }, (_, actor) =>
-            (async () => {
-              for (const step of steps.filter((s) => s.actor === actor)) await attempt(() => act(client, step))
-            })(),
-          )
-          await Promise.all(actors)
-          await verifyHistory(new Wire(own), metadata.resourceVersion ?? '')
-        },
-      ),
+      fc.asyncProperty(quotaSteps, async (steps) => {
+        await using own = await startControlPlane({ population: false, controllers: () => false })
+        await contestQuota([own], 'q', steps)
+      }),
       { numRuns: 12 },
     )
   })
-
-  const quotas = { group: '', version: 'v1', resource: 'resourcequotas' }
-
-  async function act(client: Client, { act: what, name }: { act: string; name: number }): Promise<unknown> {
-    const metadata = { name: `n-${name}`, namespace: 'q' }
-    switch (what) {
-      case 'create':
-        return client.create(configMaps, { metadata })
-      case 'secret':
-        return client.create(secrets, { metadata: { generateName: 's-', namespace: 'q' } })
-      case 'delete':
-        return client.delete(configMaps, metadata)
-      case 'quota':
-        return client.create(quotas, {
-          metadata: { name: `q-${name % 2}`, namespace: 'q' },
-          spec: { hard: { configmaps: '4', secrets: '6' } },
-        })
-      case 'unquota':
-        return client.delete(quotas, { namespace: 'q', name: `q-${name % 2}` })
-      default:
-        return client.patch(
-          quotas,
-          { namespace: 'q', name: `q-${name % 2}` },
-          { spec: { hard: { configmaps: String(3 + name), secrets: '8' } } },
-        )
-    }
-  }
-
-  /** Refusals are part of the game; anything else is not. */
-  async function attempt(work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      if (![403, 404, 409].includes(findStatusError(error)?.code ?? 0)) throw error
-    }
-  }
-
-  /** Follows everything that happened, commit by commit. */
-  async function verifyHistory(its: Wire, from: string): Promise<void> {
-    const events: { type: string; object: KubeObject; resource: string; commit: number }[] = []
-    // So that nothing refuses the markers.
-    await its.must('DELETE', '/api/v1/namespaces/q/resourcequotas')
-    for (const resource of ['configmaps', 'secrets', 'resourcequotas']) {
-      const marker = `end-${resource}`
-      const path = `/api/v1/namespaces/q/${resource}`
-      const seen = await its.events(
-        `${path}?watch=1&resourceVersion=${from}`,
-        (all) => all.at(-1)?.object.metadata.name === marker,
-        () => void its.call('POST', path, { metadata: { name: marker }, spec: { hard: { pods: '1' } } }),
-      )
-      for (const { type, object } of seen) {
-        if (object.metadata.name === marker) continue
-        events.push({ type, object, resource, commit: Math.floor(Number(object.metadata.resourceVersion) / 1024) })
-      }
-    }
-    const counts: Record<string, Set<string>> = { configmaps: new Set(), secrets: new Set() }
-    const accounts = new Map<string, KubeObject>()
-    const byCommit = Map.groupBy(
-      events.sort((a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion)),
-      (e) => e.commit,
-    )
-    for (const [commit, changes] of byCommit) {
-      for (const { type, object, resource } of changes) {
-        const name = object.metadata.name ?? ''
-        if (resource === 'resourcequotas') {
-          if (type === 'DELETED') accounts.delete(name)
-          else accounts.set(name, object)
-        } else if (type === 'DELETED') counts[resource]?.delete(name)
-        else counts[resource]?.add(name)
-      }
-      for (const [name, account] of accounts) {
-        const status = account['status'] as { used: Record<string, string> }
-        const want = { configmaps: String(counts['configmaps']?.size), secrets: String(counts['secrets']?.size) }
-        expect({ commit, name, used: status.used }).toEqual({ commit, name, used: want })
-      }
-    }
-  }
 
   it('in a namespace that goes do not slow its going', async () => {
     await quota('q', { configmaps: '1000' })

@@ -1,73 +1,16 @@
 /** Content can't get into a namespace that is being deleted, whoever tries how often. */
-import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
-import { findStatusError, isForbidden, isNotFound } from '../../src/kube/status-error.ts'
+import { findStatusError } from '../../src/kube/status-error.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
+import { contestDeletion } from '../support/contested-deletion.ts'
 import { Wire } from '../support/wire.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
-const secrets = { group: '', version: 'v1', resource: 'secrets' }
-const rounds = 8
-const creators = 48
-
-/** Creates until it is told that the namespace is going, or gone. Answers the names it was told exist. */
-async function createWhilePossible(client: Client, namespace: string, creator: number): Promise<string[]> {
-  const resource = creator % 2 === 0 ? configMaps : secrets
-  const made: string[] = []
-  for (let i = 0; ; i++) {
-    // The memory engine answers without ever coming back to the event loop.
-    await setImmediate()
-    try {
-      await client.create(resource, { metadata: { name: `c-${creator}-${i}`, namespace } })
-      made.push(`c-${creator}-${i}`)
-    } catch (error) {
-      if (!isForbidden(error) && !isNotFound(error)) throw error
-      return made
-    }
-  }
-}
-
 describe('many creators against a deletion', () => {
   it('leave no object, get none in after the Terminating revision, and one pass of the controller suffices', async () => {
     await using plane = await startControlPlane({ population: false })
-    const { client } = plane
-    const wire = new Wire(plane)
-    for (let round = 0; round < rounds; round++) {
-      const namespace = `contested-${round}`
-      const made = await client.create(namespaces, { metadata: { name: namespace } })
-      const from = made.metadata.resourceVersion ?? ''
-      const working = Array.from({ length: creators }, (_, i) => createWhilePossible(client, namespace, i))
-      const events = wire.events(
-        `/api/v1/namespaces?watch=1&fieldSelector=metadata.name=${namespace}&resourceVersion=${from}`,
-        (seen) => seen.at(-1)?.type === 'DELETED',
-        () => void setTimeout(5 * round).then(() => client.delete(namespaces, { name: namespace })),
-      )
-      const states = await events
-      const created = (await Promise.all(working)).flat()
-      const terminatingAt = Number(states[0]?.object.metadata.resourceVersion)
-      expect(created.length).toBeGreaterThan(0)
-      // Nothing was left to report after the first pass, so no conditions were ever written.
-      expect(states.map((e) => e.type)).toEqual(['MODIFIED', 'DELETED'])
-      for (const resource of ['configmaps', 'secrets']) {
-        const path = `/api/v1/namespaces/${namespace}/${resource}`
-        expect((await wire.must('GET', path)).items).toEqual([])
-        const last = new Set<string>()
-        const history = await wire.events(`${path}?watch=1&resourceVersion=${from}`, (seen) => {
-          for (const { type, object } of seen) {
-            if (type === 'DELETED') last.add(object.metadata.name ?? '')
-          }
-          return created
-            .filter((n) => (Number(n.split('-')[1]) % 2 === 0) === (resource === 'configmaps'))
-            .every((n) => last.has(n))
-        })
-        const late = history.filter(
-          (e) => e.type === 'ADDED' && Number(e.object.metadata.resourceVersion) > terminatingAt,
-        )
-        expect(late.map((e) => e.object.metadata.name)).toEqual([])
-      }
-    }
+    for (let round = 0; round < 8; round++) await contestDeletion([plane], `contested-${round}`, 48, 5 * round)
   })
 
   it('are told by the code what became of the namespace', async () => {
