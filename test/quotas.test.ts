@@ -1,8 +1,6 @@
 /** Quota through the whole server: what is charged, what is refused, and that the account is always right. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findStatusError } from '../src/kube/status-error.ts'
-import type { KubeObject } from '../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { contestQuota, quotaSteps } from './support/contested-quota.ts'
 import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
