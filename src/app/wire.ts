@@ -134,14 +134,15 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     NamespaceLifecycle: namespaceLifecycle(namespaces),
     CustomResourceDefinitions: definitionLifecycle(typeOf(definitionResource)),
     ...(config.extraAdmission.includes('NamespaceExists') ? { NamespaceExists: namespaceExists(namespaces) } : {}),
-    ...(config.population
+    // Without templates too: while a namespace waits for its initializers its creator may see it.
+    ...(config.population || config.featureGates.NamespaceInitializers
       ? {
           NamespaceTemplates: namespaceTemplates({
             authorizer,
             matchers: () => matchers.values(),
             optsOutAutomatically: autoOptOut(() => {
               const { namespace, name } = populationConfig
-              return lister.find(typeOf(configMapsResource), namespace, name)?.object
+              return config.population ? lister.find(typeOf(configMapsResource), namespace, name)?.object : undefined
             }),
             findKind(apiVersion, kind) {
               const gv = parseApiVersion(apiVersion)

@@ -18,6 +18,7 @@ interface UpFlags extends EtcdFlags {
   readonly auditLogKeep: number
   readonly controllers: (name: string) => boolean
   readonly population: boolean
+  readonly featureGates: Config['featureGates']
   readonly namespaceInitializationTimeout: number
   readonly historyMinutes: number
   readonly historyMib: number
@@ -67,6 +68,11 @@ export function addUpCommand(program: Command): void {
         .argParser(parseDurationMs)
         .default(defaultConfig.initializationTimeoutMs, '30s'),
     )
+    .addOption(
+      new Option('--feature-gates <gates>', 'what is on or off: NamespaceInitializers=false')
+        .argParser(parseFeatureGates)
+        .default(defaultConfig.featureGates, 'NamespaceInitializers=true'),
+    )
     .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
     .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
     .addOption(
@@ -113,6 +119,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
     population: flags.population,
+    featureGates: flags.featureGates,
     initializationTimeoutMs: flags.namespaceInitializationTimeout,
     extraAdmission: flags.enableAdmissionPlugins,
   }
@@ -125,6 +132,17 @@ function auditOf(flags: UpFlags, log: string): AuditConfig {
     maxBytes: flags.auditLogMaxMib * 1024 * 1024,
     keep: flags.auditLogKeep,
   }
+}
+
+function parseFeatureGates(text: string): Config['featureGates'] {
+  const gates = { ...defaultConfig.featureGates }
+  for (const part of text.split(',')) {
+    const [, name, value] = /^\s*(\w+)=(true|false)\s*$/.exec(part) ?? []
+    if (name === undefined || !Object.hasOwn(gates, name))
+      throw new InvalidArgumentError(`It must be ${Object.keys(gates).join(', ')}, each with =true or =false.`)
+    gates[name as keyof typeof gates] = value === 'true'
+  }
+  return gates
 }
 
 function parseListen(text: string): { host: string; port: number } {
