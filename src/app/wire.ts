@@ -50,6 +50,7 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import { validateSchema } from '../kube/schema/validate.ts'
+import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { mastersGroup } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
@@ -67,6 +68,7 @@ import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
 import { StoredEpochs } from './quota-epochs.ts'
 import { strategies } from './strategies.ts'
+import { checkTemplateObject } from './template-objects.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
 export interface Core extends AsyncDisposable {
@@ -148,6 +150,18 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
               const gv = parseApiVersion(apiVersion)
               return gv && catalog.types.findKind({ ...gv, kind })
             },
+            checkObject(object) {
+              const gv = parseApiVersion(String(object['apiVersion'] ?? ''))
+              const type = gv && catalog.types.findKind({ ...gv, kind: String(object['kind'] ?? '') })
+              if (type === undefined) return { errors: [], warnings: [] }
+              const { applyDefaults } = catalog
+              const now = (): string => formatTime(clock.now())
+              return checkTemplateObject(
+                { applyDefaults, strategyOf, validateSchema: schemaErrorsOf, now },
+                type,
+                object,
+              )
+            },
             findClusterRole: (name) => lister.find(typeOf(clusterRolesResource), '', name)?.object as Role | undefined,
           }),
         }
@@ -181,6 +195,10 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     }),
   }
 
+  // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
+  const schemaErrorsOf = (type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] =>
+    type.custom || ownTypes.includes(type) ? schemaErrors(type, object, old) : []
+
   const quotaType = typeOf(quotaResource)
   const nodeExists = (name: string): boolean => lister.find(typeOf(nodeResource), '', name) !== undefined
   const strategyOf = strategies(
@@ -202,9 +220,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     ids,
     strategyOf,
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
-    // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
-    validateSchema: (type, object, old) =>
-      type.custom || ownTypes.includes(type) ? schemaErrors(type, object, old) : [],
+    validateSchema: schemaErrorsOf,
     trackUpdate: trackWrites(catalog.types),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
     accountant: quotaAccountant({

@@ -571,8 +571,8 @@ describe('what was there before', () => {
 
 describe('failure', () => {
   test('of one object: events, conditions, the others are applied, and it is tried again', async () => {
-    const widget = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'Not_Legal' } }
-    await namespace('team')
+    const widget = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'of-$(CREATOR)' } }
+    await namespace('team', {}, await grant('Not_Legal', 'c', creators))
     await template('t', [configMap('one'), widget])
     await waitFor(admin, configMaps, { namespace: 'team', name: 'one' }, isThere)
     const found = await synced('t', (s) => s['failed'] === 1)
@@ -580,7 +580,7 @@ describe('failure', () => {
       observedGeneration: 1,
       matched: 1,
       synced: 0,
-      conditions: [{ type: 'Synced', status: 'False', reason: 'Invalid' }],
+      conditions: [{ type: 'Synced', status: 'False', reason: 'Invalid' }, { type: 'Progressing' }],
     })
     const team = await waitFor(admin, namespaces, { name: 'team' }, (n) =>
       JSON.stringify(n?.['status']).includes('Populated'),

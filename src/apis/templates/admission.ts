@@ -11,16 +11,18 @@ import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooL
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
-import type { KubeObject, StatusCause } from '../../kube/types.ts'
+import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights } from './author-rights.ts'
-import { isDisabled, type Matcher, matching } from './match.ts'
+import { isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
 import { render, titleOf, tokenKeys } from './render.ts'
+import { isAmount } from './rollout.ts'
 import {
   creatorKey,
   type NamespaceTemplate,
   optOutAnnotation,
+  type Rollout,
   requirePermissionAnnotation,
   templateFinalizer,
   templateGroups,
@@ -34,6 +36,14 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   matchers(): Iterable<Matcher>
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
+  /** What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told. */
+  checkObject?(object: JsonObject): FoundInObject
+}
+
+export interface FoundInObject {
+  /** Fields count from the object. */
+  readonly errors: readonly FieldError[]
+  readonly warnings: readonly string[]
 }
 
 /** Objects named in the warnings of a dry run. */
@@ -63,10 +73,39 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       if (errors.length > 0) throw invalid(a.type, a.name, errors)
       const old = a.oldObject as NamespaceTemplate | undefined
       if (old !== undefined && JSON.stringify(old.spec) === JSON.stringify(template.spec)) return
+      checkObjects(a, template, old, deps)
       const lacks = lackingRights(deps, a.user, template)
       if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
     },
   }
+}
+
+/** Objects that a change brings or changes: one that was accepted before stands in nobody's way. */
+function checkObjects(
+  a: Attributes,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+  { findKind, checkObject }: TemplateAdmissionDeps,
+): void {
+  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
+  const errors: FieldError[] = []
+  for (const [i, object] of (template.spec?.templates ?? []).entries()) {
+    if (accepted.has(JSON.stringify(object))) continue
+    const field = `spec.templates[${i}]`
+    const { apiVersion = '', kind = '' } = object as Partial<KubeObject>
+    if (findKind(apiVersion, kind) === undefined) {
+      const consequence =
+        template.spec?.failurePolicy === 'Ignore'
+          ? 'namespaces do without it until there is one'
+          : 'new namespaces stay Initializing until there is one; spec.failurePolicy: Ignore would let them go'
+      a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
+      continue
+    }
+    const found = checkObject?.(object) ?? { errors: [], warnings: [] }
+    for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
+    errors.push(...found.errors.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })))
+  }
+  if (errors.length > 0) throw invalid(a.type, a.name, errors)
 }
 
 const causeOf = ({ field, message }: Lack): StatusCause => ({ reason: 'FieldValueForbidden', message, field })
@@ -85,14 +124,19 @@ function namespaceCreated(a: Attributes, deps: TemplateAdmissionDeps): KubeObjec
   }
   const templates = matching(deps.matchers(), namespace)
   checkUse(a, deps, templates)
-  if (a.dryRun) preview(a, templates, namespace)
+  if (a.dryRun) preview(a, 'create', templates, namespace)
   return namespace
 }
 
-/** A dry run tells what the namespace would be given. */
-function preview(a: Attributes, templates: readonly NamespaceTemplate[], namespace: Namespace): void {
+/** A dry run tells what the namespace would be given, or lose. */
+function preview(
+  a: Attributes,
+  what: 'create' | 'prune',
+  templates: readonly NamespaceTemplate[],
+  namespace: Namespace,
+): void {
   const { objects } = render(templates, namespace)
-  for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would create ${titleOf(object)}`)
+  for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
 }
 
 function namespaceUpdated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
@@ -101,12 +145,21 @@ function namespaceUpdated(a: Attributes, deps: TemplateAdmissionDeps): KubeObjec
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   if (optOut !== undefined && optOut !== old.metadata.annotations?.[optOutAnnotation]) checkOptOut(a, deps)
   // Labels can be changed by way of `/status` and `/finalize` too.
-  const before = new Set(matching(deps.matchers(), old).map((t) => t.metadata.name))
-  checkUse(
-    a,
-    deps,
-    matching(deps.matchers(), namespace).filter((t) => !before.has(t.metadata.name)),
-  )
+  const before = matching(deps.matchers(), old)
+  const after = matching(deps.matchers(), namespace)
+  const gained = after.filter((t) => !before.includes(t))
+  checkUse(a, deps, gained)
+  if (a.dryRun) {
+    preview(a, 'create', gained, namespace)
+    // What is there when a namespace opts out stays.
+    const lost = isOptedOut(namespace) ? [] : before.filter((t) => !after.includes(t))
+    preview(
+      a,
+      'prune',
+      lost.filter((t) => t.spec?.deletionPolicy !== 'Orphan'),
+      namespace,
+    )
+  }
   return namespace
 }
 
@@ -205,6 +258,7 @@ export function templateErrors(
   }
   const { spec } = template
   errors.push(...validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
+  errors.push(...rolloutErrors(spec?.rollout ?? {}))
   const seen = new Set<string>()
   for (const [i, object] of (spec?.templates ?? []).entries()) {
     const field = `spec.templates[${i}]`
@@ -227,6 +281,19 @@ export function templateErrors(
     const identity = identityOf(object as Partial<KubeObject>)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
+  }
+  return errors
+}
+
+function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
+  const errors: FieldError[] = []
+  if (maxUnavailable !== undefined && !isAmount(maxUnavailable, 1)) {
+    errors.push(
+      fieldInvalid('spec.rollout.maxUnavailable', maxUnavailable, 'must be at least 1, or a share like "10%"'),
+    )
+  }
+  if (maxPrune !== undefined && !isAmount(maxPrune, 0)) {
+    errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
   }
   return errors
 }

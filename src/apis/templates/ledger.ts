@@ -1,23 +1,44 @@
-/** What the last attempt in each namespace came to, per template: the figures of the template's status. */
-import { rfc3339 } from '../../base/clock.ts'
+/** What the last attempt in each namespace came to, per template: what is held there, and what went wrong. */
+import type { Matcher } from './match.ts'
 import type { ObjectResult } from './populate.ts'
-import type { NamespaceTemplate, TemplateFailure, TemplateStatus } from './types.ts'
+import type { TemplateFailure } from './types.ts'
 
-/** Failures a status lists. */
-const listedFailures = 10
+export interface LedgerEntry {
+  /** The version of the template that was applied here last. */
+  readonly version: Matcher
+  /** False: it was pruned here, or is being pruned. */
+  readonly isSelected: boolean
+  readonly failures: readonly TemplateFailure[]
+}
+
+export interface Attempt {
+  readonly version: Matcher
+  readonly isSelected: boolean
+}
+
+export const generationOf = ({ template }: Matcher): number => template.metadata.generation ?? 0
 
 export class TemplateLedger {
-  /** template → namespace → failures there (empty = synced) */
-  readonly #byTemplate = new Map<string, Map<string, readonly TemplateFailure[]>>()
+  /** template → namespace → entry */
+  readonly #byTemplate = new Map<string, Map<string, LedgerEntry>>()
+  /** template → namespaces with failures: counted at every turn of a rollout. */
+  readonly #failing = new Map<string, Set<string>>()
 
-  /** Answers the templates whose figures changed. */
-  record(namespace: string, templates: readonly NamespaceTemplate[], results: readonly ObjectResult[]): string[] {
-    const names = new Set(templates.map((t) => t.metadata.name ?? ''))
-    const touched: string[] = []
-    for (const [template, namespaces] of this.#byTemplate) {
-      if (!names.has(template) && namespaces.delete(namespace)) touched.push(template)
+  /** `attempts` by template name; templates that are not among it hold nothing here any more. Answers what changed. */
+  record(
+    namespace: string,
+    attempts: ReadonlyMap<string, Attempt>,
+    results: readonly ObjectResult[],
+  ): ReadonlySet<string> {
+    const touched = new Set<string>()
+    for (const [template, entries] of this.#byTemplate) {
+      if (!attempts.has(template) && entries.has(namespace)) {
+        this.#drop(template, namespace)
+        touched.add(template)
+      }
     }
-    for (const template of names) {
+    for (const [template, attempt] of attempts) {
+      touched.add(template)
       const failures = results
         .filter((r) => r.template === template && r.failure !== undefined)
         .map((r) => ({
@@ -26,54 +47,60 @@ export class TemplateLedger {
           reason: r.failure?.reason ?? 'Error',
           message: r.failure?.message ?? '',
         }))
-      const namespaces = this.#byTemplate.get(template) ?? new Map<string, readonly TemplateFailure[]>()
-      this.#byTemplate.set(template, namespaces)
-      namespaces.set(namespace, failures)
-      touched.push(template)
+      if (attempt.isSelected || failures.length > 0) this.#put(template, namespace, { ...attempt, failures })
+      else this.#drop(template, namespace)
     }
     // Pruning may have emptied a namespace of a template that is going away.
-    for (const r of results) if (!names.has(r.template)) touched.push(r.template)
+    for (const r of results) touched.add(r.template)
     return touched
+  }
+
+  find(template: string, namespace: string): LedgerEntry | undefined {
+    return this.#byTemplate.get(template)?.get(namespace)
+  }
+
+  entriesOf(template: string): Iterable<LedgerEntry> {
+    return this.#byTemplate.get(template)?.values() ?? []
+  }
+
+  /** Namespaces in which this generation of a template failed. */
+  failing(template: string, generation: number): number {
+    let n = 0
+    for (const namespace of this.#failing.get(template) ?? []) {
+      const entry = this.find(template, namespace)
+      if (entry !== undefined && generationOf(entry.version) === generation) n++
+    }
+    return n
   }
 
   /** Answers the templates whose figures changed. */
   forgetNamespace(namespace: string): string[] {
     const touched: string[] = []
-    for (const [template, namespaces] of this.#byTemplate) if (namespaces.delete(namespace)) touched.push(template)
+    for (const [template, entries] of this.#byTemplate) {
+      if (!entries.has(namespace)) continue
+      this.#drop(template, namespace)
+      touched.push(template)
+    }
     return touched
   }
 
   forgetTemplate(template: string): void {
     this.#byTemplate.delete(template)
+    this.#failing.delete(template)
   }
 
-  statusOf(template: NamespaceTemplate, kinds: readonly string[], nowMs: number): TemplateStatus {
-    const namespaces =
-      this.#byTemplate.get(template.metadata.name ?? '') ?? new Map<string, readonly TemplateFailure[]>()
-    const failures = [...namespaces.values()].flat()
-    const failed = [...namespaces.values()].filter((f) => f.length > 0).length
-    const old = template.status
-    const before = old?.conditions?.find((c) => c.type === 'Synced')
-    const status = failed === 0 ? 'True' : 'False'
-    return {
-      observedGeneration: template.metadata.generation ?? 0,
-      matched: namespaces.size,
-      synced: namespaces.size - failed,
-      failed,
-      ...(failures.length > 0 ? { failures: failures.slice(0, listedFailures) } : {}),
-      kinds: [...new Set([...(old?.kinds ?? []), ...kinds])].sort(),
-      conditions: [
-        {
-          type: 'Synced',
-          status,
-          reason: failed === 0 ? 'Synced' : (failures[0]?.reason ?? 'Failed'),
-          message:
-            failed === 0
-              ? 'Every selected namespace holds what the template says'
-              : `${failed} of ${namespaces.size} namespaces differ from the template`,
-          lastTransitionTime: before?.status === status ? before.lastTransitionTime : rfc3339(nowMs),
-        },
-      ],
-    }
+  #put(template: string, namespace: string, entry: LedgerEntry): void {
+    const entries = this.#byTemplate.get(template) ?? new Map<string, LedgerEntry>()
+    this.#byTemplate.set(template, entries)
+    entries.set(namespace, entry)
+    const failing = this.#failing.get(template) ?? new Set<string>()
+    this.#failing.set(template, failing)
+    if (entry.failures.length > 0) failing.add(namespace)
+    else failing.delete(namespace)
+  }
+
+  #drop(template: string, namespace: string): void {
+    this.#byTemplate.get(template)?.delete(namespace)
+    this.#failing.get(template)?.delete(namespace)
   }
 }

@@ -21,6 +21,8 @@ export interface ObjectResult {
   readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
   /** With a failure: it is known what object of the server this is about. */
   readonly isPlaced?: boolean
+  /** Done, and worth telling: it was not taken away because somebody else applies it too. */
+  readonly remark?: { readonly reason: string; readonly message: string }
 }
 
 export interface PopulateDeps {
@@ -205,12 +207,7 @@ async function pruneOne(
   const result = { template, object: `${kind}/${name}` }
   try {
     if (policyOf(template) === 'Orphan') {
-      await client.patch(
-        resource,
-        { namespace, name },
-        { metadata: { uid, labels: { [templateNameLabel]: null } } },
-        { fieldManager: templateFieldManager, signal },
-      )
+      await letGoOf(client, leftover, signal)
       index.forgot(leftover)
       return { ...result, outcome: 'orphaned' }
     }
@@ -224,6 +221,13 @@ async function pruneOne(
     if (!isOurs(found)) {
       index.forgot(leftover)
       return { ...result, outcome: 'orphaned' }
+    }
+    const other = otherApplier(found)
+    if (other !== undefined) {
+      await letGoOf(client, leftover, signal)
+      index.forgot(leftover)
+      const message = `it is not deleted, only its label is taken off: ${JSON.stringify(other)} applies it too`
+      return { ...result, outcome: 'orphaned', remark: { reason: 'TakenOver', message } }
     }
     await client.delete(
       resource,
@@ -240,4 +244,24 @@ async function pruneOne(
     if (status === undefined) throw error
     return { ...result, failure: { reason: status.reason ?? 'Error', message: status.message, retriable: true } }
   }
+}
+
+async function letGoOf(
+  client: Client,
+  { resource, namespace, name, uid }: PopulatedObject,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.patch(
+    resource,
+    { namespace, name },
+    { metadata: { uid, labels: { [templateNameLabel]: null } } },
+    { fieldManager: templateFieldManager, signal },
+  )
+}
+
+/** Who else declares this object, and so would miss it. */
+function otherApplier({ metadata }: KubeObject): string | undefined {
+  return (metadata.managedFields ?? []).find(
+    (m) => m.operation === 'Apply' && m.manager !== templateFieldManager && !m.subresource,
+  )?.manager
 }

@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
-import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
 
@@ -55,6 +55,8 @@ export class PopulatedIndex {
   readonly #deps: PopulatedIndexDeps
   /** namespace → `group/resource/name` → object */
   readonly #byNamespace = new Map<string, Map<string, PopulatedObject>>()
+  /** template → what it made: how many objects per namespace, and per kind. */
+  readonly #byTemplate = new Map<string, { readonly namespaces: Counter; readonly kinds: Counter }>()
   readonly #watched = new Map<string, Promise<void>>()
   /** Objects that we are writing, with what the watch said of them meanwhile: at most a few events each. */
   readonly #writing = new Map<string, Change[]>()
@@ -92,14 +94,17 @@ export class PopulatedIndex {
   }
 
   /** Namespaces that hold objects which a template made. */
-  *namespacesOf(template: string): Iterable<string> {
-    for (const [namespace, objects] of this.#byNamespace) {
-      for (const o of objects.values()) {
-        if (o.template !== template || !o.isOurs) continue
-        yield namespace
-        break
-      }
-    }
+  namespacesOf(template: string): Iterable<string> {
+    return this.#byTemplate.get(template)?.namespaces.keys() ?? []
+  }
+
+  holds(template: string, namespace: string): boolean {
+    return this.#byTemplate.get(template)?.namespaces.has(namespace) ?? false
+  }
+
+  /** Kinds of which there are objects that a template made: `networking.k8s.io/v1/NetworkPolicy`. */
+  kindsOf(template: string): Iterable<string> {
+    return this.#byTemplate.get(template)?.kinds.keys() ?? []
   }
 
   /**
@@ -145,7 +150,8 @@ export class PopulatedIndex {
     const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
-    objects.set(`${groupResource(kind)}/${name}`, {
+    const key = `${groupResource(kind)}/${name}`
+    const object: PopulatedObject = {
       resource: { group: kind.group, version: kind.version, resource: kind.resource },
       kind: kind.kind,
       namespace,
@@ -156,14 +162,38 @@ export class PopulatedIndex {
       isOurs: isOurs === true,
       digest: String(digest),
       ...(applied === undefined ? {} : { applied }),
-    })
+    }
+    const old = objects.get(key)
+    objects.set(key, object)
+    this.#count(object, 1)
+    if (old !== undefined) this.#count(old, -1)
   }
 
   #drop(namespace: string, key: string): void {
     const objects = this.#byNamespace.get(namespace)
-    objects?.delete(key)
-    if (objects?.size === 0) this.#byNamespace.delete(namespace)
+    const old = objects?.get(key)
+    if (objects === undefined || old === undefined) return
+    objects.delete(key)
+    if (objects.size === 0) this.#byNamespace.delete(namespace)
+    this.#count(old, -1)
   }
+
+  #count({ isOurs, template, namespace, resource, kind }: PopulatedObject, step: 1 | -1): void {
+    if (!isOurs) return
+    const counted = this.#byTemplate.get(template) ?? { namespaces: new Map(), kinds: new Map() }
+    this.#byTemplate.set(template, counted)
+    add(counted.namespaces, namespace, step)
+    add(counted.kinds, `${apiVersionOf(resource)}/${kind}`, step)
+    if (counted.namespaces.size === 0) this.#byTemplate.delete(template)
+  }
+}
+
+type Counter = Map<string, number>
+
+function add(counter: Counter, key: string, step: number): void {
+  const n = (counter.get(key) ?? 0) + step
+  if (n === 0) counter.delete(key)
+  else counter.set(key, n)
 }
 
 /** Resource versions are decimal numbers in every server of today (KEP-5504); anything else counts as newer. */

@@ -2,27 +2,32 @@
  * The population controller: two loops over one picture of the world.
  *
  *   namespaces   key = a namespace: apply and prune there, then open its gate
- *   templates    key = a template: sum up what the first loop found into its status; let a deleted one go
+ *   templates    key = a template: sum up what the first loop found into its status, keep its revisions; let a deleted
+ *                one go
  *
  * A change of a template enqueues the namespaces it selects or has populated; a change of a namespace, or of an object
- * populated in it, enqueues that namespace.
+ * populated in it, enqueues that namespace. Whose turn it is during a rollout says `rollout.ts`.
  */
 import { aborted } from '../../base/aborted.ts'
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
-import { mergeConditions } from '../namespaces/conditions.ts'
-import { inItself } from '../namespaces/event-subject.ts'
-import { type Namespace, type NamespaceCondition, namespaceResource } from '../namespaces/types.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { isGateShut, openGate, tellingLabels } from './gate.ts'
-import { TemplateLedger } from './ledger.ts'
-import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
+import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
+import { type Attempt, TemplateLedger } from './ledger.ts'
+import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { type ObjectResult, populate } from './populate.ts'
 import { PopulatedIndex } from './populated-index.ts'
+import { namespacesToPrune } from './prunes.ts'
+import { reportCondition, tell, tellHalt } from './report.ts'
+import { keepRevision } from './revisions.ts'
+import { type Release, Rollouts } from './rollout.ts'
+import { statusOf } from './status.ts'
 import { type NamespaceTemplate, templateControllerName, templateFinalizer, templateResource } from './types.ts'
 
 export interface PopulationDeps {
@@ -35,14 +40,40 @@ export interface PopulationDeps {
 const namespaceWorkers = 16
 /** How long changes of a template's figures are gathered before they are written. */
 const statusDelayMs = 200
-
-const populatedCondition = 'Populated'
+/** What stands in the way without a label of ours is on no watch of ours. */
+const lookAgainMs = 60_000
 
 export function populationControllers({ client, clock, events, onError }: PopulationDeps): ControllerSpec[] {
   const ledger = new TemplateLedger()
+  const recorded = new RecordedKinds(client)
   let matchers = new Map<string, Matcher>()
   let enqueueNamespace: (name: string) => void = () => {}
   let enqueueTemplate: (name: string) => void = () => {}
+  /** template → generations that were seen and are not kept as a revision yet. */
+  const unkept = new Map<string, NamespaceTemplate[]>()
+  /** template → what of its rollout's halt was told. */
+  const toldHalts = new Map<string, string>()
+
+  const findNamespace = (name: string): Namespace | undefined => namespaces.find('', name) as Namespace | undefined
+  const isMatched = (version: Matcher, namespace: Namespace): boolean =>
+    !isDisabled(version.template) &&
+    namespace.metadata.deletionTimestamp === undefined &&
+    !isOptedOut(namespace) &&
+    version.selects(namespace)
+  /** A namespace that is being created counts from when it was tried first. */
+  const countMatched = (version: Matcher): number => {
+    const template = version.template.metadata.name ?? ''
+    let n = 0
+    for (const namespace of namespaces.values() as Iterable<Namespace>) {
+      if (!isMatched(version, namespace)) continue
+      if (!isGateShut(namespace) || ledger.find(template, namespace.metadata.name ?? '') !== undefined) n++
+    }
+    return n
+  }
+  const forgetNamespace = (name: string): void => {
+    rollouts.forgetNamespace(name)
+    for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+  }
 
   const namespaces = new Informer({
     client,
@@ -52,7 +83,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
     onError,
     onChange(next, old) {
       const name = next?.metadata.name ?? old?.metadata.name ?? ''
-      if (next === undefined) for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+      if (next === undefined) forgetNamespace(name)
       else if (matters(next, old)) enqueueNamespace(name)
     },
   })
@@ -63,15 +94,18 @@ export function populationControllers({ client, clock, events, onError }: Popula
     onError,
     onChange(next, old) {
       const name = next?.metadata.name ?? old?.metadata.name ?? ''
+      const before = matchers.get(name)
+      const after = next && compileMatcher(next as NamespaceTemplate)
       const changed = new Map(matchers)
-      if (next) changed.set(name, compileMatcher(next as NamespaceTemplate))
+      if (after) changed.set(name, after)
       else changed.delete(name)
       matchers = changed
-      kindsKnown = undefined
       if (next && old && sameIntent(next, old)) return
-      const before = old && compileMatcher(old as NamespaceTemplate)
-      const after = next && changed.get(name)
-      for (const namespace of namespaces.values()) {
+      kindsKnown = undefined
+      if (next && next.metadata.generation !== old?.metadata.generation) {
+        unkept.set(name, [...(unkept.get(name) ?? []), next as NamespaceTemplate])
+      }
+      for (const namespace of namespaces.values() as Iterable<Namespace>) {
         if (before?.selects(namespace) || after?.selects(namespace)) enqueueNamespace(namespace.metadata.name ?? '')
       }
       for (const namespace of index.namespacesOf(name)) enqueueNamespace(namespace)
@@ -84,9 +118,19 @@ export function populationControllers({ client, clock, events, onError }: Popula
     onDrift: (namespace) => enqueueNamespace(namespace),
     onError,
   })
+  const rollouts = new Rollouts({
+    ledger,
+    countMatched,
+    wouldPrune: (version) => namespacesToPrune(version, index, findNamespace),
+    wake: (waiting) => {
+      for (const name of waiting) enqueueNamespace(name)
+    },
+  })
   const findTemplate = (name: string): NamespaceTemplate | undefined =>
     templates.find('', name) as NamespaceTemplate | undefined
 
+  /** Kinds of which everything that exists is known. */
+  const watchedKinds = new Set<string>()
   /** All kinds of all templates, or those of them that are served: resolves when what exists of them is known. */
   const watchKinds = async (signal: AbortSignal): Promise<{ readonly complete: boolean }> => {
     const kinds = new Set<string>()
@@ -97,6 +141,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
         const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
         if (!kind?.namespaced) return false
         await index.watchKind(kind, signal)
+        watchedKinds.add(text)
         return true
       }),
     )
@@ -123,54 +168,127 @@ export function populationControllers({ client, clock, events, onError }: Popula
     }
   }
 
-  const reconcileNamespace = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
-    const namespace = namespaces.find('', name) as Namespace | undefined
+  /** What one pass over a namespace does with which template. */
+  interface Pass {
+    /** In the order in which they apply. */
+    readonly wanted: NamespaceTemplate[]
+    readonly attempts: Map<string, Attempt>
+    /** Templates whose turn has not come: nothing of theirs is pruned. */
+    readonly waiting: Set<string>
+    readonly places: Release[]
+  }
+
+  const passFor = (namespace: Namespace): Pass => {
+    const pass: Pass = { wanted: [], attempts: new Map(), waiting: new Set(), places: [] }
+    const { name = '' } = namespace.metadata
+    for (const version of matchers.values()) {
+      const { template } = version
+      const templateName = template.metadata.name ?? ''
+      if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) continue
+      const isSelected = version.selects(namespace)
+      const held = ledger.find(templateName, name)
+      if (!isSelected && held === undefined && !index.holds(templateName, name)) continue
+      // Whoever waits for a new namespace does not wait for a rollout as well.
+      const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name)
+      if (place !== undefined) {
+        pass.places.push(place)
+        pass.attempts.set(templateName, { version, isSelected })
+        if (isSelected) pass.wanted.push(template)
+        continue
+      }
+      pass.waiting.add(templateName)
+      if (held === undefined) continue
+      // Until its turn comes it is kept at what it has.
+      pass.attempts.set(templateName, held)
+      if (held.isSelected && held.version.selects(namespace)) pass.wanted.push(held.version.template)
+    }
+    pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+    return pass
+  }
+
+  const reconcileNamespace = async (
+    { name }: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<{ readonly requeueAfterMs: number } | undefined> => {
+    const namespace = findNamespace(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) {
-      for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+      forgetNamespace(name)
       return undefined
     }
     if (isOptedOut(namespace)) {
-      for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+      forgetNamespace(name)
       await openGate(client, namespace, signal)
       return undefined
     }
     await knowKinds(signal)
-    const wanted = matching(matchers.values(), namespace)
+    const { wanted, attempts, waiting, places } = passFor(namespace)
     count(wanted, 1)
     let results: readonly ObjectResult[]
     try {
+      await Promise.all(wanted.map((template) => recorded.ensure(template, signal)))
       results = await populate(
         { client, index },
         {
           namespace,
           templates: wanted,
-          policyOf: (template) => policyOf(findTemplate(template)),
+          policyOf: (template) => (waiting.has(template) ? 'Keep' : policyOf(findTemplate(template))),
           signal,
         },
       )
+      for (const template of ledger.record(name, attempts, results)) enqueueTemplate(template)
+      for (const template of waiting) enqueueTemplate(template)
     } finally {
       count(wanted, -1)
+      for (const giveBack of places) giveBack()
     }
-    for (const template of ledger.record(name, wanted, results)) enqueueTemplate(template)
     const failures = results.filter((r) => r.failure !== undefined)
-    await Promise.all(failures.map((f) => tell(events, namespace, findTemplate(f.template), f)))
+    const worthTelling = results.filter((r) => r.failure !== undefined || r.remark !== undefined)
+    await Promise.all(worthTelling.map((r) => tell(events, namespace, findTemplate(r.template), r)))
     await reportCondition(client, clock, namespace, failures, signal)
-    const blocking = failures.filter((f) => f.failure?.retriable)
-    if (blocking.length > 0) throw new Error(blocking.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
-    await openGate(client, namespace, signal)
-    return undefined
+    const retriable = failures.filter((f) => f.failure?.retriable)
+    const holding = retriable.filter((f) => findTemplate(f.template)?.spec?.failurePolicy !== 'Ignore')
+    if (holding.length === 0) await openGate(client, namespace, signal)
+    if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
+    const isBlocked = failures.some((f) => f.failure?.reason === 'AlreadyExists')
+    return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
+  }
+
+  const keepRevisions = async (name: string, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      const next = unkept.get(name)?.[0]
+      if (next === undefined) break
+      if (next.metadata.deletionTimestamp === undefined) await keepRevision(client, next, signal)
+      unkept.get(name)?.shift()
+    }
+    unkept.delete(name)
+  }
+
+  /** Kinds of which something may be there. */
+  const kindsThereOf = (template: NamespaceTemplate): string[] => {
+    const name = template.metadata.name ?? ''
+    const old = template.status?.kinds ?? []
+    // A kind that is not served now may be served again, with its objects.
+    const unsure = applying.has(name) ? old : old.filter((kind) => !watchedKinds.has(kind))
+    return [...new Set([...kindsOf(template), ...index.kindsOf(name), ...unsure])].sort()
   }
 
   const reconcileTemplate = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
     const template = findTemplate(name)
-    if (template === undefined) {
+    const version = matchers.get(name)
+    if (template === undefined || version === undefined) {
       ledger.forgetTemplate(name)
+      rollouts.forgetTemplate(name)
+      unkept.delete(name)
+      toldHalts.delete(name)
       return undefined
     }
+    await knowKinds(signal)
     if (template.metadata.deletionTimestamp !== undefined) {
-      await knowKinds(signal)
       const holds = applying.has(name) || !index.namespacesOf(name)[Symbol.iterator]().next().done
-      if (!holds) await letGo(client, template, signal)
+      if (!holds) {
+        recorded.forget(template.metadata.uid ?? '')
+        await letGo(client, template, signal)
+      }
       return undefined
     }
     if (!template.metadata.finalizers?.includes(templateFinalizer)) {
@@ -178,15 +296,36 @@ export function populationControllers({ client, clock, events, onError }: Popula
       await takeHold(client, template, signal)
       return undefined
     }
-    const status = ledger.statusOf(template, kindsOf(template), clock.now())
-    if (JSON.stringify(status) === JSON.stringify(template.status)) return undefined
+    await sumUp(template, version, signal)
+    await keepRevisions(name, signal)
+    return undefined
+  }
+
+  const sumUp = async (template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> => {
+    const { name = '' } = template.metadata
+    const halt = isDisabled(template) ? undefined : rollouts.review(version)
+    const matched = countMatched(version)
+    const entries = [...ledger.entriesOf(name)]
+    // After a start: what the status says is true until every namespace was looked at.
+    const seen = entries.length + rollouts.waiting(name)
+    if (template.status?.observedGeneration === template.metadata.generation && seen < matched) return
+    const kinds = kindsThereOf(template)
+    const findings = { matched, entries, waiting: rollouts.waiting(name), halt, kinds }
+    const status = statusOf(version, findings, clock.now())
+    const haltText = halt && `${template.metadata.generation} ${halt.reason}`
+    if (halt !== undefined && toldHalts.get(name) !== haltText) await tellHalt(events, template, halt)
+    if (haltText === undefined) toldHalts.delete(name)
+    else toldHalts.set(name, haltText)
+    if (JSON.stringify(status) === JSON.stringify(template.status)) return
+    recorded.narrowed(template, kinds)
     try {
       await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
     } catch (error) {
+      // What it says now is for somebody to find out who asks again.
+      recorded.forget(template.metadata.uid ?? '')
       // A newer version is on its way to the informer and brings the key back.
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
-    return undefined
   }
 
   const informers: Source = {
@@ -262,93 +401,6 @@ function policyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' 
   if (template === undefined) return 'Keep'
   if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
   return template.spec?.deletionPolicy ?? 'Delete'
-}
-
-function kindsEverOf(template: NamespaceTemplate): readonly string[] {
-  return [...(template.status?.kinds ?? []), ...kindsOf(template)]
-}
-
-/** `networking.k8s.io/v1/NetworkPolicy` */
-function kindsOf(template: NamespaceTemplate): string[] {
-  const kinds = (template.spec?.templates ?? []).map((o) => `${String(o['apiVersion'])}/${String(o['kind'])}`)
-  return [...new Set(kinds)].sort()
-}
-
-async function tell(
-  events: EventRecorder,
-  namespace: Namespace,
-  template: NamespaceTemplate | undefined,
-  { object, failure }: ObjectResult,
-): Promise<void> {
-  if (failure === undefined) return
-  const where = namespace.metadata.name ?? ''
-  const message = `${object} of template ${template?.metadata.name}: ${failure.message}`
-  const about = inItself(namespace)
-  const records = [
-    events.record({ object: about, namespace: where, type: 'Warning', reason: `Population${failure.reason}`, message }),
-  ]
-  if (template !== undefined) {
-    records.push(
-      events.record({
-        object: template,
-        namespace: 'default',
-        type: 'Warning',
-        reason: `Population${failure.reason}`,
-        message: `${object} in namespace ${where}: ${failure.message}`,
-      }),
-    )
-  }
-  await Promise.all(records)
-}
-
-/** Success is silent unless a failure had been reported before: a healthy namespace carries no condition of ours. */
-async function reportCondition(
-  client: Client,
-  clock: Clock,
-  namespace: Namespace,
-  failures: readonly ObjectResult[],
-  signal: AbortSignal,
-): Promise<void> {
-  const old = namespace.status?.conditions ?? []
-  const first = failures[0]
-  if (first === undefined && !old.some((c) => c.type === populatedCondition)) return
-  const condition: NamespaceCondition =
-    first === undefined
-      ? {
-          type: populatedCondition,
-          status: 'True',
-          reason: 'Populated',
-          message: 'Everything its templates hold is there',
-        }
-      : {
-          type: populatedCondition,
-          status: 'False',
-          reason: first.failure?.reason ?? 'Error',
-          message: failures
-            .map((f) => `${f.object}: ${f.failure?.message}`)
-            .slice(0, 5)
-            .join('; '),
-        }
-  // On what is there now: the picture may be older than somebody else's last write, and no later event of ours would
-  // bring a lost condition back.
-  for (let seen = namespace; ; ) {
-    const conditions = mergeConditions(seen.status?.conditions ?? [], [condition], rfc3339(clock.now()))
-    if (conditions === undefined) return
-    try {
-      await client.update(
-        namespaceResource,
-        { ...seen, status: { ...seen.status, conditions } },
-        { subresource: 'status', signal },
-      )
-      return
-    } catch (error) {
-      if (isNotFound(error)) return
-      if (!isConflict(error)) throw error
-      const { name = '', uid } = seen.metadata
-      seen = (await client.get(namespaceResource, { name }, { signal })) as Namespace
-      if (seen.metadata.uid !== uid) return
-    }
-  }
 }
 
 /** Admission does it when a template is created. One that came before admission was there gets it here. */

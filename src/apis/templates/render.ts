@@ -106,6 +106,16 @@ function mentions(value: JsonValue, token: string): boolean {
   return false
 }
 
+/** One text as it is in a namespace. */
+export function substituted(text: string, namespace: Namespace): string {
+  const tokens = { [creatorToken]: creatorOf(namespace) ?? '', [namespaceToken]: namespace.metadata.name ?? '' }
+  return String(substitute(text, tokens))
+}
+
+/** An object with the tokens standing for these. */
+export const templateValues = (source: JsonObject, namespace: string, creator: string): JsonObject =>
+  substitute(source, { [creatorToken]: creator, [namespaceToken]: namespace }) as JsonObject
+
 /** Each token once, in one pass: what a token stands for is not looked at again. */
 function substitute(value: JsonValue, tokens: Readonly<Record<string, string>>): JsonValue {
   if (typeof value === 'string') {

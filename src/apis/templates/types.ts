@@ -23,6 +23,18 @@ export interface NamespaceMatch {
 
 export type DeletionPolicy = 'Delete' | 'Orphan'
 export type DriftPolicy = 'Correct' | 'Report'
+/** What a new namespace does while an object of the template can't be made: wait, or open without it. */
+export type FailurePolicy = 'Hold' | 'Ignore'
+
+/** How a change of the template reaches the namespaces that exist. New ones are given the newest at once. */
+export interface Rollout {
+  /** Namespaces that may be under way or failed at one time: a number, or a share (`10%`). Absent = no limit. */
+  maxUnavailable?: number | string
+  /** After a failure no further namespace is begun until it is mended or the template is edited. */
+  pauseOnFailure?: boolean
+  /** A change that would delete objects in more namespaces than this is not begun at all. Absent = no limit. */
+  maxPrune?: number | string
+}
 
 export interface NamespaceTemplate extends KubeObject {
   spec?: {
@@ -31,7 +43,9 @@ export interface NamespaceTemplate extends KubeObject {
     templates?: JsonObject[]
     deletionPolicy?: DeletionPolicy
     driftPolicy?: DriftPolicy
+    failurePolicy?: FailurePolicy
     adopt?: boolean
+    rollout?: Rollout
   }
   status?: TemplateStatus
 }
@@ -46,13 +60,26 @@ export interface TemplateFailure {
 
 export interface TemplateStatus {
   observedGeneration?: number
+  /** Namespaces it selects. */
   matched?: number
+  /** Of them, those that hold what this generation says. */
   synced?: number
+  /** Namespaces where something of it could not be made, or could not be taken away. */
   failed?: number
+  /** Selected namespaces that wait for their turn. */
+  waiting?: number
   failures?: TemplateFailure[]
   /** Kinds ever populated from this template and not yet pruned everywhere: `networking.k8s.io/v1/NetworkPolicy`. */
   kinds?: string[]
-  conditions?: { type: string; status: string; reason: string; message: string; lastTransitionTime: string }[]
+  conditions?: TemplateCondition[]
+}
+
+export interface TemplateCondition {
+  type: string
+  status: string
+  reason: string
+  message: string
+  lastTransitionTime: string
 }
 
 /** The group on Borough, as the seed has it, and the one every cluster accepts. One storage. */
@@ -134,7 +161,30 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
         enum: ['Correct', 'Report'],
         description: 'What becomes of changes to populated objects: Correct (default) or Report.',
       },
+      failurePolicy: {
+        ...string,
+        enum: ['Hold', 'Ignore'],
+        description:
+          'What a new namespace does while an object can not be made: Hold (default, it stays Initializing) or Ignore.',
+      },
       adopt: { type: 'boolean', description: 'Take over objects that exist already instead of leaving them alone.' },
+      rollout: object(
+        {
+          maxUnavailable: described(
+            { type: 'intOrString' },
+            'Existing namespaces that may be under way or failed at one time: a number or a share (10%).',
+          ),
+          pauseOnFailure: {
+            type: 'boolean',
+            description: 'After a failure no further namespace is begun until it is mended or the template is edited.',
+          },
+          maxPrune: described(
+            { type: 'intOrString' },
+            'A change that would delete objects in more namespaces than this is not begun: a number or a share (10%).',
+          ),
+        },
+        'How a change reaches the namespaces that exist. New ones are given the newest at once.',
+      ),
     }),
   ],
   [
@@ -144,6 +194,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       matched: { type: 'integer', format: 'int64' },
       synced: { type: 'integer', format: 'int64' },
       failed: { type: 'integer', format: 'int64' },
+      waiting: { type: 'integer', format: 'int64' },
       failures: {
         type: 'array',
         listType: 'atomic',

@@ -1,0 +1,39 @@
+/** Where a version of a template would delete something: asked before anything is. */
+import type { KubeObject } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { isDisabled, isOptedOut, type Matcher } from './match.ts'
+import type { PopulatedIndex } from './populated-index.ts'
+import { substituted } from './render.ts'
+
+/** Namespaces that hold something of the template which `version` does not give them. */
+export function namespacesToPrune(
+  version: Matcher,
+  index: PopulatedIndex,
+  findNamespace: (name: string) => Namespace | undefined,
+): string[] {
+  if (isDisabled(version.template)) return []
+  const template = version.template.metadata.name ?? ''
+  const pruned: string[] = []
+  for (const name of index.namespacesOf(template)) {
+    const namespace = findNamespace(name)
+    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) continue
+    if (!version.selects(namespace) || holdsMore(version, index, namespace)) pruned.push(name)
+  }
+  return pruned
+}
+
+function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
+  const wanted = new Set((template.spec?.templates ?? []).map((o) => identityIn(o as Partial<KubeObject>, namespace)))
+  return index
+    .inNamespace(namespace.metadata.name ?? '')
+    .some(
+      (o) =>
+        o.isOurs && o.template === template.metadata.name && !wanted.has(`${o.resource.group}/${o.kind}/${o.name}`),
+    )
+}
+
+/** `rbac.authorization.k8s.io/Role/admin` */
+function identityIn({ apiVersion = '', kind, metadata }: Partial<KubeObject>, namespace: Namespace): string {
+  const name = substituted(metadata?.name ?? '', namespace)
+  return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${name}`
+}

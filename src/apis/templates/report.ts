@@ -1,0 +1,96 @@
+/** What people are told: events in the namespace and about the template, and the namespace's condition `Populated`. */
+import { type Clock, rfc3339 } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import type { EventRecorder } from '../events/recorder.ts'
+import { mergeConditions } from '../namespaces/conditions.ts'
+import { inItself } from '../namespaces/event-subject.ts'
+import { type Namespace, type NamespaceCondition, namespaceResource } from '../namespaces/types.ts'
+import type { ObjectResult } from './populate.ts'
+import type { Halt } from './rollout.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+const populatedCondition = 'Populated'
+/** Where events about cluster-scoped objects live. */
+const clusterEvents = 'default'
+
+/** One event in the namespace and one about the template, if there is something to tell. */
+export async function tell(
+  events: EventRecorder,
+  namespace: Namespace,
+  template: NamespaceTemplate | undefined,
+  { object, failure, remark }: ObjectResult,
+): Promise<void> {
+  const told = failure ?? remark
+  if (told === undefined) return
+  const where = namespace.metadata.name ?? ''
+  const common = { type: 'Warning', reason: `Population${told.reason}` } as const
+  const records = [
+    events.record({
+      ...common,
+      object: inItself(namespace),
+      namespace: where,
+      message: `${object} of template ${template?.metadata.name ?? '(gone)'}: ${told.message}`,
+    }),
+  ]
+  if (template !== undefined) {
+    const message = `${object} in namespace ${where}: ${told.message}`
+    records.push(events.record({ ...common, object: template, namespace: clusterEvents, message }))
+  }
+  await Promise.all(records)
+}
+
+export function tellHalt(events: EventRecorder, template: NamespaceTemplate, { reason, message }: Halt): Promise<void> {
+  const common = { type: 'Warning', reason: `Rollout${reason}`, message } as const
+  return events.record({ ...common, object: template, namespace: clusterEvents })
+}
+
+/** Success is silent unless a failure had been reported before: a healthy namespace carries no condition of ours. */
+export async function reportCondition(
+  client: Client,
+  clock: Clock,
+  namespace: Namespace,
+  failures: readonly ObjectResult[],
+  signal: AbortSignal,
+): Promise<void> {
+  const old = namespace.status?.conditions ?? []
+  const first = failures[0]
+  if (first === undefined && !old.some((c) => c.type === populatedCondition)) return
+  const condition: NamespaceCondition =
+    first === undefined
+      ? {
+          type: populatedCondition,
+          status: 'True',
+          reason: 'Populated',
+          message: 'Everything its templates hold is there',
+        }
+      : {
+          type: populatedCondition,
+          status: 'False',
+          reason: first.failure?.reason ?? 'Error',
+          message: failures
+            .map((f) => `${f.object}: ${f.failure?.message}`)
+            .slice(0, 5)
+            .join('; '),
+        }
+  // On what is there now: the picture may be older than somebody else's last write, and no later event of ours would
+  // bring a lost condition back.
+  for (let seen = namespace; ; ) {
+    const conditions = mergeConditions(seen.status?.conditions ?? [], [condition], rfc3339(clock.now()))
+    if (conditions === undefined) return
+    try {
+      await client.update(
+        namespaceResource,
+        { ...seen, status: { ...seen.status, conditions } },
+        { subresource: 'status', signal },
+      )
+      return
+    } catch (error) {
+      if (isNotFound(error)) return
+      if (!isConflict(error)) throw error
+      const { name = '', uid } = seen.metadata
+      seen = (await client.get(namespaceResource, { name }, { signal })) as Namespace
+      if (seen.metadata.uid !== uid) return
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * What a template said before: one ControllerRevision per generation in `kube-system`, the last ten of them. They go with
+ * their template.
+ */
+import type { Client } from '../../client/client.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
+import { isAlreadyExists, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { type NamespaceTemplate, templateResource } from './types.ts'
+
+export const revisionResource = { group: 'apps', version: 'v1', resource: 'controllerrevisions' } as const
+export const revisionNamespace = 'kube-system'
+/** On a revision: whose it is. */
+export const revisionLabel = 'policy.borough.dev/namespace-template'
+const keptRevisions = 10
+
+export interface TemplateRevision {
+  readonly generation: number
+  readonly spec: NonNullable<NamespaceTemplate['spec']>
+  readonly object: KubeObject
+}
+
+const nameOf = (template: string, generation: number): string => `namespacetemplate-${template}-${generation}`
+
+/** Keeps this generation, if it is not kept already, and lets the oldest go. */
+export async function keepRevision(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  const { name = '', generation = 0, uid = '' } = template.metadata
+  const revision: KubeObject = {
+    apiVersion: apiVersionOf(revisionResource),
+    kind: 'ControllerRevision',
+    metadata: {
+      name: nameOf(name, generation),
+      namespace: revisionNamespace,
+      labels: { [revisionLabel]: name },
+      ownerReferences: [{ apiVersion: apiVersionOf(templateResource), kind: 'NamespaceTemplate', name, uid }],
+    },
+    revision: generation,
+    data: { spec: template.spec ?? {} },
+  }
+  try {
+    await client.create(revisionResource, revision, { signal })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    const ref = { namespace: revisionNamespace, name: nameOf(name, generation) }
+    const there = await client.get(revisionResource, ref, { signal })
+    if (there.metadata.ownerReferences?.some((o) => o.uid === uid)) return
+    // Of an earlier template of this name, not yet collected.
+    await remove(client, there, signal)
+    await client.create(revisionResource, revision, { signal })
+  }
+  const kept = await revisionsOf(client, template, signal)
+  for (const { object } of kept.slice(keptRevisions)) await remove(client, object, signal)
+}
+
+/** Newest first. */
+export async function revisionsOf(
+  client: Client,
+  { metadata }: NamespaceTemplate,
+  signal?: AbortSignal,
+): Promise<readonly TemplateRevision[]> {
+  const { items } = await client.list(revisionResource, {
+    namespace: revisionNamespace,
+    labelSelector: `${revisionLabel}=${metadata.name}`,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return items
+    .filter((o) => o.metadata.ownerReferences?.some((owner) => owner.uid === metadata.uid))
+    .map((object) => ({
+      generation: Number(object['revision']),
+      spec: (object['data'] as { spec?: TemplateRevision['spec'] } | undefined)?.spec ?? {},
+      object,
+    }))
+    .sort((a, b) => b.generation - a.generation)
+}
+
+async function remove(client: Client, { metadata }: KubeObject, signal: AbortSignal): Promise<void> {
+  const { name = '', uid } = metadata
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } }
+  try {
+    await client.delete(revisionResource, { namespace: revisionNamespace, name }, { ...preconditions, signal })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}

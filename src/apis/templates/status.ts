@@ -1,0 +1,79 @@
+/** The status of a template, from what is known of its namespaces. Pure. */
+import { rfc3339 } from '../../base/clock.ts'
+import { generationOf, type LedgerEntry } from './ledger.ts'
+import type { Matcher } from './match.ts'
+import { completeReason, type Halt, progressingCondition } from './rollout.ts'
+import type { TemplateCondition, TemplateStatus } from './types.ts'
+
+/** Failures a status lists. */
+const listedFailures = 10
+
+export interface Findings {
+  /** Namespaces that are selected. */
+  readonly matched: number
+  readonly entries: Iterable<LedgerEntry>
+  readonly waiting: number
+  readonly halt: Halt | undefined
+  readonly kinds: readonly string[]
+}
+
+export function statusOf(version: Matcher, findings: Findings, nowMs: number): TemplateStatus {
+  const generation = generationOf(version)
+  const { matched, waiting, halt, kinds } = findings
+  let synced = 0
+  let failed = 0
+  const failures: LedgerEntry['failures'][number][] = []
+  for (const entry of findings.entries) {
+    if (entry.failures.length > 0) {
+      failed++
+      failures.push(...entry.failures.slice(0, listedFailures - failures.length))
+    } else if (entry.isSelected && generationOf(entry.version) === generation) synced++
+  }
+  const behind = matched - synced
+  const isSynced = behind <= 0 && failed === 0
+  const old = version.template.status?.conditions
+  return {
+    observedGeneration: generation,
+    matched,
+    synced,
+    failed,
+    ...(waiting > 0 ? { waiting } : {}),
+    ...(failures.length > 0 ? { failures } : {}),
+    kinds: [...kinds],
+    conditions: [
+      since(old, nowMs, {
+        type: 'Synced',
+        status: isSynced ? 'True' : 'False',
+        reason: isSynced ? 'Synced' : (failures[0]?.reason ?? halt?.reason ?? 'RollingOut'),
+        message: isSynced
+          ? 'Every selected namespace holds what the template says'
+          : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
+      }),
+      since(old, nowMs, progress(generation, { ...findings, synced, failed })),
+    ],
+  }
+}
+
+type Told = Omit<TemplateCondition, 'lastTransitionTime'>
+
+function progress(
+  generation: number,
+  { matched, waiting, halt, synced, failed }: Findings & { readonly synced: number; readonly failed: number },
+): Told {
+  const type = progressingCondition
+  if (halt !== undefined) return { type, status: 'False', ...halt }
+  // What failed is not under way any more: it is tried again for as long as it fails.
+  if (waiting === 0 && synced + failed >= matched) {
+    return { type, status: 'False', reason: completeReason, message: `Generation ${generation} has reached everybody` }
+  }
+  const message = `${synced} of ${matched} namespaces hold generation ${generation}`
+  return { type, status: 'True', reason: 'RollingOut', message }
+}
+
+function since(old: readonly TemplateCondition[] | undefined, nowMs: number, told: Told): TemplateCondition {
+  const before = old?.find((c) => c.type === told.type)
+  return {
+    ...told,
+    lastTransitionTime: before?.status === told.status ? before.lastTransitionTime : rfc3339(nowMs),
+  }
+}

@@ -1,0 +1,110 @@
+/** A server with templates, and short words for what tests of population do with it. */
+import { defaultConfig } from '../../src/app/config.ts'
+import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import type { Client } from '../../src/client/client.ts'
+import { findStatusError } from '../../src/kube/status-error.ts'
+import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+export const namespaceResource = { group: '', version: 'v1', resource: 'namespaces' }
+export const configMapResource = { group: '', version: 'v1', resource: 'configmaps' }
+export const eventResource = { group: '', version: 'v1', resource: 'events' }
+export const templateResource = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+export const templateLabel = 'policy/namespace-template-name'
+
+export const configMap = (name: string, data: Record<string, string> = { a: '1' }): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+})
+
+/** All but the initial namespaces. */
+export const ofUsers: JsonObject = { nameSelector: { exclude: ['default', 'kube-*'] } }
+
+export class PopulationWorld implements AsyncDisposable {
+  readonly #plane: ControlPlane
+  readonly admin: Client
+
+  private constructor(plane: ControlPlane) {
+    this.#plane = plane
+    this.admin = plane.client()
+  }
+
+  /** With a data directory it can be started again. */
+  static async start(dataDir?: string): Promise<PopulationWorld> {
+    const where =
+      dataDir === undefined
+        ? ({ storage: { engine: 'memory' } } as const)
+        : ({ dataDir, storage: { engine: 'sqlite' } } as const)
+    return new PopulationWorld(await createControlPlane({ ...defaultConfig, ...where }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#plane[Symbol.asyncDispose]()
+  }
+
+  clientAs(username: string): Client {
+    return this.#plane.client({ username, groups: ['system:authenticated'] })
+  }
+
+  template(name: string, objects: readonly JsonObject[], spec: JsonObject = {}): Promise<KubeObject> {
+    return this.admin.create(templateResource, {
+      metadata: { name },
+      spec: { namespaces: ofUsers, ...spec, templates: [...objects] },
+    })
+  }
+
+  edit(name: string, spec: JsonObject): Promise<KubeObject> {
+    return this.admin.patch(templateResource, { name }, { spec })
+  }
+
+  namespace(name: string, metadata: KubeObject['metadata'] = {}, by: Client = this.admin): Promise<KubeObject> {
+    return by.create(namespaceResource, { metadata: { ...metadata, name } })
+  }
+
+  async namespaces(count: number, metadata: KubeObject['metadata'] = {}): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, i) => `ns-${i}`)
+    for (const name of names) await this.namespace(name, metadata)
+    return names
+  }
+
+  /** The data of a ConfigMap; undefined if there is none. */
+  async data(namespace: string, name: string): Promise<unknown> {
+    const { items } = await this.admin.list(configMapResource, { namespace, fieldSelector: `metadata.name=${name}` })
+    return items[0]?.['data']
+  }
+
+  /** The template once its status is as wanted. */
+  async status(name: string, want: (status: JsonObject) => boolean): Promise<JsonObject> {
+    const found = await waitFor(
+      this.admin,
+      templateResource,
+      { name },
+      (t) => t?.['status'] !== undefined && want(t['status'] as JsonObject),
+    )
+    return found?.['status'] as JsonObject
+  }
+
+  async eventsAbout(kind: string, reason: string, namespace: string): Promise<string[]> {
+    const { items } = await this.admin.list(eventResource, { namespace })
+    return items
+      .filter((e) => e['reason'] === reason && (e['involvedObject'] as JsonObject)['kind'] === kind)
+      .map((e) => String(e['message']))
+  }
+}
+
+export function conditionOf(status: JsonObject, type: string): JsonObject | undefined {
+  return (status['conditions'] as JsonObject[] | undefined)?.find((c) => c['type'] === type)
+}
+
+export async function refusal(write: Promise<unknown>): Promise<Status> {
+  try {
+    await write
+  } catch (error) {
+    const refused = findStatusError(error)
+    if (refused) return refused.toStatus()
+    throw error
+  }
+  throw new Error('was not refused')
+}

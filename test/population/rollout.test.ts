@@ -1,0 +1,228 @@
+/** How an edit of a template reaches the namespaces that exist, and how it is taken back. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../src/kube/types.ts'
+import { waitFor } from '../support/wait-for.ts'
+import {
+  conditionOf,
+  configMap,
+  configMapResource,
+  namespaceResource,
+  PopulationWorld,
+  refusal,
+  templateResource,
+} from './population-world.ts'
+
+let world: PopulationWorld
+beforeEach(async () => {
+  world = await PopulationWorld.start()
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const foreign = (namespace: string, name: string): JsonObject & { metadata: object } => ({
+  ...configMap(name, { a: 'foreign' }),
+  metadata: { namespace, name },
+})
+
+/** Takes the foreign object away and makes the controller look. */
+async function mend(namespace: string, name: string): Promise<void> {
+  await world.admin.delete(configMapResource, { namespace, name })
+  await world.admin.patch(namespaceResource, { name: namespace }, { metadata: { annotations: { look: 'again' } } })
+}
+
+const holders = async (names: readonly string[], object: string, value: string): Promise<string[]> => {
+  const data = await Promise.all(names.map((n) => world.data(n, object)))
+  return names.filter((_, i) => JSON.stringify(data[i]) === JSON.stringify({ a: value }))
+}
+
+describe('waves', () => {
+  test('a change reaches everybody, and the status follows it', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1 } })
+    const names = await world.namespaces(5)
+    await world.edit('t', { templates: [configMap('one', { a: '2' })] })
+    const status = await world.status('t', (s) => s['observedGeneration'] === 2 && s['synced'] === 5)
+    expect(status).toMatchObject({ matched: 5, failed: 0 })
+    expect(status).not.toHaveProperty('waiting')
+    expect(conditionOf(status, 'Progressing')).toMatchObject({ status: 'False', reason: 'Complete' })
+    expect(conditionOf(status, 'Synced')).toMatchObject({ status: 'True' })
+    expect(await holders(names, 'one', '2')).toEqual(names)
+  })
+
+  test('no more namespaces than maxUnavailable are under way or failed; the others keep what they have', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: '40%' } })
+    const names = await world.namespaces(5)
+    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
+    const stuck = await world.status('t', (s) => s['failed'] === 2 && s['waiting'] === 3)
+    expect(stuck).toMatchObject({ matched: 5, synced: 0 })
+    expect(conditionOf(stuck, 'Progressing')).toMatchObject({ status: 'True', reason: 'RollingOut' })
+    const begun = await holders(names, 'one', '2')
+    expect(begun).toHaveLength(2)
+    // A place that becomes free is taken by the next.
+    await mend(begun[0] ?? '', 'two')
+    await world.status('t', (s) => s['synced'] === 1 && s['failed'] === 2 && s['waiting'] === 2)
+    expect(await holders(names, 'one', '2')).toHaveLength(3)
+  })
+
+  test('a namespace that waits is kept at the version it has', async () => {
+    await world.template('t', [configMap('one'), configMap('old')], { rollout: { maxUnavailable: 1 } })
+    const names = await world.namespaces(2)
+    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await world.status('t', (s) => s['failed'] === 1 && s['waiting'] === 1)
+    const [waiting = ''] = await holders(names, 'one', '1')
+    await world.admin.delete(configMapResource, { namespace: waiting, name: 'one' })
+    const back = await waitFor(
+      world.admin,
+      configMapResource,
+      { namespace: waiting, name: 'one' },
+      (o) => o?.['data'] !== undefined,
+    )
+    expect(back?.['data']).toEqual({ a: '1' })
+    expect(await world.data(waiting, 'old')).toEqual({ a: '1' })
+  })
+
+  test('a new namespace does not wait for a rollout', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1 } })
+    const names = await world.namespaces(2)
+    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await world.status('t', (s) => s['failed'] === 1 && s['waiting'] === 1)
+    await world.namespace('fresh')
+    expect(await world.data('fresh', 'one')).toEqual({ a: '2' })
+  })
+
+  test('pauseOnFailure begins no other namespace after a failure, and goes on when it is mended', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
+    const names = await world.namespaces(4)
+    await world.admin.create(configMapResource, foreign('ns-0', 'two'))
+    await world.edit('t', {
+      templates: [configMap('one', { a: '2' }), configMap('two')],
+      rollout: { maxUnavailable: 2 },
+    })
+    const paused = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
+    expect(conditionOf(paused, 'Progressing')).toMatchObject({ status: 'False' })
+    expect((paused['failures'] as JsonObject[])[0]).toMatchObject({ namespace: 'ns-0', object: 'ConfigMap/two' })
+    expect(await world.eventsAbout('NamespaceTemplate', 'RolloutPaused', 'default')).toHaveLength(1)
+    expect((await holders(names, 'one', '2')).length).toBeLessThan(4)
+    await mend('ns-0', 'two')
+    await world.status('t', (s) => s['synced'] === 4)
+    expect(await holders(names, 'one', '2')).toEqual(names)
+  })
+
+  test('pauseOnFailure lets go on who edits the template', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
+    await world.namespaces(3)
+    await world.admin.create(configMapResource, foreign('ns-0', 'two'))
+    await world.edit('t', { templates: [configMap('one'), configMap('two')] })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'Paused')
+    await world.edit('t', { templates: [configMap('one'), configMap('three')] })
+    await world.status('t', (s) => s['synced'] === 3)
+  })
+
+  test.each([
+    { maxUnavailable: 0 },
+    { maxUnavailable: 'some' },
+    { maxUnavailable: '101%' },
+    { maxPrune: -1 },
+    { maxPrune: '-1%' },
+  ])('%j is refused when the template is written', async (rollout) => {
+    expect((await refusal(world.template('t', [], { rollout }))).details?.causes?.[0]?.field).toBe(
+      `spec.rollout.${Object.keys(rollout)[0]}`,
+    )
+  })
+})
+
+describe('maxPrune', () => {
+  const tier = (value: string): JsonObject => ({ labelSelector: { matchLabels: { tier: value } } })
+
+  test('a selector mistake that would prune in more namespaces stops and says so', async () => {
+    await world.template('t', [configMap('one')], { namespaces: tier('a'), rollout: { maxPrune: 2 } })
+    const names = await world.namespaces(3, { labels: { tier: 'a' } })
+    await world.edit('t', { namespaces: tier('typo') })
+    const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    expect(conditionOf(status, 'Progressing')?.['message']).toContain(
+      'generation 2 would delete objects in 3 namespaces, spec.rollout.maxPrune allows 2: ns-0, ns-1, ns-2; nothing is changed',
+    )
+    expect(await world.eventsAbout('NamespaceTemplate', 'RolloutTooManyPrunes', 'default')).toHaveLength(1)
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    // Back to what was meant: nothing was lost.
+    await world.edit('t', { namespaces: tier('a') })
+    await world.status('t', (s) => s['observedGeneration'] === 3 && s['synced'] === 3)
+    expect(await holders(names, 'one', '1')).toEqual(names)
+  })
+
+  test('a change that drops an object counts as well', async () => {
+    await world.template('t', [configMap('one'), configMap('two')], { rollout: { maxPrune: '50%' } })
+    const names = await world.namespaces(3)
+    await world.edit('t', { templates: [configMap('one', { a: '2' })] })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    expect(await holders(names, 'two', '1')).toEqual(names)
+  })
+
+  test('up to the limit it prunes, and a raised limit lets it go on', async () => {
+    await world.template('t', [configMap('one')], { namespaces: tier('a'), rollout: { maxPrune: 1 } })
+    const names = await world.namespaces(2, { labels: { tier: 'a' } })
+    await world.edit('t', { namespaces: tier('b') })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    await world.edit('t', { rollout: { maxPrune: 2 } })
+    await world.status('t', (s) => s['observedGeneration'] === 3 && s['matched'] === 0)
+    for (const name of names) {
+      await waitFor(world.admin, configMapResource, { namespace: name, name: 'one' }, (o) => o === undefined)
+    }
+  })
+
+  test('who deletes the template, means it', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxPrune: 0 } })
+    await world.namespaces(2)
+    await world.admin.delete(templateResource, { name: 't' })
+    await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
+    expect(await world.data('ns-0', 'one')).toBeUndefined()
+  })
+})
+
+describe('status.kinds', () => {
+  test('names a kind before the first object of it, and no longer than one is left', async () => {
+    await world.template('t', [configMap('one')])
+    await world.namespace('team')
+    // The create was held until the object was there, so by now the kind must stand in the status.
+    const early = await world.admin.get(templateResource, { name: 't' })
+    expect(early['status']).toMatchObject({ kinds: ['v1/ConfigMap'] })
+    await world.edit('t', { templates: [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 's' } }] })
+    await waitFor(world.admin, configMapResource, { namespace: 'team', name: 'one' }, (o) => o === undefined)
+    await world.status('t', (s) => JSON.stringify(s['kinds']) === '["v1/ServiceAccount"]')
+  })
+})
+
+describe('restart', () => {
+  test('a rollout that was under way goes on, and a stopped one stays stopped', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'borough-rollout-'))
+    try {
+      {
+        await using first = await PopulationWorld.start(dataDir)
+        await first.template('stopped', [configMap('one')], { rollout: { maxPrune: 1 } })
+        await first.template('stuck', [configMap('x')], { rollout: { maxUnavailable: 1 } })
+        await first.namespaces(3)
+        for (const n of [0, 1, 2]) await first.admin.create(configMapResource, foreign(`ns-${n}`, 'y'))
+        await first.edit('stopped', { templates: [] })
+        await first.edit('stuck', { templates: [configMap('x', { a: '2' }), configMap('y')] })
+        await first.status('stopped', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+        await first.status('stuck', (s) => s['failed'] === 1 && s['waiting'] === 2)
+      }
+      await using second = await PopulationWorld.start(dataDir)
+      for (const n of [0, 1, 2]) await second.admin.delete(configMapResource, { namespace: `ns-${n}`, name: 'y' })
+      await second.admin.patch(templateResource, { name: 'stuck' }, { spec: { rollout: { maxUnavailable: 2 } } })
+      await second.status('stuck', (s) => s['observedGeneration'] === 3 && s['synced'] === 3)
+      await second.status('stopped', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+      for (const n of [0, 1, 2]) {
+        expect(await second.data(`ns-${n}`, 'x')).toEqual({ a: '2' })
+        expect(await second.data(`ns-${n}`, 'one')).toEqual({ a: '1' })
+      }
+    } finally {
+      await rm(dataDir, { recursive: true })
+    }
+  })
+})
