@@ -35,6 +35,7 @@ import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
 import { servingNames } from './serving-names.ts'
 import { sharedPkiStore } from './shared-pki.ts'
 import { isShared, openStorage } from './storage.ts'
+import { observeTurns } from './turn-feed.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
@@ -108,9 +109,14 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   const leadership = new Leadership(config, client)
   const metrics = new Metrics(build, {
     heldCreates: () => core.hold.waiting,
+    waitingFor: () => turns.waiting(),
     revision: () => core.cache.revision,
     leading: () => leadership.leading,
     audit: () => audit?.sink.counts,
+  })
+  // Counted once, and where it is known who was skipped.
+  const turns = observeTurns(core, (initializer, outcome, durationMs) => {
+    if (leadership.leading) metrics.turnEnded(initializer, outcome, durationMs)
   })
   const openapi = new OpenapiDocuments({
     types: core.catalog.types,
@@ -159,7 +165,10 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
   metrics.startSoon(clock)
   const stop = new AbortController()
-  const controllers = leadership.run((signal) => runControllers(core, pki, client, metrics, signal), stop.signal)
+  const controllers = leadership.run(
+    (signal) => runControllers(core, pki, client, { metrics, turns }, signal),
+    stop.signal,
+  )
   opening.defer(async () => {
     stop.abort()
     await controllers

@@ -7,6 +7,7 @@ import { eventTtlControllerName, eventTtlReconciler } from '../apis/events/recon
 import { EventRecorder } from '../apis/events/recorder.ts'
 import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
 import { initializerController, initializerControllerName } from '../apis/initializers/reconcile.ts'
+import type { TurnObserver } from '../apis/initializers/turn-observer.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { podCollector, podCollectorName } from '../apis/pods/reconcile.ts'
 import { nodeResource, podResource } from '../apis/pods/types.ts'
@@ -35,12 +36,12 @@ export async function runControllers(
   core: Core,
   pki: Pki,
   client: ClientFor,
-  metrics: Metrics,
+  { metrics, turns }: { readonly metrics: Metrics; readonly turns: TurnObserver },
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, controllers } = core.config
   const as = (name: string): Client => client(serviceAccountUser('kube-system', name), name)
-  const specs = controllerSpecs(core, pki, as).filter(([name]) => controllers(name))
+  const specs = controllerSpecs(core, pki, turns, as).filter(([name]) => controllers(name))
   const runtime: ControllerRuntime = {
     clock,
     log,
@@ -49,7 +50,12 @@ export async function runControllers(
   await Promise.all(specs.map(([, spec]) => runController(spec, runtime, signal)))
 }
 
-function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [ControllerName, ControllerSpec][] {
+function controllerSpecs(
+  core: Core,
+  pki: Pki,
+  turns: TurnObserver,
+  as: (name: string) => Client,
+): [ControllerName, ControllerSpec][] {
   const { clock, ids, log, population, featureGates } = core.config
   const { content, lister } = core
   const terminating: Source = {
@@ -153,6 +159,7 @@ function controllerSpecs(core: Core, pki: Pki, as: (name: string) => Client): [C
         clock,
         events: eventsOf(initializerControllerName),
         onError: warn(initializerControllerName),
+        announce: (uid, outcome) => turns.announce(uid, outcome),
       }),
     ])
   }

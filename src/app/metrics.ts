@@ -3,6 +3,7 @@
  * start, or when somebody first asks.
  */
 import type { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
+import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
@@ -10,6 +11,8 @@ import type { BuildInfo } from '../http/version.ts'
 export interface Gauges {
   /** Creates of namespaces that wait for initializers. */
   heldCreates(): number
+  /** Namespaces that wait right now, by initializer. */
+  waitingFor(): ReadonlyMap<string, number>
   /** Of the storage, as this process sees it. */
   revision(): number
   /** Whether this process runs the controllers. */
@@ -25,12 +28,24 @@ interface Instruments {
   readonly duration: Histogram<Labels>
   readonly inFlight: Gauge<'request_kind'>
   readonly reconciles: Histogram<'controller' | 'result'>
+  readonly turns: Histogram<'initializer' | 'outcome'>
+  readonly turnFailures: Counter<'initializer' | 'reason'>
 }
 
 const loadDelayMs = 500
 
 /** Seconds: as kube-apiserver's, without its finest steps. */
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10, 30, 60]
+
+/** Seconds: an initializer may be a quick write or somebody else's slow service. */
+const turnBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
+
+/** How turns end that count as failures of the initializer, and why. */
+const failureReason: Partial<Record<TurnOutcome, string>> = {
+  failed: 'reported',
+  timeout: 'deadline',
+  skipped: 'deadline',
+}
 
 export class Metrics {
   readonly #build: BuildInfo
@@ -72,6 +87,12 @@ export class Metrics {
 
   reconciled(controller: string, result: string, durationMs: number): void {
     this.#instruments?.reconciles.observe({ controller, result }, durationMs / 1000)
+  }
+
+  turnEnded(initializer: string, outcome: TurnOutcome, durationMs: number): void {
+    this.#instruments?.turns.observe({ initializer, outcome }, durationMs / 1000)
+    const reason = failureReason[outcome]
+    if (reason !== undefined) this.#instruments?.turnFailures.inc({ initializer, reason })
   }
 
   async text(): Promise<string> {
@@ -136,7 +157,29 @@ export class Metrics {
       buckets,
       registers,
     })
+    const turns = new prometheus.Histogram({
+      name: 'borough_namespace_initializer_duration_seconds',
+      help: 'How long the turns of initializers took, and how they ended.',
+      labelNames: ['initializer', 'outcome'] as const,
+      buckets: turnBuckets,
+      registers,
+    })
+    const turnFailures = new prometheus.Counter({
+      name: 'borough_namespace_initializer_failures_total',
+      help: 'Turns that ended by a failure that the initializer reported, or at its deadline.',
+      labelNames: ['initializer', 'reason'] as const,
+      registers,
+    })
     const gauges = this.#gauges
+    const waiting: Gauge<'initializer'> = new prometheus.Gauge({
+      name: 'borough_namespaces_awaiting_initializer',
+      help: 'Namespaces that wait for this initializer to act.',
+      labelNames: ['initializer'] as const,
+      registers,
+      collect() {
+        for (const [initializer, count] of gauges.waitingFor()) waiting.set({ initializer }, count)
+      },
+    })
     const held: Gauge = new prometheus.Gauge({
       name: 'borough_held_namespace_creates',
       help: 'Creates of namespaces that wait for initializers.',
@@ -177,7 +220,7 @@ export class Metrics {
       registers,
     })
     info.set({ version: this.#build.version }, 1)
-    this.#instruments = { registry, duration, inFlight, reconciles }
+    this.#instruments = { registry, duration, inFlight, reconciles, turns, turnFailures }
     return this.#instruments
   }
 }

@@ -471,6 +471,57 @@ describe('it can not wedge', () => {
   })
 })
 
+test('metrics tell, per initializer, who is waited for, how long turns took and how they ended', async () => {
+  await configure(
+    'a',
+    { name: 'one.ex.io', timeoutSeconds: 10, failurePolicy: 'Ignore' },
+    { name: 'two.ex.io', timeoutSeconds: 30 },
+  )
+  const metrics = async (): Promise<string[]> =>
+    (await (await plane.fetch('/metrics')).text()).split('\n').filter((l) => l.includes('.ex.io') && !l.includes('le='))
+  await metrics()
+  await begin('team')
+  await begin('late')
+  await begin('dropped')
+  await admin.delete(namespaces, { name: 'dropped' })
+  await waitFor(admin, namespaces, { name: 'dropped' }, isGone)
+  const awaiting = 'borough_namespaces_awaiting_initializer'
+  expect(await metrics()).toContain(`${awaiting}{initializer="one.ex.io"} 2`)
+  await clock.advance(4000)
+  await act('team', ['two.ex.io'])
+  expect(await metrics()).toEqual(
+    expect.arrayContaining([`${awaiting}{initializer="one.ex.io"} 1`, `${awaiting}{initializer="two.ex.io"} 1`]),
+  )
+  await admin.patch(
+    namespaces,
+    { name: 'team' },
+    { spec: { initializers: { result: { status: 'Failure', message: 'no' } } } },
+  )
+  await until(async () => {
+    await clock.advance(1000)
+    return (await listed(admin)).every((name) => name !== 'late' && name !== 'team')
+  })
+  const duration = 'borough_namespace_initializer_duration_seconds'
+  const failures = 'borough_namespace_initializer_failures_total'
+  const lines = await metrics()
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `${awaiting}{initializer="one.ex.io"} 0`,
+      `${awaiting}{initializer="two.ex.io"} 0`,
+      `${duration}_sum{initializer="one.ex.io",outcome="done"} 4`,
+      `${duration}_count{initializer="one.ex.io",outcome="done"} 1`,
+      `${duration}_count{initializer="one.ex.io",outcome="skipped"} 1`,
+      `${duration}_count{initializer="one.ex.io",outcome="deleted"} 1`,
+      `${duration}_count{initializer="two.ex.io",outcome="failed"} 1`,
+      `${duration}_count{initializer="two.ex.io",outcome="timeout"} 1`,
+      `${failures}{initializer="one.ex.io",reason="deadline"} 1`,
+      `${failures}{initializer="two.ex.io",reason="reported"} 1`,
+      `${failures}{initializer="two.ex.io",reason="deadline"} 1`,
+    ]),
+  )
+  expect(lines.filter((l) => l.startsWith(failures))).toHaveLength(3)
+})
+
 /** Moves on as often as needed, a bounded number of times; every round asks the server, so its work gets its turn. */
 async function until(done: () => Promise<boolean>): Promise<void> {
   for (let rounds = 0; rounds < 200; rounds++) if (await done()) return

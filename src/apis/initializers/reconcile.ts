@@ -22,6 +22,8 @@ import type { EventRecorder } from '../events/recorder.ts'
 import { inItself } from '../namespaces/event-subject.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { mergeConfigurations } from './configurations.ts'
+import type { TurnOutcome } from './turn-observer.ts'
+import { Turns } from './turns.ts'
 import {
   givenInitializersAnnotation,
   initializerConfigurationResource,
@@ -37,11 +39,14 @@ export interface InitializerControllerDeps {
   readonly clock: Clock
   readonly events: EventRecorder
   readonly onError: (error: unknown) => void
+  /** Told how a turn is about to end; undefined when it did not come to that. */
+  readonly announce?: (uid: string, outcome: TurnOutcome | undefined) => void
 }
 
 const workers = 8
 
-export function initializerController({ client, clock, events, onError }: InitializerControllerDeps): ControllerSpec {
+export function initializerController(deps: InitializerControllerDeps): ControllerSpec {
+  const { client, clock, events, onError, announce } = deps
   let merged: ReadonlyMap<string, NamespaceInitializer> = new Map()
   let enqueueNamespace: (name: string) => void = () => {}
   let enqueueAll = (): void => {}
@@ -88,10 +93,12 @@ export function initializerController({ client, clock, events, onError }: Initia
   const change = async (
     { metadata }: Namespace,
     initializers: { readonly pending?: readonly { readonly name: string }[]; readonly result?: Status },
+    outcome: TurnOutcome,
     signal: AbortSignal,
   ): Promise<boolean> => {
-    const { name = '', resourceVersion } = metadata
+    const { name = '', uid = '', resourceVersion } = metadata
     try {
+      announce?.(uid, outcome)
       await client.patch(
         namespaceResource,
         { name },
@@ -100,6 +107,7 @@ export function initializerController({ client, clock, events, onError }: Initia
       )
       return true
     } catch (error) {
+      announce?.(uid, undefined)
       if (isNotFound(error) || isConflict(error)) return false
       throw error
     }
@@ -107,12 +115,13 @@ export function initializerController({ client, clock, events, onError }: Initia
 
   const goOnWithout = async (
     namespace: Namespace,
-    event: { readonly reason: string; readonly message: string },
+    outcome: 'skipped' | 'released',
+    message: string,
     signal: AbortSignal,
   ): Promise<void> => {
     const pending = namespace.spec?.initializers?.pending ?? []
-    if (await change(namespace, { pending: pending.slice(1) }, signal)) {
-      await tell(namespace, event.reason, event.message)
+    if (await change(namespace, { pending: pending.slice(1) }, outcome, signal)) {
+      await tell(namespace, outcome === 'skipped' ? 'InitializerSkipped' : 'InitializerReleased', message)
     }
   }
 
@@ -145,7 +154,7 @@ export function initializerController({ client, clock, events, onError }: Initia
       // Who wrote the list themselves has other ways to end it.
       if (namespace.metadata.annotations?.[givenInitializersAnnotation] === 'true') return undefined
       const message = `initializer ${awaited} is in no configuration any more: going on without it`
-      await goOnWithout(namespace, { reason: 'InitializerReleased', message }, signal)
+      await goOnWithout(namespace, 'released', message, signal)
       return undefined
     }
     const { timeoutSeconds, failurePolicy = 'Fail' } = initializer
@@ -154,7 +163,7 @@ export function initializerController({ client, clock, events, onError }: Initia
     if (leftMs > 0) return { requeueAfterMs: leftMs }
     const message = `initializer ${awaited} did not act within ${timeoutSeconds} seconds`
     if (failurePolicy === 'Ignore') {
-      await goOnWithout(namespace, { reason: 'InitializerSkipped', message: `${message}: going on without it` }, signal)
+      await goOnWithout(namespace, 'skipped', `${message}: going on without it`, signal)
       return undefined
     }
     const result: Status = {
@@ -167,7 +176,7 @@ export function initializerController({ client, clock, events, onError }: Initia
       code: 504,
     }
     // The watch brings it back with the result on it, and then it is deleted: whoever watches sees why.
-    await change(namespace, { result }, signal)
+    await change(namespace, { result }, 'timeout', signal)
     return undefined
   }
 
@@ -190,37 +199,4 @@ export function initializerController({ client, clock, events, onError }: Initia
   }
 
   return { name: initializerControllerName, workers, sources: [source], reconciler: { reconcile } }
-}
-
-/** When the turn of the initializer that a namespace waits for began. */
-class Turns {
-  readonly #clock: Clock
-  readonly #byName = new Map<string, { readonly turn: string; readonly beganMs: number }>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  seen(namespace: Namespace): void {
-    const { name = '', uid } = namespace.metadata
-    const turn = `${uid} ${namespace.spec?.initializers?.pending?.map((p) => p.name).join()}`
-    if (this.#byName.get(name)?.turn === turn) return
-    this.#byName.set(name, { turn, beganMs: this.#began(namespace) })
-  }
-
-  end(name: string): void {
-    this.#byName.delete(name)
-  }
-
-  beganMs(namespace: Namespace): number {
-    return this.#byName.get(namespace.metadata.name ?? '')?.beganMs ?? this.#began(namespace)
-  }
-
-  /** The condition has whole seconds: a turn that was seen to begin just now is given all of its time. */
-  #began({ metadata, status }: Namespace): number {
-    const condition = status?.conditions?.find((c) => c.type === 'Initializing')
-    const written = Date.parse(condition?.lastTransitionTime ?? metadata.creationTimestamp ?? '')
-    const now = this.#clock.now()
-    return Number.isNaN(written) || Math.abs(now - written) < 1000 ? now : written
-  }
 }
