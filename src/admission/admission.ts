@@ -74,9 +74,9 @@ export interface AdmissionPlugin {
   readonly name: string
   handles(operation: Operation, type: ResourceType, subresource: string): boolean
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */
-  mutate?(attributes: Attributes): Promise<KubeObject | undefined>
+  mutate?(attributes: Attributes): KubeObject | undefined | Promise<KubeObject | undefined>
   /** @throws StatusError */
-  validate?(attributes: Attributes): Promise<void>
+  validate?(attributes: Attributes): void | Promise<void>
   /**
    * Synchronous and without side effects: it is called again after a lost guard, and once more, from a cache that has
    * caught up with the store, before a refusal is believed. @throws StatusError

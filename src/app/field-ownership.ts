@@ -1,5 +1,5 @@
 /** Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody. */
-import { type Clock, rfc3339 } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Apply } from '../http/verbs/patch.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
@@ -45,7 +45,7 @@ export function applyWith(clock: Clock, types: Served): Apply {
       force,
       apiVersion: apiVersionOf(type),
       subresource,
-      now: rfc3339(clock.now()),
+      now: formatTime(clock.now()),
       resetFields: resetFieldsOf(type, subresource),
       served: servedIn(types, type),
     })

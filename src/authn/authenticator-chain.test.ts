@@ -104,30 +104,26 @@ describe('a client certificate', () => {
     const authenticator = new ClientCertificateAuthenticator(clock)
     expect(await authenticator.authenticate({ clientCertificate })).toMatchObject({ username: 'a' })
     await clock.advance(dayMs + 1)
-    await expect(authenticator.authenticate({ clientCertificate })).rejects.toMatchObject({ code: 401 })
+    expect(() => authenticator.authenticate({ clientCertificate })).toThrow('Unauthorized')
   })
 
   test('is not good before its time', async () => {
     const pki = await testPki(new FakeClock())
     const clientCertificate = derOf(pki.mintClientCertificate({ user: 'a', groups: [], durationMs: dayMs }).cert)
     const earlier = new ClientCertificateAuthenticator(new FakeClock(Date.UTC(2020, 0, 1)))
-    await expect(earlier.authenticate({ clientCertificate })).rejects.toMatchObject({ code: 401 })
+    expect(() => earlier.authenticate({ clientCertificate })).toThrow('Unauthorized')
   })
 
   test('attack: the certificate of a server is no identity', async () => {
     const clock = new FakeClock()
     const pki = await testPki(clock)
     const authenticator = new ClientCertificateAuthenticator(clock)
-    await expect(authenticator.authenticate({ clientCertificate: derOf(pki.serving.cert) })).rejects.toMatchObject({
-      code: 401,
-    })
+    expect(() => authenticator.authenticate({ clientCertificate: derOf(pki.serving.cert) })).toThrow('Unauthorized')
   })
 
   test('attack: rubbish in place of a certificate is refused', async () => {
     const authenticator = new ClientCertificateAuthenticator(new FakeClock())
-    await expect(authenticator.authenticate({ clientCertificate: Buffer.from('x') })).rejects.toMatchObject({
-      code: 401,
-    })
+    expect(() => authenticator.authenticate({ clientCertificate: Buffer.from('x') })).toThrow('Unauthorized')
   })
 
   test('one without a common name is nobody', async () => {

@@ -12,20 +12,25 @@ export interface AuthenticatorChainOptions {
   readonly anonymous: boolean
 }
 
+export interface AuthenticatorChain extends Authenticator {
+  /** Never answers undefined. */
+  authenticate(credentials: Credentials): Promise<UserInfo>
+}
+
 const authenticatedGroup = 'system:authenticated'
 
-/** Its `authenticate` never answers undefined. */
 export function authenticatorChain(
   members: readonly Authenticator[],
   options: AuthenticatorChainOptions,
-): Authenticator & { authenticate(credentials: Credentials): Promise<UserInfo> } {
+): AuthenticatorChain {
   return {
     name: 'chain',
     async authenticate(credentials) {
       let refusal: StatusError | undefined
       for (const member of members) {
         try {
-          const user = await member.authenticate(credentials)
+          const answer = member.authenticate(credentials)
+          const user = answer instanceof Promise ? await answer : answer
           if (user) return withAuthenticatedGroup(user)
         } catch (error) {
           if (!(error instanceof StatusError) || error.reason !== 'Unauthorized') throw error

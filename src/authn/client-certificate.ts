@@ -34,7 +34,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
     this.#byFingerprint = new BoundedCache(cacheSize)
   }
 
-  async authenticate(credentials: Credentials): Promise<UserInfo | undefined> {
+  authenticate(credentials: Credentials): UserInfo | undefined {
     const der = credentials.clientCertificate
     if (der === undefined) return undefined
     const holder = this.#holderOf(der)

@@ -23,7 +23,6 @@ export interface ProtobufEncoder {
 
 const textEncoder = new TextEncoder()
 const closing = textEncoder.encode(']}\n')
-const newline = 10
 
 export const metaGroup = 'meta.k8s.io'
 
@@ -47,7 +46,7 @@ export class Renderer {
   /** One object in the view asked for. */
   object(stored: StoredObject, n: Negotiated, query: URLSearchParams, status = 200): ApiResponse {
     if (n.view === 'object' && n.format === 'json' && !n.pretty) {
-      return answer(status, n, withNewline(singleObject(stored.type, stored.revision, stored.bytes)))
+      return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
     }
     return this.made(stored.type, stored.object, n, query, status)
   }
@@ -175,13 +174,6 @@ function jsonList(type: ResourceType, { items, ...page }: ListPage): Uint8Array 
 /** Works on every Uint8Array, without a view of the part as `set` would need. */
 const copyBytes: (this: Uint8Array, target: Uint8Array, targetStart: number, sourceStart: number) => number =
   Buffer.alloc(0).copy
-
-function withNewline(bytes: Uint8Array): Uint8Array {
-  const whole = Buffer.allocUnsafe(bytes.length + 1)
-  whole.set(bytes)
-  whole[bytes.length] = newline
-  return whole
-}
 
 /** Aliases would make a reader's document depend on how ours was built. */
 const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 } as const

@@ -35,7 +35,10 @@ export interface MetadataRules {
 }
 
 const each = (field: string, value: string, errors: readonly string[]): FieldError[] =>
-  errors.map((e) => fieldInvalid(field, value, e))
+  errors.length === 0 ? none : errors.map((e) => fieldInvalid(field, value, e))
+
+/** Almost always: nothing is wrong. Never added to. */
+const none: FieldError[] = []
 
 export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = []
@@ -110,9 +113,12 @@ function validateFinalizersAreQualified(finalizers: readonly string[] | undefine
   )
 }
 
+const plainText = /^[\x20-\x7e]*$/
+
 export function validateFieldManager(manager: string | undefined, field: string): FieldError[] {
-  const errors: FieldError[] = []
   const text = manager ?? ''
+  if (text.length <= fieldManagerMaxBytes && plainText.test(text)) return none
+  const errors: FieldError[] = []
   if (Buffer.byteLength(text) > fieldManagerMaxBytes) errors.push(fieldTooLong(field, fieldManagerMaxBytes))
   let position = 0
   for (const c of text) {
@@ -126,9 +132,9 @@ export function validateFieldManager(manager: string | undefined, field: string)
 }
 
 function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, field: string): FieldError[] {
-  return (entries ?? []).flatMap((entry, i) => {
+  const errors: FieldError[] = []
+  for (const [i, entry] of (entries ?? []).entries()) {
     const at = `${field}[${i}]`
-    const errors: FieldError[] = []
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
       errors.push(fieldInvalid(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
     }
@@ -139,8 +145,8 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
     if (Buffer.byteLength(entry.subresource ?? '') > subresourceMaxBytes) {
       errors.push(fieldTooLong(`${at}.subresource`, subresourceMaxBytes))
     }
-    return errors
-  })
+  }
+  return errors
 }
 
 /** On create, after a name was generated. */
@@ -158,14 +164,14 @@ export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRule
   if ((meta.generation ?? 0) < 0) {
     errors.push(fieldInvalid(`${field}.generation`, meta.generation, 'must be greater than or equal to 0'))
   }
-  errors.push(
-    ...validateLabels(meta.labels, `${field}.labels`),
-    ...validateAnnotations(meta.annotations, `${field}.annotations`),
-    ...validateOwnerReferences(meta.ownerReferences, `${field}.ownerReferences`),
-    ...validateFinalizers(meta.finalizers, `${field}.finalizers`),
-    ...validateManagedFields(meta.managedFields, `${field}.managedFields`),
-  )
-  if (!rules.custom) errors.push(...validateFinalizersAreQualified(meta.finalizers, `${field}.finalizers`))
+  // Most objects have few of these: what is absent costs nothing.
+  const { labels, annotations, ownerReferences, finalizers, managedFields } = meta
+  if (labels) errors.push(...validateLabels(labels, `${field}.labels`))
+  if (annotations) errors.push(...validateAnnotations(annotations, `${field}.annotations`))
+  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, `${field}.ownerReferences`))
+  if (finalizers) errors.push(...validateFinalizers(finalizers, `${field}.finalizers`))
+  if (managedFields) errors.push(...validateManagedFields(managedFields, `${field}.managedFields`))
+  if (finalizers && !rules.custom) errors.push(...validateFinalizersAreQualified(finalizers, `${field}.finalizers`))
   return errors
 }
 

@@ -112,9 +112,9 @@ function splice(head: string, bytes: Uint8Array, tail: string): Uint8Array {
   return whole
 }
 
-/** One object, without a line end. Revision 0 (a dry run) leaves resourceVersion out. */
-export function singleObject(type: TypeHead, revision: number, bytes: Uint8Array): Uint8Array {
-  return splice(singleHead(type, revision), bytes, '')
+/** One object and `end`. Revision 0 (a dry run) leaves resourceVersion out. */
+export function singleObject(type: TypeHead, revision: number, bytes: Uint8Array, end: '' | '\n' = ''): Uint8Array {
+  return splice(singleHead(type, revision), bytes, end)
 }
 
 /** Head of a list item; what follows it is `bytes.subarray(storedRestOffset)`, so that lists copy each byte once. */

@@ -47,13 +47,11 @@ export class AdmissionChain {
 
   /** The object after all have had their say: the one in `attributes` if none changed it. undefined = nobody asks. */
   mutate(attributes: Attributes): Promise<KubeObject | undefined> | undefined {
-    const asked = handling(this.#mutating, attributes)
-    return asked.length === 0 ? undefined : this.#mutate(asked, attributes)
+    return anyHandles(this.#mutating, attributes) ? this.#mutate(attributes) : undefined
   }
 
   validate(attributes: Attributes): Promise<void> | undefined {
-    const asked = handling(this.#validating, attributes)
-    return asked.length === 0 ? undefined : validateAll(asked, attributes)
+    return anyHandles(this.#validating, attributes) ? validateAll(this.#validating, attributes) : undefined
   }
 
   /** Synchronous, see `AdmissionPlugin.decide`. @throws StatusError */
@@ -61,7 +59,7 @@ export class AdmissionChain {
     let merged = nothing
     if (attributes !== undefined) {
       for (const plugin of this.#deciding) {
-        if (!plugin.handles(attributes.operation, attributes.type, attributes.subresource)) continue
+        if (!handles(plugin, attributes)) continue
         const decision = plugin.decide?.(attributes, view)
         if (decision) merged = merge(merged, decision)
       }
@@ -70,19 +68,31 @@ export class AdmissionChain {
     return merged
   }
 
-  async #mutate(plugins: readonly AdmissionPlugin[], attributes: Attributes): Promise<KubeObject | undefined> {
-    let { object } = attributes
-    for (const plugin of plugins) object = (await plugin.mutate?.({ ...attributes, object })) ?? object
-    return object
+  async #mutate(attributes: Attributes): Promise<KubeObject | undefined> {
+    let current = attributes
+    for (const plugin of this.#mutating) {
+      if (!handles(plugin, current)) continue
+      const answer = plugin.mutate?.(current)
+      const object = answer instanceof Promise ? await answer : answer
+      if (object && object !== current.object) current = { ...current, object }
+    }
+    return current.object
   }
 }
 
-function handling(plugins: readonly AdmissionPlugin[], a: Attributes): readonly AdmissionPlugin[] {
-  return plugins.filter((p) => p.handles(a.operation, a.type, a.subresource))
+const handles = (plugin: AdmissionPlugin, a: Attributes): boolean => plugin.handles(a.operation, a.type, a.subresource)
+
+function anyHandles(plugins: readonly AdmissionPlugin[], attributes: Attributes): boolean {
+  for (const plugin of plugins) if (handles(plugin, attributes)) return true
+  return false
 }
 
 async function validateAll(plugins: readonly AdmissionPlugin[], attributes: Attributes): Promise<void> {
-  for (const plugin of plugins) await plugin.validate?.(attributes)
+  for (const plugin of plugins) {
+    if (!handles(plugin, attributes)) continue
+    const asked = plugin.validate?.(attributes)
+    if (asked) await asked
+  }
 }
 
 function merge(merged: MergedDecision, decision: Decision): MergedDecision {

@@ -60,46 +60,41 @@ export class Commits {
   /** @throws StatusError of a plugin, or ServerTimeout after the deadline. */
   async write(write: ObjectWrite): Promise<Outcome> {
     const undo: (() => Promise<void>)[] = []
+    let caughtUp = false
     let done = false
     try {
-      const outcome = await this.#write(write, undo)
-      done = outcome.done
-      return outcome
+      for (;;) {
+        let decision: MergedDecision
+        try {
+          decision = this.#chain.decide(write.attributes, write.change, this.#view)
+        } catch (e) {
+          if (caughtUp) throw e
+          await this.#cache.refresh()
+          caughtUp = true
+          continue
+        }
+        if (decision.wait === undefined && decision.begin) {
+          const undoing = await decision.begin()
+          if (undoing) undo.push(undoing)
+          this.#checkDeadline(write)
+          continue
+        }
+        const wait = decision.wait ?? this.#lane.heldUntil(decision.writes)
+        if (wait) {
+          await this.#within(write, wait)
+          this.#checkDeadline(write)
+          continue
+        }
+        const completed = decision.object && encodeStored(decision.object, write.change.type)
+        const pending = this.#commit(completed ? { ...write, value: completed } : write, decision)
+        const outcome = await this.#settle(write, decision.writes, pending)
+        done = outcome?.done === true
+        if (outcome?.done && completed) return { ...outcome, value: completed }
+        if (outcome) return outcome
+        this.#checkDeadline(write)
+      }
     } finally {
       if (!done) for (const undoing of undo) await undoing()
-    }
-  }
-
-  async #write(write: ObjectWrite, undo: (() => Promise<void>)[]): Promise<Outcome> {
-    let caughtUp = false
-    for (;;) {
-      let decision: MergedDecision
-      try {
-        decision = this.#chain.decide(write.attributes, write.change, this.#view)
-      } catch (e) {
-        if (caughtUp) throw e
-        await this.#cache.refresh()
-        caughtUp = true
-        continue
-      }
-      if (decision.wait === undefined && decision.begin) {
-        const undoing = await decision.begin()
-        if (undoing) undo.push(undoing)
-        this.#checkDeadline(write)
-        continue
-      }
-      const wait = decision.wait ?? this.#lane.heldUntil(decision.writes)
-      if (wait) {
-        await this.#within(write, wait)
-        this.#checkDeadline(write)
-        continue
-      }
-      const completed = decision.object && encodeStored(decision.object, write.change.type)
-      const pending = this.#commit(completed ? { ...write, value: completed } : write, decision)
-      const outcome = await this.#settle(write, decision.writes, pending)
-      if (outcome?.done && completed) return { ...outcome, value: completed }
-      if (outcome) return outcome
-      this.#checkDeadline(write)
     }
   }
 

@@ -83,8 +83,10 @@ async function admitted(
     how.tracked ? next : parts.trackUpdate({ type, live, next, manager, subresource, now: how.now })
   const tracked = track(object, undefined)
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
-  const mutated = await parts.chain.mutate(attributes)
-  if (mutated === undefined || mutated === tracked) return ownCopy(tracked)
+  const asked = parts.chain.mutate(attributes)
+  const mutated = asked && (await asked)
+  // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
+  if (mutated === undefined || mutated === tracked) return tracked
   return ownCopy(track(parts.applyDefaults(type, mutated), tracked))
 }
 
@@ -119,17 +121,18 @@ async function createNamed(
   next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
 
   const name = next.metadata.name ?? ''
-  const errors = [
-    ...metadataErrors(type, strategy, next),
-    ...parts.validateSchema(type, next, undefined),
-    ...(strategy.validate?.(next, undefined, { subresource: scope.subresource, now }) ?? []),
-  ]
-  if (errors.length > 0) throw invalid(type, name, errors)
+  const wrong = metadataErrors(type, strategy, next)
+  const malformed = parts.validateSchema(type, next, undefined)
+  const refused = strategy.validate?.(next, undefined, { subresource: scope.subresource, now }) ?? []
+  if (wrong.length + malformed.length + refused.length > 0) {
+    throw invalid(type, name, [...wrong, ...malformed, ...refused])
+  }
   for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
   const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
-  await parts.chain.validate(attributes)
+  const asked = parts.chain.validate(attributes)
+  if (asked) await asked
 
   const bytes = encodeStored(next, type)
   if (bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)

@@ -47,13 +47,11 @@ function findFault(error: unknown): StorageError | undefined {
   return undefined
 }
 
-/** Runs `work`; its storage faults come out as `StatusError`. */
-export async function translated<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (e) {
-    throw fromStorage(e)
-  }
+/** `work` with its storage faults as `StatusError`. */
+export const translated = <T>(work: Promise<T>): Promise<T> => work.catch(rethrow)
+
+function rethrow(error: unknown): never {
+  throw fromStorage(error)
 }
 
 /** The words a watch uses where a list says 'too old'. */

@@ -29,14 +29,14 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
   const parts: RegistryParts = { ...deps, chain, commits, giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs }
   return {
     lister: new CacheLister(deps.cache, deps.types),
-    get: (type, namespace, name, options) => translated(() => getObject(parts, type, namespace, name, options)),
-    list: (type, query) => translated(() => listObjects(parts, type, query)),
-    watch: (type, query) => translated(() => watchObjects(parts, type, query)),
-    create: (scope, object) => translated(() => createObject(parts, scope, object)),
-    admit: (scope, object) => translated(() => admitOnly(parts, scope, object)),
-    update: (scope, transform, options) => translated(() => updateObject(parts, scope, transform, options)),
-    delete: (scope, options) => translated(() => deleteObject(parts, scope, options)),
-    deleteCollection: (scope, query, options) => translated(() => deleteCollection(parts, scope, query, options)),
+    get: (type, namespace, name, options) => translated(getObject(parts, type, namespace, name, options)),
+    list: (type, query) => translated(listObjects(parts, type, query)),
+    watch: (type, query) => translated(watchObjects(parts, type, query)),
+    create: (scope, object) => translated(createObject(parts, scope, object)),
+    admit: (scope, object) => translated(admitOnly(parts, scope, object)),
+    update: (scope, transform, options) => translated(updateObject(parts, scope, transform, options)),
+    delete: (scope, options) => translated(deleteObject(parts, scope, options)),
+    deleteCollection: (scope, query, options) => translated(deleteCollection(parts, scope, query, options)),
   }
 }
 

@@ -39,8 +39,10 @@ export class QueuedTicket implements Ticket {
     const outcome = new Map<string, Settled>()
     // Resolved now, not when asked: a chain of followers must not keep all its ancestors alive.
     for (const { key, expect } of guards) outcome.set(key, settle(key, expect) ?? 'never')
-    for (const [position, { key, value }] of writes.entries()) {
-      outcome.set(key, value === undefined ? 'absent' : firstRevision + position)
+    let revision = firstRevision
+    for (const { key, value } of writes) {
+      outcome.set(key, value === undefined ? 'absent' : revision)
+      revision++
     }
     this.#outcome = outcome
     this.#transaction = undefined
@@ -59,13 +61,15 @@ export function settle(key: string, expect: Expect): Settled | undefined {
 
 /** @throws StorageError code=invalid for a ticket of another storage object, or of a transaction that does not name the key. */
 export function checkTickets(transaction: Transaction, issuer: object): void {
-  for (const { key, expect } of [...transaction.guards, ...transaction.writes]) {
-    if (typeof expect !== 'object') continue
-    const ticket = expect.asLeftBy
-    if (!(ticket instanceof QueuedTicket) || ticket.issuer !== issuer) {
-      throw new StorageError('invalid', `the ticket expected for ${key} is not of this storage`)
-    }
-    if (!ticket.names(key))
-      throw new StorageError('invalid', `transaction ${ticket.id} neither wrote nor guarded ${key}`)
+  for (const { key, expect } of transaction.guards) checkTicket(key, expect, issuer)
+  for (const { key, expect } of transaction.writes) checkTicket(key, expect, issuer)
+}
+
+function checkTicket(key: string, expect: Expect, issuer: object): void {
+  if (typeof expect !== 'object') return
+  const ticket = expect.asLeftBy
+  if (!(ticket instanceof QueuedTicket) || ticket.issuer !== issuer) {
+    throw new StorageError('invalid', `the ticket expected for ${key} is not of this storage`)
   }
+  if (!ticket.names(key)) throw new StorageError('invalid', `transaction ${ticket.id} neither wrote nor guarded ${key}`)
 }

@@ -27,18 +27,14 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
     name: 'NamespaceLifecycle',
     handles: (_operation, type) => type.namespaced || type.resource === 'namespaces',
     /** Here and not in `validate`: a missing namespace is said before an invalid object is. */
-    async mutate(a) {
+    mutate(a) {
       if (a.operation === 'DELETE' || a.namespace === '' || isNamespace(a) || isAccessReview(a)) return undefined
-      let namespace = lookup.find(a.namespace)
-      if (namespace === undefined) {
-        // A miss is settled by catching up with the store, never by waiting a little.
-        await lookup.refresh()
-        namespace = lookup.find(a.namespace)
-      }
-      admit(a, namespace)
-      return undefined
+      const namespace = lookup.find(a.namespace)
+      // A miss is settled by catching up with the store, never by waiting a little.
+      if (namespace === undefined) return lookup.refresh().then(() => admit(a, lookup.find(a.namespace)))
+      return admit(a, namespace)
     },
-    async validate(a) {
+    validate(a) {
       if (a.operation !== 'DELETE' || !isNamespace(a)) return
       if (immortalNamespaces.has(a.name)) throw forbidden(a.type, a.name, 'this namespace may not be deleted')
       if (a.oldObject?.metadata.annotations?.[deletionProtectionAnnotation] === 'true') {
@@ -59,7 +55,7 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
 }
 
 /** @throws StatusError */
-function admit(a: Attributes, namespace: Namespace | undefined): void {
+function admit(a: Attributes, namespace: Namespace | undefined): undefined {
   if (namespace === undefined) throw notFound(namespaceResource, a.namespace)
   if (a.operation === 'CREATE' && phaseOf(namespace) === 'Terminating') throw terminating(a)
 }

@@ -36,6 +36,8 @@ export class ProtobufCodec {
   readonly #writer = new WireWriter()
   readonly #plans: MessagePlans
   #embedding = 0
+  /** Every request asks, and always with the type it is about: resource types are not changed. */
+  readonly #supported = new WeakMap<GroupVersionKind, boolean>()
 
   constructor() {
     this.#plans = new MessagePlans((bytes) => this.#readEmbedded(bytes))
@@ -43,8 +45,13 @@ export class ProtobufCodec {
 
   /** True if the kind has a protobuf form. */
   supports(gvk: GroupVersionKind): boolean {
-    const packageName = packageOf(gvk)
-    return packageName !== undefined && this.#plans.isKind(packageName, gvk.kind)
+    let supported = this.#supported.get(gvk)
+    if (supported === undefined) {
+      const packageName = packageOf(gvk)
+      supported = packageName !== undefined && this.#plans.isKind(packageName, gvk.kind)
+      this.#supported.set(gvk, supported)
+    }
+    return supported
   }
 
   /**

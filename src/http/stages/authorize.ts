@@ -1,6 +1,6 @@
 /** May they: decided from the URL alone, before anything is looked up or a body is read. */
 import type { AuthzAttributes, AuthzDecision } from '../../authz/authz.ts'
-import type { RequestContext, Stage } from '../api.ts'
+import type { Handler, RequestContext, Stage } from '../api.ts'
 
 export interface AuthorizeOptions {
   readonly decide: (attributes: AuthzAttributes) => AuthzDecision
@@ -14,12 +14,21 @@ export interface AuthorizeOptions {
 }
 
 export function authorize(options: AuthorizeOptions): Stage {
-  return (next) => async (request, context) => {
-    const attributes = attributesOf(context)
-    const decision = await decided(options, attributes)
-    context.decision = decision
-    if (!decision.allowed) throw options.refuse(attributes, decision)
-    return next(request, context)
+  return (next) => {
+    const refusedAtFirst: Handler = async (request, context) => {
+      const attributes = attributesOf(context)
+      const decision = await decided(options, attributes)
+      context.decision = decision
+      if (!decision.allowed) throw options.refuse(attributes, decision)
+      return next(request, context)
+    }
+    // Nearly all requests are allowed at once: those cost no promise.
+    return (request, context) => {
+      const decision = options.decide(attributesOf(context))
+      if (!decision.allowed) return refusedAtFirst(request, context)
+      context.decision = decision
+      return next(request, context)
+    }
   }
 }
 

@@ -138,7 +138,7 @@ export function writeManaged(managed: readonly Managed[]): ManagedFieldsEntry[] 
   return [...managed].sort(compareManaged).map(entryOf)
 }
 
-function entryOf(managed: Managed): ManagedFieldsEntry {
+export function entryOf(managed: Managed): ManagedFieldsEntry {
   return (
     managed.entry ?? {
       ...(managed.manager ? { manager: managed.manager } : {}),

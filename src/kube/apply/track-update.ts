@@ -11,9 +11,9 @@ import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, union } from './field-set.ts'
 import {
   capped,
+  entryOf,
   isReset,
   type Managed,
-  type ManagerId,
   readGiven,
   readStored,
   sameManager,
@@ -50,6 +50,7 @@ export interface TrackUpdateInput {
  */
 export function trackUpdate(input: TrackUpdateInput): KubeObject {
   const { live, next, subresource = '' } = input
+  if (live === undefined && !next.metadata.managedFields) return tracksNew(input)
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
   // An object whose ownership was cleared stays untracked until somebody applies.
@@ -58,6 +59,16 @@ export function trackUpdate(input: TrackUpdateInput): KubeObject {
   const managed = updated(base, changes, input)
   if (managed === stored) return withEntries(next, live?.metadata.managedFields)
   return withEntries(next, writeManaged(managed))
+}
+
+/** What is created without a history belongs to its creator: no sets to join. */
+function tracksNew(input: TrackUpdateInput): KubeObject {
+  const { next, schema, resetFields } = input
+  const { added, modified } = compareObjects(schema, undefined, next, resetFields) ?? {}
+  if (!added || !modified) return next
+  const taken = isEmpty(modified) ? added : union(added, modified)
+  if (isEmpty(taken)) return next
+  return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
 }
 
 /** The body's own entries are believed if they are good, but never through a sub-resource. */
@@ -101,16 +112,20 @@ function mapEntries(managed: readonly Managed[], change: (m: Managed) => Managed
 }
 
 function given(managed: readonly Managed[], fields: FieldSet, input: TrackUpdateInput): readonly Managed[] {
-  const id: ManagerId = {
-    manager: input.manager || 'unknown',
-    operation: 'Update',
-    apiVersion: input.apiVersion,
-    subresource: input.subresource ?? '',
-  }
-  const previous = managed.find((m) => sameManager(m, id))
-  const owned = previous === undefined ? fields : union(previous.fields, fields)
-  return [...managed.filter((m) => m !== previous), { ...id, time: input.now, fields: owned }]
+  const own = managedBy(input, fields)
+  const previous = managed.find((m) => sameManager(m, own))
+  if (previous === undefined) return [...managed, own]
+  return [...managed.filter((m) => m !== previous), { ...own, fields: union(previous.fields, fields) }]
 }
+
+const managedBy = ({ manager, apiVersion, subresource, now }: TrackUpdateInput, fields: FieldSet): Managed => ({
+  manager: manager || 'unknown',
+  operation: 'Update',
+  apiVersion,
+  subresource: subresource ?? '',
+  time: now,
+  fields,
+})
 
 export function withEntries(object: KubeObject, entries: readonly ManagedFieldsEntry[] | undefined): KubeObject {
   if (object.metadata.managedFields === entries) return object

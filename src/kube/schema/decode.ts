@@ -142,8 +142,8 @@ class Decoder {
     const outer = this.#struct
     this.#struct = schema
     let out: JsonObject | undefined
-    const members = Object.entries(value)
-    for (const [i, [key, child]] of members.entries()) {
+    for (const key of Object.keys(value)) {
+      const child = value[key] as JsonValue
       const field = schema.properties?.get(key)
       let kept: JsonValue | undefined
       if (!field) this.#unknown(key)
@@ -154,7 +154,7 @@ class Decoder {
         this.#fields.pop()
         this.#path.pop()
       }
-      if (kept !== child) out ??= copyOf(members.slice(0, i))
+      if (kept !== child) out ??= copyUntil(value, key)
       if (out && kept !== undefined) setMember(out, key, kept)
     }
     this.#struct = outer
@@ -168,12 +168,12 @@ class Decoder {
   /** A null value is there, as the zero value of its type. */
   #map(value: JsonObject, schema: Schema): JsonObject {
     let out: JsonObject | undefined
-    const members = Object.entries(value)
-    for (const [i, [key, child]] of members.entries()) {
+    for (const key of Object.keys(value)) {
+      const child = value[key] as JsonValue
       this.#path.push(key)
       const kept = child === null ? zeroOf(schema) : this.value(child, schema)
       this.#path.pop()
-      if (kept !== child) out ??= copyOf(members.slice(0, i))
+      if (kept !== child) out ??= copyUntil(value, key)
       if (out) setMember(out, key, kept)
     }
     return out ?? value
@@ -241,9 +241,14 @@ class Decoder {
 
 const isInt32 = (value: number): boolean => Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 31
 
-function copyOf(members: readonly (readonly [string, JsonValue])[]): JsonObject {
+/** The members before `end`, without nulls. */
+function copyUntil(object: JsonObject, end: string): JsonObject {
   const out: JsonObject = {}
-  for (const [key, value] of members) if (value !== null) setMember(out, key, value)
+  for (const key of Object.keys(object)) {
+    if (key === end) break
+    const value = object[key]
+    if (value !== null && value !== undefined) setMember(out, key, value)
+  }
   return out
 }
 
