@@ -112,7 +112,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ),
       limitInFlight(defaultInFlightLimits),
       ...(audit === undefined ? [] : [auditRefusals(audit)]),
-      ...(isShared(config) ? [catchUp(() => translated(() => core.lister.refresh()))] : []),
+      ...(isShared(config) ? [catchUp(() => translated(core.lister.refresh()))] : []),
       authenticate(deps.authenticate),
       ...(audit === undefined ? [] : [auditRequests(audit)]),
       impersonate((request, user) => impersonation(request, user, (a) => requireAllowed(authorizer, a))),

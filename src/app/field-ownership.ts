@@ -6,6 +6,7 @@ import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { trackUpdate } from '../kube/apply/track-update.ts'
 import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { RegistryDeps } from '../registry/parts.ts'
 

@@ -1,9 +1,11 @@
 /** New objects that are written beside another object, in its transaction. */
+
 import type { DecidedWrite } from '../admission/admission.ts'
-import { type Clock, rfc3339 } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import { objectKey } from '../kube/object-key.ts'
 import { encodeStored } from '../kube/stored-form.ts'
+import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 
 export function newObjectWriter(clock: Clock, ids: Ids): (storageName: string, object: KubeObject) => DecidedWrite {
@@ -11,7 +13,7 @@ export function newObjectWriter(clock: Clock, ids: Ids): (storageName: string, o
     const { namespace = '', name = '' } = object.metadata
     const complete: KubeObject = {
       ...object,
-      metadata: { ...object.metadata, uid: ids.uid(), creationTimestamp: rfc3339(clock.now()) },
+      metadata: { ...object.metadata, uid: ids.uid(), creationTimestamp: formatTime(clock.now()) },
     }
     return { key: objectKey(storageName, namespace, name), value: encodeStored(complete), expect: 'absent' }
   }

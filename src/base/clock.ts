@@ -39,8 +39,3 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', done, { once: true })
   })
 }
-
-/** `2026-11-20T23:53:08Z`: how the API writes a moment. */
-export function rfc3339(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
-}

@@ -7,11 +7,13 @@
  * The finalizer comes before anything is served, so no instance outlives its definition. Nothing polls: the removal of
  * the last instance brings the definition back here.
  */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerSpec } from '../../controller/controller.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import { approvalCondition } from './approval.ts'
 import { decideNames } from './naming.ts'
 import type { CustomResources } from './serve.ts'
@@ -184,7 +186,7 @@ class Lifecycle {
     signal: AbortSignal,
   ): Promise<CustomResourceDefinition> {
     const old = definition.status?.conditions ?? []
-    const conditions = withConditions(old, fresh, rfc3339(this.#deps.clock.now()))
+    const conditions = withConditions(old, fresh, formatTime(this.#deps.clock.now()))
     const status = { ...definition.status, ...change, conditions }
     if (jsonEqual(status, definition.status)) return definition
     const options = { fieldManager: definitionControllerName, subresource: 'status', signal }

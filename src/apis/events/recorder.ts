@@ -2,10 +2,12 @@
  * Tells people what happened, as Event objects. The same event again becomes a count on the first. Failing to record is
  * never a reason to fail the work itself, so nothing here throws.
  */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Client } from '../../client/client.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 const eventResource = { group: '', version: 'v1', resource: 'events' } as const
@@ -67,7 +69,7 @@ export class EventRecorder {
   }
 
   #now(): string {
-    return rfc3339(this.#deps.clock.now())
+    return formatTime(this.#deps.clock.now())
   }
 
   #eventOf({ object, namespace, type, reason, message }: EventRecord): KubeObject {

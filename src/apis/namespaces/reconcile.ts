@@ -8,11 +8,13 @@
  * Order: pods; then everything but rights; then RoleBindings and Roles, in one go right before the namespace itself,
  * since the deleter's own right to watch the deletion may live among them.
  */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import { type DeletionState, deletionConditions, mergeConditions, namedObjects } from './conditions.ts'
 import type { NamespaceContent } from './content.ts'
 import { kubernetesFinalizer, type Namespace, namespaceResource } from './types.ts'
@@ -74,7 +76,7 @@ export function namespaceReconciler({ client, content, clock }: NamespaceControl
   }
 
   const report = async (namespace: Namespace, state: DeletionState, signal: AbortSignal): Promise<void> => {
-    const now = rfc3339(clock.now())
+    const now = formatTime(clock.now())
     const conditions = mergeConditions(namespace.status?.conditions ?? [], deletionConditions(state), now)
     if (conditions === undefined) return
     const next = { ...namespace, status: { ...namespace.status, conditions } }

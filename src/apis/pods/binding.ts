@@ -2,10 +2,12 @@
  * `POST …/pods/<name>/binding`: a scheduler puts a pod on a node. What is stored is the pod.
  * @see BindingREST in pkg/registry/core/pod/storage/storage.go of Kubernetes 1.36
  */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import { type FieldError, fieldNotSupported, fieldRequired } from '../../kube/field-error.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { conflict, invalid, notFound } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { Registry, WriteScope } from '../../registry/registry.ts'
 import type { Pod, PodCondition } from './types.ts'
@@ -35,7 +37,7 @@ export async function bindPod(deps: PodWriteDeps, question: KubeObject, scope: W
     { ...scope, type: deps.podType, subresource: 'binding' },
     (current) => {
       if (current === undefined) throw notFound(deps.podType, scope.name)
-      return assigned(current, node, binding, rfc3339(deps.clock.now()))
+      return assigned(current, node, binding, formatTime(deps.clock.now()))
     },
     { preconditions: uid === undefined ? {} : { uid } },
   )

@@ -3,10 +3,11 @@
  * how many disruptions it allows; each eviction takes one, by compare-and-swap, before the pod goes.
  * @see EvictionREST in pkg/registry/core/pod/storage/eviction.go of Kubernetes 1.36
  */
-import { rfc3339 } from '../../base/clock.ts'
+
 import { type LabelSelectorObject, labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, internalError, StatusError } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { DeleteOptions, WriteScope } from '../../registry/registry.ts'
 import { type PodWriteDeps, success } from './binding.ts'
@@ -70,7 +71,7 @@ function budgetOf(budgets: Iterable<KubeObject>, pod: Pod): Budget | undefined {
 }
 
 async function takeDisruption(deps: EvictionDeps, budget: Budget, pod: Pod, scope: WriteScope): Promise<void> {
-  const now = rfc3339(deps.clock.now())
+  const now = formatTime(deps.clock.now())
   await deps.registry.update(
     { ...scope, type: deps.budgetType, name: budget.metadata.name ?? '', subresource: 'status' },
     (current) => {

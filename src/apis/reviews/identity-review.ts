@@ -2,8 +2,10 @@
  * Who is somebody? TokenReview asks about the bearer of a token, SelfSubjectReview about the caller.
  * @see k8s.io/kubernetes/pkg/registry/authentication v1.36
  */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { AuthenticateToken, ReviewHandler, TokenReviewSpec } from './types.ts'
 
@@ -40,7 +42,7 @@ export function tokenReview({ authenticate, audiences, audiencesOf }: TokenRevie
 export function selfSubjectReview(clock: Clock): ReviewHandler {
   return async (question, { user }) => ({
     ...question,
-    metadata: { creationTimestamp: rfc3339(clock.now()) },
+    metadata: { creationTimestamp: formatTime(clock.now()) },
     status: { userInfo: userInfoOf(user) },
   })
 }

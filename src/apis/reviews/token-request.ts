@@ -3,11 +3,13 @@
  * asked, bound to a pod, a secret or a node if wanted.
  * @see k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage/token.go v1.36
  */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
 import { badRequest, conflict, invalid, notFound } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import {
   authenticationGroup,
@@ -51,7 +53,7 @@ export function tokenRequest({ tokens, find, clock }: TokenRequestDeps): ReviewH
     })
     return {
       ...question,
-      metadata: { ...question.metadata, name, namespace, creationTimestamp: rfc3339(clock.now()) },
+      metadata: { ...question.metadata, name, namespace, creationTimestamp: formatTime(clock.now()) },
       spec: { ...spec, audiences: issued.audiences, expirationSeconds },
       status: { token: issued.token, expirationTimestamp: issued.expirationTimestamp },
     }

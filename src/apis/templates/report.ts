@@ -1,7 +1,9 @@
 /** What people are told: events in the namespace and about the template, and the namespace's condition `Populated`. */
-import { type Clock, rfc3339 } from '../../base/clock.ts'
+
+import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import { formatTime } from '../../kube/time.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { mergeConditions } from '../namespaces/conditions.ts'
 import { inItself } from '../namespaces/event-subject.ts'
@@ -76,7 +78,7 @@ export async function reportCondition(
   // On what is there now: the picture may be older than somebody else's last write, and no later event of ours would
   // bring a lost condition back.
   for (let seen = namespace; ; ) {
-    const conditions = mergeConditions(seen.status?.conditions ?? [], [condition], rfc3339(clock.now()))
+    const conditions = mergeConditions(seen.status?.conditions ?? [], [condition], formatTime(clock.now()))
     if (conditions === undefined) return
     try {
       await client.update(

@@ -1,5 +1,5 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
-import { rfc3339 } from '../../base/clock.ts'
+import { formatTime } from '../../kube/time.ts'
 import { generationOf, type LedgerEntry } from './ledger.ts'
 import type { Matcher } from './match.ts'
 import { completeReason, type Halt, progressingCondition } from './rollout.ts'
@@ -74,6 +74,6 @@ function since(old: readonly TemplateCondition[] | undefined, nowMs: number, tol
   const before = old?.find((c) => c.type === told.type)
   return {
     ...told,
-    lastTransitionTime: before?.status === told.status ? before.lastTransitionTime : rfc3339(nowMs),
+    lastTransitionTime: before?.status === told.status ? before.lastTransitionTime : formatTime(nowMs),
   }
 }

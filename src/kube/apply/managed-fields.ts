@@ -4,6 +4,7 @@
  * Fields of entries that the server itself stored are canonical; those that come in a request body are made so.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/managedfields.go v0.36
  */
+import { formatTime } from '../time.ts'
 import type { JsonObject, ManagedFieldsEntry } from '../types.ts'
 import { equalSets, type FieldSet, isEmpty, parseFieldSet, union } from './field-set.ts'
 
@@ -107,8 +108,6 @@ function canonicalTime(time: string | undefined): string | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? undefined : formatTime(ms)
 }
-
-const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 /**
  * Do two lists say the same but for times (and so maybe order)? A write that changes nothing else is no write: whoever
