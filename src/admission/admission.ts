@@ -1,7 +1,8 @@
 /**
  * What stands between a valid request and the store.
  *
- * All `mutate` halves run first, in the order of the list in `app/catalog.ts`; then the object is validated; then all
+ * All `mutate` halves run first, in the order of the list in `app/catalog.ts` (once more up to a plugin that asks for a
+ * second round); then the object is validated; then all
  * `validate` halves; then all `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
  *
  * `decide` and the call of `commit` are one synchronous section: nobody else in this process decides in between. So a
@@ -14,7 +15,8 @@ import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE'
+/** CONNECT: what is not about the stored object (`pods/exec`). `object` is then the options of the connection. */
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 export interface Attributes {
   readonly operation: Operation
@@ -32,6 +34,19 @@ export interface Attributes {
   /** The request's body as an options object: CreateOptions, UpdateOptions, DeleteOptions. */
   readonly options: Readonly<Record<string, unknown>>
   warn(text: string): void
+  /** For the audit log. The first value of a key stays. */
+  annotate(key: string, value: string): void
+  /** Of whoever waits for the answer. */
+  readonly signal: AbortSignal
+}
+
+/** One write's way through the `mutate` halves. */
+export interface MutationRound {
+  readonly isSecond: boolean
+  /** Lets all plugins up to the one that asks have a second say. In the second round it does nothing. */
+  askForSecond(): void
+  /** What a plugin keeps from the first round to the second. */
+  memory<T>(plugin: string, make: () => T): T
 }
 
 /** An extra write of a decision. `object` spares the next decision of the lane a parse of `value`. */
@@ -74,7 +89,7 @@ export interface AdmissionPlugin {
   readonly name: string
   handles(operation: Operation, type: ResourceType, subresource: string): boolean
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */
-  mutate?(attributes: Attributes): KubeObject | undefined | Promise<KubeObject | undefined>
+  mutate?(attributes: Attributes, round: MutationRound): KubeObject | undefined | Promise<KubeObject | undefined>
   /** @throws StatusError */
   validate?(attributes: Attributes): void | Promise<void>
   /**

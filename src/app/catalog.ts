@@ -55,14 +55,17 @@ export const admissionOrder = [
   'NamespaceLifecycle',
   'CustomResourceDefinitions',
   'NamespaceExists',
+  'LimitRanger',
+  'ServiceAccount',
+  'MutatingAdmissionWebhook',
+  // What these check of a namespace must be what is stored, so webhooks have changed it before.
   'NamespaceTemplates',
   'NamespaceInitializers',
   'NamespaceFinalization',
   'ReservedResourceNames',
   'NamespaceBirth',
-  'LimitRanger',
-  'ServiceAccount',
   'RbacEscalation',
+  'ValidatingAdmissionWebhook',
 ] as const
 
 export type AdmissionName = (typeof admissionOrder)[number]

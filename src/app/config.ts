@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
 import { type Log, silentLog } from '../base/log.ts'
+import type { Endpoint } from '../client/webhook-client.ts'
 
 export type StorageChoice = { readonly engine: 'memory' } | { readonly engine: 'sqlite' } | EtcdChoice
 
@@ -59,6 +60,8 @@ export interface Config {
   readonly population: boolean
   /** How long a create of a namespace is held while it initializes. */
   readonly initializationTimeoutMs: number
+  /** Where Services are reached that webhooks are behind: `namespace/name` or `namespace/name:port`. */
+  readonly serviceAddresses: ReadonlyMap<string, Endpoint>
   readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
   readonly clock: Clock
   readonly ids: Ids
@@ -73,6 +76,7 @@ export const defaultConfig: Config = {
   controllers: () => true,
   population: true,
   initializationTimeoutMs: 30_000,
+  serviceAddresses: new Map(),
   extraAdmission: [],
   clock: systemClock,
   ids: randomIds,

@@ -72,7 +72,9 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   const local = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
   const store = isShared(config) ? sharedPkiStore(await storing, local) : local
   const [pki, storage] = await Promise.all([openPki(store, { clock, names: servingNames(namesOf(config)) }), storing])
-  const core = opening.use(await wireCore(config, storage, pki.caCert))
+  const core = opening.use(
+    await wireCore(config, storage, pki.caCert, { webhookCalled: (call) => metrics.webhookCalled(call) }),
+  )
   const compactor = new Compactor({
     storage,
     clock,
@@ -107,7 +109,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   const client = (user: UserInfo, userAgent: string): Client =>
     new RestClient({ transport: loopbackTransport(serve, user), userAgent })
   const leadership = new Leadership(config, client)
-  const metrics = new Metrics(build, {
+  const metrics: Metrics = new Metrics(build, {
     heldCreates: () => core.hold.waiting,
     waitingFor: () => turns.waiting(),
     revision: () => core.cache.revision,
@@ -163,6 +165,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   })
 
   await bootstrap(client(serverUser, 'borough/bootstrap'))
+  core.startWebhooks()
   metrics.startSoon(clock)
   const stop = new AbortController()
   const controllers = leadership.run(

@@ -4,6 +4,7 @@
  */
 import type { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
 import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
+import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import type { Clock } from '../base/clock.ts'
 import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
@@ -30,6 +31,16 @@ interface Instruments {
   readonly reconciles: Histogram<'controller' | 'result'>
   readonly turns: Histogram<'initializer' | 'outcome'>
   readonly turnFailures: Counter<'initializer' | 'reason'>
+  readonly webhooks: WebhookInstruments
+}
+
+type WebhookLabels = 'name' | 'type' | 'operation' | 'rejected'
+
+interface WebhookInstruments {
+  readonly duration: Histogram<WebhookLabels>
+  readonly requests: Counter<WebhookLabels | 'code'>
+  readonly rejections: Counter<'name' | 'type' | 'operation' | 'error_type' | 'rejection_code'>
+  readonly failedOpen: Counter<'name' | 'type'>
 }
 
 const loadDelayMs = 500
@@ -93,6 +104,22 @@ export class Metrics {
     this.#instruments?.turns.observe({ initializer, outcome }, durationMs / 1000)
     const reason = failureReason[outcome]
     if (reason !== undefined) this.#instruments?.turnFailures.inc({ initializer, reason })
+  }
+
+  webhookCalled({ webhook: name, phase, operation, durationMs, code, outcome }: ObservedCall): void {
+    const webhooks = this.#instruments?.webhooks
+    if (webhooks === undefined) return
+    const type = phase === 'mutating' ? 'admit' : 'validating'
+    const isRejected = outcome === 'refused' || outcome === 'failedClosed'
+    const labels = { name, type, operation, rejected: String(isRejected) }
+    // A webhook chooses its code: beyond 600 they are one.
+    const shownCode = String(Math.min(code, 600))
+    webhooks.duration.observe(labels, durationMs / 1000)
+    webhooks.requests.inc({ ...labels, code: shownCode })
+    if (outcome === 'failedOpen') webhooks.failedOpen.inc({ name, type })
+    if (!isRejected) return
+    const errorType = outcome === 'refused' ? 'no_error' : 'calling_webhook_error'
+    webhooks.rejections.inc({ name, type, operation, error_type: errorType, rejection_code: shownCode })
   }
 
   async text(): Promise<string> {
@@ -170,6 +197,7 @@ export class Metrics {
       labelNames: ['initializer', 'reason'] as const,
       registers,
     })
+    const webhooks = webhookInstruments(prometheus, registers)
     const gauges = this.#gauges
     const waiting: Gauge<'initializer'> = new prometheus.Gauge({
       name: 'borough_namespaces_awaiting_initializer',
@@ -220,8 +248,38 @@ export class Metrics {
       registers,
     })
     info.set({ version: this.#build.version }, 1)
-    this.#instruments = { registry, duration, inFlight, reconciles, turns, turnFailures }
+    this.#instruments = { registry, duration, inFlight, reconciles, turns, turnFailures, webhooks }
     return this.#instruments
+  }
+}
+
+function webhookInstruments(prometheus: typeof import('prom-client'), registers: PromRegistry[]): WebhookInstruments {
+  return {
+    duration: new prometheus.Histogram({
+      name: 'apiserver_admission_webhook_admission_duration_seconds',
+      help: 'How long admission webhooks took to answer.',
+      labelNames: ['name', 'type', 'operation', 'rejected'] as const,
+      buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25],
+      registers,
+    }),
+    requests: new prometheus.Counter({
+      name: 'apiserver_admission_webhook_request_total',
+      help: 'Questions to admission webhooks, by the code of the answer; 0 = none came.',
+      labelNames: ['name', 'type', 'operation', 'code', 'rejected'] as const,
+      registers,
+    }),
+    rejections: new prometheus.Counter({
+      name: 'apiserver_admission_webhook_rejection_count',
+      help: 'Requests refused by admission webhooks, or because one could not be asked.',
+      labelNames: ['name', 'type', 'operation', 'error_type', 'rejection_code'] as const,
+      registers,
+    }),
+    failedOpen: new prometheus.Counter({
+      name: 'apiserver_admission_webhook_fail_open_count',
+      help: 'Admission webhooks that could not be asked and were passed over.',
+      labelNames: ['name', 'type'] as const,
+      registers,
+    }),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Sub-resources that are more than a part of the stored object: who answers them, by place. */
 import { bindPod } from '../apis/pods/binding.ts'
+import { connectionOptions } from '../apis/pods/connection.ts'
 import { evictPod } from '../apis/pods/eviction.ts'
 import { budgetResource, podResource } from '../apis/pods/types.ts'
 import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
@@ -8,6 +9,7 @@ import type { BodyDecoder } from '../http/decode-body.ts'
 import type { HandlerVerb } from '../http/dispatch.ts'
 import type { Renderer } from '../http/respond.ts'
 import { type Answer, answerVerb } from '../http/verbs/answer.ts'
+import { writeScope } from '../http/verbs/target.ts'
 import type { VerbHandler } from '../http/verbs/verb.ts'
 import { apiVersionOf, type GroupVersionResource, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -94,7 +96,14 @@ const kubeletPlaces = [
 const notImplemented = 501
 
 function refusing({ registry }: Core, what: string): SpecialVerbs {
-  const refuse: VerbHandler = async (_request, _context, { type, namespace, name }) => {
+  const refuse: VerbHandler = async (request, context, target) => {
+    const { type, namespace, name, subresource } = target
+    const { kind } = type.subresources.get(subresource)?.kind ?? type
+    // Whoever may not connect hears that before that nothing is there to connect to. Reading a log is no connection.
+    if (kind.endsWith('Options')) {
+      const options = connectionOptions(kind, context.info.query)
+      await registry.admit(writeScope(request, context, target, 'CreateOptions'), options, 'CONNECT')
+    }
     await registry.get(type, namespace, name)
     throw new StatusError(
       `${qualifiedResource(type)} ${JSON.stringify(name)} ${what} here: this server keeps objects and runs nothing`,

@@ -32,11 +32,18 @@ import { namespaceTemplates } from '../apis/templates/admission.ts'
 import { autoOptOut, populationConfig } from '../apis/templates/auto-opt-out.ts'
 import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
 import { type NamespaceTemplate, templateResource } from '../apis/templates/types.ts'
+import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
+import { HookIndex } from '../apis/webhooks/hook-index.ts'
+import { mutatingWebhooks } from '../apis/webhooks/mutating.ts'
+import { serviceResolver } from '../apis/webhooks/service-resolver.ts'
+import { configurationResources } from '../apis/webhooks/types.ts'
+import { validatingWebhooks } from '../apis/webhooks/validating.ts'
 import type { Authorizer } from '../authz/authz.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
+import { WebhookClient } from '../client/webhook-client.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionResource, parseApiVersion } from '../kube/gvk.ts'
 import {
@@ -47,9 +54,11 @@ import {
   rolesResource,
 } from '../kube/rbac.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import { decodeObject } from '../kube/schema/decode-object.ts'
 import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import { validateSchema } from '../kube/schema/validate.ts'
+import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { mastersGroup } from '../kube/user.ts'
@@ -84,10 +93,17 @@ export interface Core extends AsyncDisposable {
   readonly content: NamespaceContent
   readonly customResources: CustomResources
   nodeExists(name: string): boolean
+  /** Admission webhooks are asked from this call on. */
+  startWebhooks(): void
   strategyOf(type: ResourceType): Strategy
 }
 
-export async function wireCore(config: Config, storage: Storage, caPem: string): Promise<Core> {
+/** What the core tells of its work; set once there is somebody to listen. */
+export interface Observers {
+  webhookCalled(call: ObservedCall): void
+}
+
+export async function wireCore(config: Config, storage: Storage, caPem: string, observers: Observers): Promise<Core> {
   const { clock, ids, log } = config
   const catalog = loadCatalog()
   // Without population this is a cluster like any other, on which the kind can be a custom one.
@@ -124,6 +140,36 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
   const matchers = config.population ? templateMatchers(lister, typeOf(templateResource)) : new Map<string, Matcher>()
   const initializers = mergedInitializers(lister, typeOf(initializerConfigurationResource))
   const newObject = newObjectWriter(clock, ids)
+
+  const webhookClient = new WebhookClient({
+    clock,
+    userAgent: 'kube-apiserver-admission',
+    resolve: serviceResolver({
+      addresses: config.serviceAddresses,
+      findService: (namespace, name) => lister.find(typeOf(servicesResource), namespace, name)?.object,
+      slices: (namespace) => [...lister.list(typeOf(endpointSlicesResource), namespace)].map((s) => s.object),
+      random: Math.random,
+    }),
+  })
+  const hooksOf = (phase: keyof typeof configurationResources): HookIndex =>
+    new HookIndex({
+      lister,
+      types: catalog.types,
+      configurationType: typeOf(configurationResources[phase]),
+      onFault: (configuration, error) => log.error({ configuration, error }, 'a webhook configuration makes no sense'),
+    })
+  const hooks = { mutating: hooksOf('mutating'), validating: hooksOf('validating') }
+  const webhooks = {
+    client: webhookClient,
+    clock,
+    ids,
+    log,
+    namespaces,
+    convert: async (object: KubeObject, from: ResourceType, to: ResourceType) => shownAs(object, from, to),
+    observe: (call: ObservedCall) => observers.webhookCalled(call),
+    settle: (type: ResourceType, object: JsonObject) =>
+      catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
+  }
 
   const provision = async (name: string): Promise<void> => {
     await registry.create(ownScope(namespaceType), { metadata: { name } })
@@ -186,6 +232,8 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
       refresh: () => lister.refresh(),
     }),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
+    MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
+    ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),
     RbacEscalation: rbacAdmission({
       authorizer,
       findRole: (namespace, name) =>
@@ -251,13 +299,20 @@ export async function wireCore(config: Config, storage: Storage, caPem: string):
     customResources,
     nodeExists,
     strategyOf,
+    startWebhooks() {
+      hooks.mutating.start()
+      hooks.validating.start()
+    },
     async [Symbol.asyncDispose]() {
+      webhookClient[Symbol.dispose]()
       await cache[Symbol.asyncDispose]()
     },
   }
 }
 
 const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
+const servicesResource = { group: '', version: 'v1', resource: 'services' } as const
+const endpointSlicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
 /** A create by the server itself. */

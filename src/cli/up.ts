@@ -22,6 +22,7 @@ interface UpFlags extends EtcdFlags {
   readonly namespaceInitializationTimeout: number
   readonly historyMinutes: number
   readonly historyMib: number
+  readonly serviceAddress: Config['serviceAddresses']
   readonly enableAdmissionPlugins: Config['extraAdmission']
   readonly logLevel: string
   readonly output: string
@@ -76,6 +77,11 @@ export function addUpCommand(program: Command): void {
     .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
     .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
     .addOption(
+      new Option('--service-address <namespace/name[:port]=host:port>', 'where a Service with a webhook is; repeatable')
+        .argParser(addServiceAddress)
+        .default(new Map(), 'none'),
+    )
+    .addOption(
       new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
         .choices(['NamespaceExists', 'NamespaceAutoProvision'])
         .default([], 'none'),
@@ -121,6 +127,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     population: flags.population,
     featureGates: flags.featureGates,
     initializationTimeoutMs: flags.namespaceInitializationTimeout,
+    serviceAddresses: flags.serviceAddress,
     extraAdmission: flags.enableAdmissionPlugins,
   }
 }
@@ -150,6 +157,15 @@ function parseListen(text: string): { host: string; port: number } {
   const port = Number(match?.[3])
   if (match === null || port > 65_535) throw new InvalidArgumentError('It must be host:port, such as 127.0.0.1:6443.')
   return { host: match[1] ?? (match[2] || '127.0.0.1'), port }
+}
+
+function addServiceAddress(text: string, before: Config['serviceAddresses']): Config['serviceAddresses'] {
+  const match = /^([a-z0-9-]+\/[a-z0-9-]+(?::\d{1,5})?)=(?:\[([^\]]+)\]|([^:=]+)):(\d{1,5})$/.exec(text)
+  const [, service = '', address, name = '', port = ''] = match ?? []
+  if (match === null || Number(port) > 65_535) {
+    throw new InvalidArgumentError('It must be like team-a/hooks=127.0.0.1:8443 or team-a/hooks:443=127.0.0.1:8443.')
+  }
+  return new Map(before).set(service, { host: address ?? name, port: Number(port) })
 }
 
 function parseDurationMs(text: string): number {

@@ -54,6 +54,8 @@ export interface RequestContext {
   createdName?: string
   /** Texts for `Warning` headers, in order, without duplicates. */
   readonly warnings: string[]
+  /** What admission tells the audit log. */
+  auditAnnotations?: Record<string, string>
   /** Called by a handler that is about to wait long (a held create, a watch): leaves the in-flight count. */
   release: () => void
 }

@@ -6,8 +6,8 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type Decoded, DecodeError, type Dialect, decode, strictFaults } from '../kube/schema/decode.ts'
-import { prune } from '../kube/schema/prune.ts'
+import { type Decoded, DecodeError, type Dialect, strictFaults } from '../kube/schema/decode.ts'
+import { decodeObject } from '../kube/schema/decode-object.ts'
 import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
@@ -135,9 +135,7 @@ const cannotHandle = ({ kind, version }: ResourceType): string =>
 
 function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
   try {
-    const objectMeta = type.schema.properties?.get('metadata')
-    if (type.custom && objectMeta !== undefined) return prune(value, type.schema, objectMeta)
-    return decode(value, type.schema, dialect)
+    return decodeObject(value, type, dialect)
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`)
     throw error

@@ -89,6 +89,17 @@ export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number)
   return type.conversion ? type.conversion.fromStored(object) : object
 }
 
+/** An object of one served type as another one of the same storage shows it. */
+export function shownAs(object: KubeObject, from: TypeHead, to: TypeHead): KubeObject {
+  const {
+    kind: _kind,
+    apiVersion: _apiVersion,
+    ...stored
+  } = from.conversion ? from.conversion.toStored(object) : object
+  const typed = { kind: to.kind, apiVersion: apiVersionOf(to), ...stored } as KubeObject
+  return to.conversion ? to.conversion.fromStored(typed) : typed
+}
+
 /** Everything before the stored bytes from position 13 on. ASCII: kinds and groups are DNS-like names. */
 function singleHead(type: TypeHead, revision: number): string {
   const kind = JSON.stringify(type.kind)

@@ -10,6 +10,7 @@ import type {
   DecidedWrite,
   Decision,
   DecisionView,
+  MutationRound,
 } from '../admission/admission.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Guard } from '../storage/storage.ts'
@@ -70,13 +71,40 @@ export class AdmissionChain {
 
   async #mutate(attributes: Attributes): Promise<KubeObject | undefined> {
     let current = attributes
-    for (const plugin of this.#mutating) {
+    const round = new Round()
+    for (let i = 0; i < this.#mutating.length; i++) {
+      const plugin = this.#mutating[i] as AdmissionPlugin
       if (!handles(plugin, current)) continue
-      const answer = plugin.mutate?.(current)
+      const answer = plugin.mutate?.(current, round)
       const object = answer instanceof Promise ? await answer : answer
       if (object && object !== current.object) current = { ...current, object }
+      // The plugins after it have not run yet: they see what both rounds made.
+      if (round.beginSecond()) i = -1
     }
     return current.object
+  }
+}
+
+class Round implements MutationRound {
+  #memory: Map<string, unknown> | undefined
+  #isAsked = false
+  isSecond = false
+
+  askForSecond(): void {
+    this.#isAsked = true
+  }
+
+  /** True = from the start again. At most once. */
+  beginSecond(): boolean {
+    if (!this.#isAsked || this.isSecond) return false
+    this.isSecond = true
+    return true
+  }
+
+  memory<T>(plugin: string, make: () => T): T {
+    this.#memory ??= new Map()
+    if (!this.#memory.has(plugin)) this.#memory.set(plugin, make())
+    return this.#memory.get(plugin) as T
   }
 }
 

@@ -87,7 +87,8 @@ async function admitted(
   const mutated = asked && (await asked)
   // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
   if (mutated === undefined || mutated === tracked) return tracked
-  return ownCopy(track(parts.applyDefaults(type, mutated), tracked))
+  // What a client may not set, admission may not set for it.
+  return ownCopy(track(parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
 }
 
 /** Whoever made the object last may still hold its metadata. */

@@ -33,16 +33,21 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),
     create: (scope, object) => translated(createObject(parts, scope, object)),
-    admit: (scope, object) => translated(admitOnly(parts, scope, object)),
+    admit: (scope, object, operation = 'CREATE') => translated(admitOnly(parts, scope, object, operation)),
     update: (scope, transform, options) => translated(updateObject(parts, scope, transform, options)),
     delete: (scope, options) => translated(deleteObject(parts, scope, options)),
     deleteCollection: (scope, query, options) => translated(deleteCollection(parts, scope, query, options)),
   }
 }
 
-async function admitOnly(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<KubeObject> {
-  const admitted = (await parts.chain.mutate(attributesOf(scope, 'CREATE', scope.name, object, undefined))) ?? object
-  await parts.chain.validate(attributesOf(scope, 'CREATE', scope.name, admitted, undefined))
+async function admitOnly(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  operation: 'CREATE' | 'CONNECT',
+): Promise<KubeObject> {
+  const admitted = (await parts.chain.mutate(attributesOf(scope, operation, scope.name, object, undefined))) ?? object
+  await parts.chain.validate(attributesOf(scope, operation, scope.name, admitted, undefined))
   return admitted
 }
 

@@ -28,6 +28,8 @@ export interface WriteScope {
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as admission sees them. */
   readonly options: Readonly<Record<string, unknown>>
   warn(text: string): void
+  /** For the audit log; absent where there is none. The first value of a key stays. */
+  annotate?(key: string, value: string): void
   readonly signal: AbortSignal
 }
 
@@ -118,10 +120,10 @@ export interface Registry {
   /** Takes `object` over (decoded and defaulted): the caller must not touch it afterwards. */
   create(scope: WriteScope, object: KubeObject): Promise<StoredObject>
   /**
-   * Asks admission about a create that is answered and not kept by itself: tokens, bindings, evictions. Answers what
-   * admission made of the object.
+   * Asks admission about a create that is answered and not kept by itself (tokens, bindings, evictions), or about a
+   * connection. Answers what admission made of the object.
    */
-  admit(scope: WriteScope, object: KubeObject): Promise<KubeObject>
+  admit(scope: WriteScope, object: KubeObject, operation?: 'CREATE' | 'CONNECT'): Promise<KubeObject>
   update(scope: WriteScope, transform: Transform, options?: UpdateOptions): Promise<UpdateResult>
   delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>
   /** Answers the items as listed before deletion. */

@@ -26,6 +26,8 @@ export function attributesOf(
     dryRun: scope.dryRun,
     options: scope.options,
     warn: (text) => scope.warn(text),
+    annotate: (key, value) => scope.annotate?.(key, value),
+    signal: scope.signal,
   }
 }
 

@@ -26,6 +26,7 @@ export interface StartOptions
       | 'controllers'
       | 'tokenFile'
       | 'extraAdmission'
+      | 'serviceAddresses'
       | 'history'
       | 'audit'
       | 'storage'

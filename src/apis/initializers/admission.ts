@@ -87,8 +87,9 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
 
   return {
     name: 'NamespaceInitializers',
-    handles: (_operation, type) =>
-      (type.namespaced && type.stored) || (type.group === '' && type.resource === 'namespaces'),
+    handles: (operation, type) =>
+      (operation !== 'CONNECT' && type.namespaced && type.stored) ||
+      (type.group === '' && type.resource === 'namespaces'),
     async mutate(a) {
       if (isNamespaceItself(a)) {
         if (a.operation === 'CREATE') return onCreate(a)

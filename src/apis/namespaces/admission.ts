@@ -25,7 +25,7 @@ const isNamespace = (a: Attributes): boolean => a.type.group === '' && a.type.re
 export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
-    handles: (_operation, type) => type.namespaced || type.resource === 'namespaces',
+    handles: (operation, type) => operation !== 'CONNECT' && (type.namespaced || type.resource === 'namespaces'),
     /** Here and not in `validate`: a missing namespace is said before an invalid object is. */
     mutate(a) {
       if (a.operation === 'DELETE' || a.namespace === '' || isNamespace(a) || isAccessReview(a)) return undefined
@@ -130,7 +130,7 @@ function contentLeft(name: string, left: ReturnType<NamespaceContent['of']>, con
 export function namespaceExists(lookup: NamespaceLookup): AdmissionPlugin {
   return {
     name: 'NamespaceExists',
-    handles: (_operation, type) => type.namespaced,
+    handles: (operation, type) => operation !== 'CONNECT' && type.namespaced,
     async validate(a) {
       if (a.namespace === '' || lookup.find(a.namespace)) return
       await lookup.refresh()

@@ -74,6 +74,8 @@ async function decide({ holds = [], given = [], old, when, by = alice }: Case): 
     dryRun: false,
     options: {},
     warn: () => undefined,
+    annotate: () => undefined,
+    signal: new AbortController().signal,
   }
   try {
     await plugin.validate?.(attributes)

@@ -35,13 +35,13 @@ import {
   checkRuntimeClass,
   checkSigningRequest,
   checkVolumeAttachment,
-  checkWebhooks,
 } from '../validation/platform.ts'
 import { checkPod } from '../validation/pod.ts'
 import { checkLimitRange, checkResourceQuota } from '../validation/quota.ts'
 import { numberIn, partIn, Report, textIn } from '../validation/report.ts'
 import { checkEndpointSlice, checkEndpoints, checkService } from '../validation/service.ts'
 import { checkPersistentVolume, checkPersistentVolumeClaim, checkStorageClass } from '../validation/storage.ts'
+import { checkWebhooks } from '../validation/webhooks.ts'
 import {
   checkControllerRevision,
   checkDaemonSet,

@@ -1,11 +1,10 @@
 /**
- * Kinds about the platform: leases, events, runtime classes, API services, webhooks, signing requests, CSI.
+ * Kinds about the platform: leases, events, runtime classes, API services, signing requests, CSI.
  * @see the validation packages of the same groups in Kubernetes 1.36
  */
-import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { findPart, numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'
+import { findPart, numberIn, partIn, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'
 
 export function checkLease(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
@@ -81,91 +80,6 @@ export function checkApiService(report: Report, next: KubeObject): void {
   if (spec.insecureSkipTLSVerify === true && textIn(spec, 'caBundle') !== '') {
     report.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present')
   }
-}
-
-const operations = ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT']
-const knownReviewVersions = ['v1', 'v1beta1']
-
-export function checkWebhooks(report: Report, next: KubeObject, mutating: boolean): void {
-  const names = new Set<string>()
-  partsIn(next, 'webhooks').forEach((hook, i) => {
-    const at = `webhooks[${i}]`
-    const name = textIn(hook, 'name')
-    report.unique(`${at}.name`, name, names)
-    checkQualifiedDomain(report, `${at}.name`, name)
-    const versions = textsIn(hook, 'admissionReviewVersions')
-    if (versions.length === 0) report.required(`${at}.admissionReviewVersions`, 'must specify one of v1, v1beta1')
-    else if (!versions.some((v) => knownReviewVersions.includes(v))) {
-      report.invalid(`${at}.admissionReviewVersions`, versions, 'must include at least one of v1, v1beta1')
-    }
-    if (hook.sideEffects === undefined) report.required(`${at}.sideEffects`, 'must specify one of None, NoneOnDryRun')
-    else report.oneOf(`${at}.sideEffects`, textIn(hook, 'sideEffects'), ['None', 'NoneOnDryRun'])
-    report.oneOfIfSet(`${at}.failurePolicy`, hook.failurePolicy, ['Fail', 'Ignore'])
-    report.oneOfIfSet(`${at}.matchPolicy`, hook.matchPolicy, ['Equivalent', 'Exact'])
-    if (mutating) report.oneOfIfSet(`${at}.reinvocationPolicy`, hook.reinvocationPolicy, ['IfNeeded', 'Never'])
-    const timeout = numberIn(hook, 'timeoutSeconds')
-    if (timeout !== undefined && (timeout < 1 || timeout > 30)) {
-      report.invalid(`${at}.timeoutSeconds`, timeout, 'the timeout value must be between 1 and 30 seconds')
-    }
-    report.add(validateLabelSelector(findPart(hook, 'namespaceSelector'), `${at}.namespaceSelector`))
-    report.add(validateLabelSelector(findPart(hook, 'objectSelector'), `${at}.objectSelector`))
-    partsIn(hook, 'rules').forEach((rule, j) => checkWebhookRule(report, `${at}.rules[${j}]`, rule))
-    checkClientConfig(report, `${at}.clientConfig`, partIn(hook, 'clientConfig'))
-  })
-}
-
-function checkQualifiedDomain(report: Report, field: string, name: string): void {
-  if (name === '') return report.required(field)
-  const errors = isDns1123Subdomain(name)
-  report.each(field, name, errors)
-  if (errors.length === 0 && name.split('.').length < 3) {
-    report.invalid(field, name, 'should be a domain with at least three segments separated by dots')
-  }
-}
-
-function checkWebhookRule(report: Report, at: string, rule: Part): void {
-  const given = textsIn(rule, 'operations')
-  if (given.length === 0) report.required(`${at}.operations`)
-  given.forEach((operation, i) => report.oneOf(`${at}.operations[${i}]`, operation, operations))
-  if (given.length > 1 && given.includes('*')) {
-    report.invalid(`${at}.operations`, given, "if '*' is present, must not specify other operations")
-  }
-  for (const field of ['apiGroups', 'apiVersions', 'resources']) {
-    const values = textsIn(rule, field)
-    if (values.length === 0) report.required(`${at}.${field}`)
-    if (field !== 'resources' && values.length > 1 && values.includes('*')) {
-      const what = field === 'apiGroups' ? 'API groups' : 'API versions'
-      report.invalid(`${at}.${field}`, values, `if '*' is present, must not specify other ${what}`)
-    }
-  }
-  report.oneOfIfSet(`${at}.scope`, rule.scope, ['*', 'Cluster', 'Namespaced'])
-}
-
-function checkClientConfig(report: Report, at: string, config: Part): void {
-  const url = config.url
-  const service = findPart(config, 'service')
-  if ((typeof url === 'string') === (service !== undefined))
-    return report.required(at, 'exactly one of url or service is required')
-  if (service) {
-    for (const field of ['name', 'namespace']) {
-      if (textIn(service, field) === '') report.required(`${at}.service.${field}`, `service ${field} is required`)
-    }
-    if (service.port !== undefined) report.port(`${at}.service.port`, service.port)
-    const path = service.path
-    if (typeof path === 'string' && !path.startsWith('/'))
-      report.invalid(`${at}.service.path`, path, "must start with a '/'")
-    return
-  }
-  const parsed = URL.canParse(String(url)) ? new URL(String(url)) : undefined
-  const form = '; desired format: https://host[/path]'
-  if (!parsed) return report.required(`${at}.url`, `url must be a valid URL${form}`)
-  if (parsed.protocol !== 'https:')
-    report.invalid(`${at}.url`, parsed.protocol.slice(0, -1), `'https' is the only allowed URL scheme${form}`)
-  if (parsed.host === '') report.invalid(`${at}.url`, parsed.host, `host must be specified${form}`)
-  if (parsed.username !== '')
-    report.invalid(`${at}.url`, parsed.username, 'user information is not permitted in the URL')
-  if (parsed.hash !== '') report.invalid(`${at}.url`, parsed.hash, 'fragments are not permitted in the URL')
-  if (parsed.search !== '') report.invalid(`${at}.url`, parsed.search, 'query parameters are not permitted in the URL')
 }
 
 export function checkSigningRequest(report: Report, next: KubeObject, old: KubeObject | undefined): void {

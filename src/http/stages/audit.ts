@@ -35,6 +35,8 @@ export interface AuditDeps {
   readonly decode: (bytes: Uint8Array, mediaType: string) => unknown
 }
 
+const patchAnnotationPrefix = 'patch.webhook.admission.k8s.io/'
+
 /** Every request whose sender is known. */
 export function auditRequests(deps: AuditDeps): Stage {
   return (next) => async (request, context) => {
@@ -134,7 +136,11 @@ class Recording {
     const { level } = this.#decision
     const { path, query, method, headers } = this.#request
     const annotations: Record<string, string> = {}
-    const { decision } = this.#context
+    const { decision, auditAnnotations = {} } = this.#context
+    for (const [key, value] of Object.entries(auditAnnotations)) {
+      // A patch is content: it is shown where bodies are.
+      if (level !== 'Metadata' || !key.startsWith(patchAnnotationPrefix)) annotations[key] = value
+    }
     if (decision !== undefined) {
       annotations['authorization.k8s.io/decision'] = decision.allowed ? 'allow' : 'forbid'
       annotations['authorization.k8s.io/reason'] = decision.reason

@@ -49,12 +49,18 @@ export function writeScope(
     fieldManager: fieldManagerOf(request, query),
     options: { kind, apiVersion: 'meta.k8s.io/v1', ...queryOptions(query), ...options },
     warn: (text) => warn(context, text),
+    annotate: (key, value) => annotate(context, key, value),
     signal: request.signal,
   }
 }
 
 export function warn(context: RequestContext, text: string): void {
   if (!context.warnings.includes(text)) context.warnings.push(text)
+}
+
+function annotate(context: RequestContext, key: string, value: string): void {
+  context.auditAnnotations ??= {}
+  context.auditAnnotations[key] ??= value
 }
 
 function queryOptions(query: URLSearchParams): Record<string, unknown> {

@@ -1,0 +1,168 @@
+/**
+ * One question to one webhook, and what its failure means. Used by both phases.
+ *
+ *   does it want this object? ──no──▶ undefined
+ *        │ yes
+ *   ask ──▶ verdict: allowed, or refused (refusals are thrown)
+ *        └─▶ failure ── failurePolicy Ignore ──▶ undefined (counted, logged, in the audit log)
+ *                     └ Fail ──▶ 500 InternalError
+ */
+import type { Attributes } from '../../admission/admission.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Ids } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
+import { quote } from '../../kube/go-quote.ts'
+import { matchesLabels } from '../../kube/label-selector.ts'
+import { badRequest, forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { NamespaceLookup } from '../namespaces/lookup.ts'
+import type { Hook } from './hook.ts'
+import type { Invocation } from './hook-index.ts'
+import {
+  admissionRequest,
+  PatchUnreadable,
+  ReviewFault,
+  readReview,
+  refusalOf,
+  reviewText,
+  reviewVersion,
+  type Shown,
+  type Verdict,
+} from './review.ts'
+import type { Convert } from './shown-object.ts'
+import type { WebhookPhase } from './types.ts'
+
+/** One question, as it ended. */
+export interface ObservedCall {
+  readonly webhook: string
+  readonly phase: WebhookPhase
+  readonly operation: string
+  readonly durationMs: number
+  /** Of the answer or its refusal; 0 = none. */
+  readonly code: number
+  readonly outcome: 'allowed' | 'refused' | 'failedOpen' | 'failedClosed'
+}
+
+export interface CallDeps {
+  readonly client: WebhookClient
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly namespaces: NamespaceLookup
+  readonly convert: Convert
+  observe(call: ObservedCall): void
+}
+
+const defaultTimeoutSeconds = 10
+
+/** True if the namespace and the object are among those the webhook wants. @throws StatusError */
+export async function isSelected(deps: CallDeps, { hook }: Invocation, a: Attributes): Promise<boolean> {
+  const { objectSelector } = hook
+  const hasLabels = (object: KubeObject | undefined): boolean =>
+    object !== undefined && matchesLabels(objectSelector, object.metadata.labels)
+  if (objectSelector.length > 0 && !hasLabels(a.object) && !hasLabels(a.oldObject)) return false
+  return namespaceMatches(deps, hook, a)
+}
+
+async function namespaceMatches({ namespaces }: CallDeps, hook: Hook, a: Attributes): Promise<boolean> {
+  const { namespaceSelector: selector } = hook
+  // What is in no namespace is never spared.
+  if (selector.length === 0 || a.namespace === '') return true
+  const isItself = a.type.group === '' && a.type.resource === 'namespaces' && a.subresource === ''
+  if (isItself && (a.operation === 'CREATE' || a.operation === 'UPDATE')) {
+    return matchesLabels(selector, a.object?.metadata.labels)
+  }
+  let namespace = namespaces.find(a.namespace)
+  if (namespace === undefined) {
+    await namespaces.refresh()
+    namespace = namespaces.find(a.namespace)
+  }
+  if (namespace === undefined) throw namespaceGone(a.namespace)
+  return matchesLabels(selector, namespace.metadata.labels)
+}
+
+const namespaceGone = (name: string): StatusError =>
+  new StatusError(`namespaces ${quote(name)} not found`, { reason: 'NotFound', details: { name, kind: 'namespaces' } })
+
+export interface Asked {
+  readonly verdict: Verdict | undefined
+  /** True = it could not be asked, and its policy is to go on. */
+  readonly failedOpen: boolean
+}
+
+const notAsked: Asked = { verdict: undefined, failedOpen: false }
+const passedOver: Asked = { verdict: undefined, failedOpen: true }
+
+/** @throws StatusError if the webhook refuses, or can't be asked and must be */
+export async function ask(
+  deps: CallDeps,
+  phase: WebhookPhase,
+  invocation: Invocation,
+  a: Attributes,
+  shown: Shown,
+): Promise<Asked> {
+  const { hook } = invocation
+  const { webhook } = hook
+  const uid = deps.ids.uid()
+  const request = admissionRequest(uid, a, invocation, shown)
+  if (!conditionsHold(hook, request, a)) return notAsked
+
+  const began = deps.clock.monotonic()
+  const observe = (outcome: ObservedCall['outcome'], code: number): void =>
+    deps.observe({
+      webhook: webhook.name,
+      phase,
+      operation: a.operation,
+      durationMs: deps.clock.monotonic() - began,
+      outcome,
+      code,
+    })
+  if (a.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
+    observe('failedClosed', 400)
+    throw badRequest(`admission webhook ${quote(webhook.name)} does not support dry run`)
+  }
+  try {
+    const version = reviewVersion(webhook.admissionReviewVersions ?? [])
+    const answer = await deps.client.post({
+      address: webhook.clientConfig,
+      body: reviewText(version, request),
+      timeoutMs: (webhook.timeoutSeconds ?? defaultTimeoutSeconds) * 1000,
+      signal: a.signal,
+    })
+    const verdict = readReview(answer, version, uid, phase === 'mutating')
+    observe(verdict.allowed ? 'allowed' : 'refused', verdict.allowed ? 200 : refusalOf('', verdict.result).code)
+    return { verdict, failedOpen: false }
+  } catch (error) {
+    const why = faultText(error)
+    if (why === undefined) throw error
+    const code = error instanceof WebhookCallError ? (error.status ?? 0) : 0
+    const text = `failed calling webhook ${quote(webhook.name)}: ${why}`
+    if (a.signal.aborted) throw timeout('request did not complete within requested timeout')
+    if (webhook.failurePolicy !== 'Ignore') {
+      observe('failedClosed', code)
+      throw internalError(text, error)
+    }
+    observe('failedOpen', code)
+    deps.log.warn({ webhook: webhook.name, configuration: hook.configuration, fault: why }, 'a webhook was passed over')
+    return passedOver
+  }
+}
+
+/** Undefined = not a fault of the call. */
+function faultText(error: unknown): string | undefined {
+  if (error instanceof WebhookCallError) return `failed to call webhook: ${error.message}`
+  if (error instanceof ReviewFault) return `received invalid webhook response: ${error.message}`
+  return error instanceof PatchUnreadable ? error.message : undefined
+}
+
+/** False = it is not to be asked. @throws StatusError if that can't be told, and it must be asked */
+function conditionsHold(hook: Hook, request: Readonly<Record<string, unknown>>, a: Attributes): boolean {
+  if (hook.conditions === undefined) return true
+  try {
+    return hook.conditions.matches(request)
+  } catch (error) {
+    if (hook.webhook.failurePolicy === 'Ignore') return false
+    throw forbidden(a.type, a.name, error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Between the object of a request and the object a webhook is shown: another version of it where a rule names an
+ * equivalent one, and its Scale where the request goes through `scale`.
+ */
+import type { Attributes } from '../../admission/admission.ts'
+import { isJsonObject } from '../../kube/json-value.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { scaleOf, withReplicas } from '../../kube/scale.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { Invocation } from './hook-index.ts'
+import { type Shown, typed } from './review.ts'
+
+/** An object of one served type as another one of the same storage shows it. @throws Error */
+export type Convert = (object: KubeObject, from: ResourceType, to: ResourceType) => Promise<KubeObject>
+
+const isScale = (a: Attributes): boolean => a.subresource === 'scale' && a.operation === 'UPDATE'
+
+export async function shownTo(invocation: Invocation, a: Attributes, convert: Convert): Promise<Shown> {
+  const show = async (object: KubeObject | undefined): Promise<KubeObject | undefined> => {
+    if (object === undefined) return undefined
+    if (isScale(a)) return scaleOf(object, scalePaths(a))
+    if (a.operation === 'CONNECT') return withoutMetadata(typed(object, invocation.kind))
+    return typed(invocation.type === a.type ? object : await convert(object, a.type, invocation.type), invocation.kind)
+  }
+  const [object, oldObject] = await Promise.all([show(a.object), show(a.oldObject)])
+  return { object, oldObject }
+}
+
+/** The options of a connection have none. */
+function withoutMetadata({ metadata: _, ...rest }: KubeObject): KubeObject {
+  return rest as KubeObject
+}
+
+/** The object of the request as `changed`, which the webhook made of what it was shown, wants it. */
+export async function takenFrom(
+  invocation: Invocation,
+  a: Attributes,
+  changed: KubeObject,
+  convert: Convert,
+): Promise<KubeObject | undefined> {
+  const { object } = a
+  if (object === undefined) return undefined
+  if (isScale(a)) {
+    const spec = changed['spec']
+    const replicas = isJsonObject(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : undefined
+    return withReplicas(object, replicas, scalePaths(a))
+  }
+  return invocation.type === a.type ? changed : convert(changed, invocation.type, a.type)
+}
+
+const scalePaths = ({ type }: Attributes) => type.subresources.get('scale')?.scale

@@ -1,0 +1,308 @@
+/**
+ * Calls webhooks: a POST of JSON over HTTPS, to a URL or to a Service whose address somebody else knows. Faults are told
+ * in the words of Go's HTTP client, since operators search for them.
+ *
+ * Connections are kept and shared by whoever calls the same address under the same authority. One call never waits for
+ * another. What a webhook sends back is bounded.
+ * @see k8s.io/apiserver/pkg/util/webhook/client.go v0.36
+ */
+import type { IncomingMessage } from 'node:http'
+import { Agent, type RequestOptions, request as send } from 'node:https'
+import { isIP } from 'node:net'
+import type { Clock } from '../base/clock.ts'
+import { isJsonObject } from '../kube/json-value.ts'
+
+/** Exactly one of `url` and `service` is set: validation sees to it. */
+export interface WebhookAddress {
+  readonly url?: string
+  readonly service?: ServiceReference
+  /** PEM in base64, as in the API. Absent = the authorities of the system. */
+  readonly caBundle?: string
+}
+
+export interface ServiceReference {
+  readonly namespace: string
+  readonly name: string
+  readonly path?: string
+  /** Default 443. */
+  readonly port?: number
+}
+
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
+/** Where a Service is reached. @throws Error that says why it is not */
+export type ResolveService = (namespace: string, name: string, port: number) => Endpoint
+
+export interface WebhookClientOptions {
+  readonly clock: Clock
+  readonly userAgent: string
+  readonly resolve: ResolveService
+}
+
+export interface WebhookCall {
+  readonly address: WebhookAddress
+  readonly body: string
+  /** Told to the webhook as `?timeout=`, in whole seconds, and kept here. */
+  readonly timeoutMs: number
+  /** Of whoever waits for the answer. */
+  readonly signal?: AbortSignal
+}
+
+/** The webhook could not be asked, or did not answer as it should. */
+export class WebhookCallError extends Error {
+  override readonly name = 'WebhookCallError'
+  /** HTTP status of its answer; undefined = there was none. */
+  readonly status: number | undefined
+
+  constructor(message: string, options: { readonly status?: number; readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.status = options.status
+  }
+}
+
+const maxAnswerBytes = 64 * 1024 * 1024
+const defaultPort = 443
+const idleConnections = 64
+const quotedAnswerLength = 2048
+
+export class WebhookClient implements Disposable {
+  readonly #options: WebhookClientOptions
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: idleConnections, scheduling: 'lifo' })
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options
+  }
+
+  /** Answers the JSON of a 2xx answer. @throws WebhookCallError */
+  async post(call: WebhookCall): Promise<unknown> {
+    const shown = shownUrl(call)
+    const wait = this.#waiting(call)
+    let answer: Answer
+    try {
+      answer = await this.#send(call, shown, wait.signal)
+    } catch (cause) {
+      const why = wait.reason() ?? faultText(cause)
+      throw new WebhookCallError(`Post ${JSON.stringify(shown)}: ${why}`, { cause })
+    } finally {
+      wait.end()
+    }
+    return readAnswer(answer)
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy()
+  }
+
+  #send(call: WebhookCall, shown: string, signal: AbortSignal): Promise<Answer> {
+    const options = this.#requestOptions(call, shown)
+    const attempt = (mayRepeat: boolean): Promise<Answer> =>
+      new Promise((resolve, reject) => {
+        const sent = send({ ...options, signal }, (response) => {
+          collect(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
+        })
+        sent.once('error', (error: NodeJS.ErrnoException) => {
+          // The webhook closed an idle connection at the moment we took it: it has not seen the request.
+          if (mayRepeat && sent.reusedSocket && error.code === 'ECONNRESET') resolve(attempt(false))
+          else reject(error)
+        })
+        sent.end(call.body)
+      })
+    return attempt(true)
+  }
+
+  #requestOptions({ address, body }: WebhookCall, shown: string): RequestOptions {
+    const { service, caBundle } = address
+    const url = new URL(shown)
+    const endpoint = service && this.#options.resolve(service.namespace, service.name, service.port ?? defaultPort)
+    const { hostname } = url
+    const host = hostname.replace(/^\[|\]$/g, '')
+    return {
+      method: 'POST',
+      agent: this.#agent,
+      host: endpoint?.host ?? host,
+      port: endpoint?.port ?? (url.port === '' ? defaultPort : Number(url.port)),
+      path: `${url.pathname}${url.search}`,
+      // An IP address is no server name, but it is checked against the certificate all the same.
+      servername: isIP(host) === 0 ? host : '',
+      ...(caBundle ? { ca: Buffer.from(caBundle, 'base64') } : {}),
+      headers: {
+        host: url.host,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        accept: 'application/json, */*',
+        'user-agent': this.#options.userAgent,
+      },
+    }
+  }
+
+  /** Aborts when the time is over or nobody waits any more, and says which it was. */
+  #waiting({ timeoutMs, signal }: WebhookCall): {
+    readonly signal: AbortSignal
+    reason(): string | undefined
+    end(): void
+  } {
+    const abort = new AbortController()
+    let why: string | undefined
+    const stop = (reason: string): void => {
+      why ??= reason
+      abort.abort()
+    }
+    const timer = this.#options.clock.after(timeoutMs, () => stop('context deadline exceeded'))
+    const gone = (): void => stop('context canceled')
+    if (signal?.aborted) gone()
+    else signal?.addEventListener('abort', gone, { once: true })
+    return {
+      signal: abort.signal,
+      reason: () => why,
+      end() {
+        timer.cancel()
+        signal?.removeEventListener('abort', gone)
+      },
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: Buffer
+}
+
+/** As errors show it. A path that is missing is `/`. */
+function shownUrl({ address, timeoutMs }: WebhookCall): string {
+  const { url, service } = address
+  const base = service
+    ? `https://${service.name}.${service.namespace}.svc:${service.port ?? defaultPort}${service.path || '/'}`
+    : (url ?? '')
+  const path = /^https:\/\/[^/]*$/.test(base) ? `${base}/` : base
+  return `${path}?timeout=${Math.ceil(timeoutMs / 1000)}s`
+}
+
+async function collect(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxAnswerBytes) throw new Error(`the answer is longer than ${maxAnswerBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+function readAnswer({ status, body }: Answer): unknown {
+  const text = body.toString('utf8')
+  const value = parsed(text)
+  if (status < 200 || status > 206) throw new WebhookCallError(refusalText(status, text, value), { status })
+  if (!isJsonObject(value)) {
+    throw new WebhookCallError(
+      `couldn't get version/kind; json parse error: ${text === '' ? 'unexpected end of JSON input' : `not a JSON object: ${text.slice(0, quotedAnswerLength)}`}`,
+      { status },
+    )
+  }
+  return value
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What is no JSON is told apart by the caller, who knows what was expected.
+    return undefined
+  }
+}
+
+/** What a client makes of an answer that is no success. @see k8s.io/apimachinery NewGenericServerResponse v0.36 */
+function refusalText(status: number, text: string, value: unknown): string {
+  if (isJsonObject(value) && value['kind'] === 'Status' && typeof value['message'] === 'string' && value['message']) {
+    return value['message']
+  }
+  const said = text.trim().slice(0, quotedAnswerLength) || 'unknown'
+  switch (status) {
+    case 400:
+      return 'the server rejected our request for an unknown reason'
+    case 401:
+      return 'the server has asked for the client to provide credentials'
+    case 403:
+    case 415:
+      return said
+    case 404:
+      return 'the server could not find the requested resource'
+    case 405:
+      return 'the server does not allow this method on the requested resource'
+    case 409:
+      return 'the server reported a conflict'
+    case 422:
+      return 'the server rejected our request due to an error in our request'
+    case 429:
+      return 'the server has received too many requests and has asked us to try again later'
+    case 503:
+      return 'the server is currently unable to handle the request'
+    case 504:
+      return 'the server was unable to return a response in the time allotted, but may still be processing the request'
+    default:
+      return status >= 500
+        ? `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`
+        : `the server responded with the status code ${status} but did not return more information`
+  }
+}
+
+const unknownAuthority = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_SIGNATURE_FAILURE',
+  'INVALID_CA',
+])
+
+/** A fault of the connection, as Go would say it. */
+function faultText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // Several addresses were tried: the first one's fault is as good as any.
+  if (error instanceof AggregateError && error.errors.length > 0) return faultText(error.errors[0])
+  const { code = '', address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const {
+    host = '',
+    hostname = host,
+    cert,
+  } = error as Error & {
+    host?: string
+    hostname?: string
+    cert?: { subjectaltname?: string }
+  }
+  const at = address === undefined ? '' : ` ${isIP(address) === 6 ? `[${address}]` : address}:${port}`
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `dial tcp${at}: connect: connection refused`
+    case 'EHOSTUNREACH':
+      return `dial tcp${at}: connect: no route to host`
+    case 'ENETUNREACH':
+      return `dial tcp${at}: connect: network is unreachable`
+    case 'ETIMEDOUT':
+      return `dial tcp${at}: i/o timeout`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `dial tcp: lookup ${hostname}: no such host`
+    case 'ECONNRESET':
+      return message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer'
+    case 'CERT_HAS_EXPIRED':
+    case 'CERT_NOT_YET_VALID':
+      return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'
+    case 'ERR_TLS_CERT_ALTNAME_INVALID': {
+      const names = (cert?.subjectaltname ?? '').replaceAll(/(DNS|IP Address):/g, '')
+      return names === ''
+        ? `tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match ${host}`
+        : `tls: failed to verify certificate: x509: certificate is valid for ${names}, not ${host}`
+    }
+    case 'EPROTO':
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+      return 'http: server gave HTTP response to HTTPS client'
+    default:
+      return unknownAuthority.has(code)
+        ? 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+        : message
+  }
+}
