@@ -4,6 +4,7 @@ import { isInitializing, type Namespace, namespaceResource } from '../apis/names
 import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
 import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
+import type { AuthzAttributes } from '../authz/authz.ts'
 import { forbiddenError, requireAllowed } from '../authz/forbidden.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
@@ -33,6 +34,7 @@ import { watchVerb } from '../http/verbs/watch.ts'
 import { parseGoDuration } from '../kube/duration.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { parseJson } from '../kube/strict-json.ts'
+import { authenticatedGroup } from '../kube/user.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import { translated } from '../registry/errors.ts'
 import { type OpenAudit } from './audit.ts'
@@ -68,6 +70,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const authorization: AuthorizeOptions = {
     decide: (attributes) => authorizer.authorize(attributes),
     refuse: (attributes, { reason }) => forbiddenError(attributes, reason),
+    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
     refresh: async () => {
       await core.lister.refresh()
       return true
@@ -175,11 +178,29 @@ function scaleTypeOf(catalog: Catalog): ResourceType {
 const isNamespaces = (type: ResourceType): boolean =>
   type.group === namespaceResource.group && type.resource === namespaceResource.resource
 
-function visibilityOf({ authorizer }: Core): Visibility {
-  return ({ type }, user, query) =>
-    isNamespaces(type)
-      ? namespaceVisibility(user, isTrue(query.get('includeUninitialized')), (u) => mayInitialize(authorizer, u, ''))
-      : undefined
+/**
+ * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: whoever is known has a
+ * binding to ask about.
+ */
+function narrowToOwn(a: AuthzAttributes): string | undefined {
+  const asked = a.path === undefined && (a.verb === 'list' || a.verb === 'watch') && !a.subresource
+  if (!asked || a.group !== namespaceResource.group || a.resource !== namespaceResource.resource) return undefined
+  return a.user.groups.includes(authenticatedGroup) ? 'only namespaces that the user may get' : undefined
+}
+
+function visibilityOf({ authorizer, namespacesOf }: Core): Visibility {
+  return ({ type }, { user, onlyOwn, info }) => {
+    if (!isNamespaces(type)) {
+      if (onlyOwn) throw new Error(`nothing tells which ${type.resource} a user may see`)
+      return {}
+    }
+    const visible = namespaceVisibility(user, isTrue(info.query.get('includeUninitialized')), (u) =>
+      mayInitialize(authorizer, u, ''),
+    )
+    const view = onlyOwn ? namespacesOf?.(user) : undefined
+    if (onlyOwn && !view) throw new Error('nothing tells which namespaces a user may see')
+    return { ...(visible ? { visible } : {}), ...(view ? { view } : {}) }
+  }
 }
 
 /** Seconds kept in hand for the answer when the client says how long it waits. */

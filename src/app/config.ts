@@ -58,6 +58,8 @@ export interface Config {
   readonly controllers: (name: string) => boolean
   /** Population by templates, built in. Without it the kind is not served either, and may be a custom one. */
   readonly population: boolean
+  /** Who may not list all namespaces is shown those they may get. */
+  readonly listOwnNamespaces: boolean
   /** How long a create of a namespace is held while it initializes. */
   readonly initializationTimeoutMs: number
   /** Where Services are reached that webhooks are behind: `namespace/name` or `namespace/name:port`. */
@@ -75,6 +77,7 @@ export const defaultConfig: Config = {
   featureGates: { NamespaceInitializers: true },
   controllers: () => true,
   population: true,
+  listOwnNamespaces: false,
   initializationTimeoutMs: 30_000,
   serviceAddresses: new Map(),
   extraAdmission: [],

@@ -39,13 +39,15 @@ import { serviceResolver } from '../apis/webhooks/service-resolver.ts'
 import { configurationResources } from '../apis/webhooks/types.ts'
 import { validatingWebhooks } from '../apis/webhooks/validating.ts'
 import type { Authorizer } from '../authz/authz.ts'
+import { NamespaceGrants } from '../authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
-import type { RbacObject, RbacSource } from '../authz/rbac-source.ts'
+import type { RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionResource, parseApiVersion } from '../kube/gvk.ts'
+import type { NameView } from '../kube/name-view.ts'
 import {
   clusterRoleBindingsResource,
   clusterRolesResource,
@@ -61,12 +63,13 @@ import { validateSchema } from '../kube/schema/validate.ts'
 import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
-import { mastersGroup } from '../kube/user.ts'
+import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
 import type { Lister, Registry, StoredObject, WriteScope } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Storage } from '../storage/storage.ts'
+import { defaultWindowLimits } from '../watch/change-window.ts'
 import { spanOf } from '../watch/type-cache.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type AdmissionName, admissionOrder, ownKinds, templateKind } from './catalog.ts'
@@ -88,6 +91,8 @@ export interface Core extends AsyncDisposable {
   readonly registry: Registry
   readonly lister: Lister
   readonly authorizer: Authorizer
+  /** What of the namespaces a user may get, and how that changes; absent where it is not asked for. */
+  readonly namespacesOf: ((user: UserInfo) => NameView) | undefined
   readonly hold: NamespaceHold
   readonly namespaces: NamespaceLookup
   readonly content: NamespaceContent
@@ -118,7 +123,9 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
 
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
-  const authorizer = unionAuthorizer([mastersAuthorizer, new RbacAuthorizer(rbacSource(lister, typeOf), clock)])
+  const grants = config.listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
+  const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
+  const authorizer = unionAuthorizer([mastersAuthorizer, rbac])
   const namespaceType = typeOf(namespaceResource)
   const namespaces: NamespaceLookup = {
     type: namespaceType,
@@ -293,6 +300,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     registry,
     lister,
     authorizer,
+    namespacesOf: grants && ((user) => grants.viewOf(user)),
     hold,
     namespaces,
     content,
@@ -309,6 +317,9 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     },
   }
 }
+
+/** Rights are remembered as long as watches can resume from memory. */
+const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }
 
 const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
 const servicesResource = { group: '', version: 'v1', resource: 'services' } as const
@@ -349,8 +360,7 @@ function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => Resou
     Namespace: namespaceResource,
   } as const
   return {
-    subscribe: (kind, listener: (next: RbacObject | undefined, old: RbacObject | undefined) => void) =>
-      lister.subscribe(typeOf(resources[kind]), listener),
+    subscribe: (kind, listener) => lister.subscribe(typeOf(resources[kind]), listener),
     findNamespace: (name) => lister.find(typeOf(namespaceResource), '', name)?.object,
   }
 }

@@ -4,7 +4,7 @@
  */
 import { isDns1123Label, isDns1123Subdomain } from '../kube/names.ts'
 import { StatusError } from '../kube/status-error.ts'
-import { anonymousUser, serviceAccountUser, type UserInfo } from '../kube/user.ts'
+import { anonymousUser, authenticatedGroup, serviceAccountUser, type UserInfo } from '../kube/user.ts'
 
 /** An `ApiRequest` is one. */
 export interface HeaderSource {
@@ -28,7 +28,6 @@ export interface ImpersonateAttributes {
 
 const extraHeader = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
-const authenticatedGroup = 'system:authenticated'
 const unauthenticatedGroup = 'system:unauthenticated'
 
 /**

@@ -50,31 +50,71 @@ class Scope {
   }
 }
 
+export interface RoleAddress {
+  readonly kind: 'ClusterRole' | 'Role'
+  /** '' for a ClusterRole. */
+  readonly namespace: string
+  readonly name: string
+}
+
+/**
+ * Who must know how rights change. Called inside each change, in the order of the store, first for all that exists.
+ * `keep`: what was removed stays in force for reads of its namespace, which is terminating, until that is gone.
+ */
+export interface RbacObserver {
+  onBinding(
+    next: IndexedBinding | undefined,
+    old: IndexedBinding | undefined,
+    change: {
+      readonly keep: boolean
+      /** Of the role that `next` refers to. */
+      readonly rules: () => CompiledRules | undefined
+      readonly revision: number
+    },
+  ): void
+  onRole(
+    address: RoleAddress,
+    change: {
+      readonly keep: boolean
+      /** undefined = the role was removed. */
+      readonly rules: () => CompiledRules | undefined
+      readonly revision: number
+    },
+  ): void
+  onNamespace(name: string, exists: boolean, revision: number): void
+  /** What existed has been told; what follows are changes. */
+  loaded(): void
+}
+
+export interface RbacOptions extends DepartedOptions {
+  readonly observer?: RbacObserver
+}
+
 export class RbacAuthorizer implements Authorizer, Disposable {
   readonly #source: RbacSource
+  readonly #observer: RbacObserver | undefined
   readonly #cluster = new Scope()
   readonly #namespaces = new Map<string, Scope>()
   readonly #departed: DepartedNamespaces
   readonly #unsubscribe: readonly (() => void)[]
   #examined = 0
 
-  constructor(source: RbacSource, clock: Clock, options: DepartedOptions = {}) {
+  constructor(source: RbacSource, clock: Clock, options: RbacOptions = {}) {
     this.#source = source
+    this.#observer = options.observer
     this.#departed = new DepartedNamespaces(clock, options)
     this.#unsubscribe = [
-      source.subscribe('ClusterRole', (next, old) => {
-        this.#cluster.setRole(nameOf(next, old), next)
-      }),
-      source.subscribe('ClusterRoleBinding', (next, old) => {
-        this.#cluster.setBinding(nameOf(next, old), next && indexedBinding('', next.name, next.object as Binding))
-      }),
-      source.subscribe('Role', (next, old) => this.#onRole(next, old)),
-      source.subscribe('RoleBinding', (next, old) => this.#onRoleBinding(next, old)),
-      source.subscribe('Namespace', (next, old) => {
+      source.subscribe('ClusterRole', (next, old, revision) => this.#onClusterRole(next, old, revision)),
+      source.subscribe('ClusterRoleBinding', (next, old, revision) => this.#onClusterBinding(next, old, revision)),
+      source.subscribe('Role', (next, old, revision) => this.#onRole(next, old, revision)),
+      source.subscribe('RoleBinding', (next, old, revision) => this.#onRoleBinding(next, old, revision)),
+      source.subscribe('Namespace', (next, old, revision) => {
         if (!next && old) this.#departed.gone(old.name)
         else if (next && !old) this.#departed.forget(next.name)
+        if (!next || !old) this.#observer?.onNamespace(nameOf(next, old), next !== undefined, revision)
       }),
     ]
+    this.#observer?.loaded()
   }
 
   /** How many bindings all checks so far have looked at: the measure of the work done. */
@@ -157,34 +197,64 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     return this.#namespaces.get(binding.namespace)?.findRules(binding.roleName)
   }
 
-  #onRole(next: RbacObject | undefined, old: RbacObject | undefined): void {
+  #onClusterRole(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
+    const name = nameOf(next, old)
+    this.#cluster.setRole(name, next)
+    const rules = (): CompiledRules | undefined => this.#cluster.findRules(name)
+    this.#observer?.onRole({ kind: 'ClusterRole', namespace: '', name }, { keep: false, rules, revision })
+  }
+
+  #onClusterBinding(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
+    const name = nameOf(next, old)
+    const before = this.#cluster.bindings.get(name)
+    const binding = next && indexedBinding('', name, next.object as Binding)
+    this.#cluster.setBinding(name, binding)
+    this.#tellBinding(binding, before, false, revision)
+  }
+
+  #onRole(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
     const address = next ?? old
     if (!address) return
-    const scope = this.#scope(address.namespace)
-    if (!next && this.#isTerminating(address.namespace)) {
-      const rules = scope.findRules(address.name)
+    const { namespace, name } = address
+    const scope = this.#scope(namespace)
+    const keep = !next && this.#isTerminating(namespace)
+    if (keep) {
+      const rules = scope.findRules(name)
       for (const binding of scope.bindings.values()) {
-        if (rules && binding.roleKind === 'Role' && binding.roleName === address.name) {
-          this.#departed.retain(address.namespace, binding, rules)
+        if (rules && binding.roleKind === 'Role' && binding.roleName === name) {
+          this.#departed.retain(namespace, binding, rules)
         }
       }
     }
-    scope.setRole(address.name, next)
-    this.#drop(address.namespace, scope)
+    scope.setRole(name, next)
+    const rules = (): CompiledRules | undefined => scope.findRules(name)
+    this.#observer?.onRole({ kind: 'Role', namespace, name }, { keep, rules, revision })
+    this.#drop(namespace, scope)
   }
 
-  #onRoleBinding(next: RbacObject | undefined, old: RbacObject | undefined): void {
+  #onRoleBinding(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
     const address = next ?? old
     if (!address) return
     const scope = this.#scope(address.namespace)
-    if (!next && this.#isTerminating(address.namespace)) {
-      const binding = scope.bindings.get(address.name)
-      const rules = binding && this.#rulesOf(binding)
-      if (binding && rules) this.#departed.retain(address.namespace, binding, rules)
+    const before = scope.bindings.get(address.name)
+    const keep = !next && this.#isTerminating(address.namespace)
+    if (keep) {
+      const rules = before && this.#rulesOf(before)
+      if (before && rules) this.#departed.retain(address.namespace, before, rules)
     }
     const binding = next && indexedBinding(next.namespace, next.name, next.object as Binding)
     scope.setBinding(address.name, binding)
+    this.#tellBinding(binding, before, keep, revision)
     this.#drop(address.namespace, scope)
+  }
+
+  #tellBinding(
+    next: IndexedBinding | undefined,
+    old: IndexedBinding | undefined,
+    keep: boolean,
+    revision: number,
+  ): void {
+    this.#observer?.onBinding(next, old, { keep, rules: () => next && this.#rulesOf(next), revision })
   }
 
   #isTerminating(namespace: string): boolean {

@@ -62,6 +62,17 @@ export class CompiledRules {
     return subresource !== undefined && some(subresource, request)
   }
 
+  /** Which objects it allows `verb` on, by name; undefined = every one. */
+  objectsOf(verb: string, group: string, resource: string): ReadonlySet<string> | undefined {
+    const names = new Set<string>()
+    for (const rule of [...(this.#byResource.get(resource) ?? []), ...this.#anyResource]) {
+      if (!appliesTo(rule, group, verb)) continue
+      if (rule.names.size === 0) return undefined
+      for (const name of rule.names) if (name !== '') names.add(name)
+    }
+    return names
+  }
+
   allowsPath(verb: string, path: string): boolean {
     return this.#byPath.some(
       (rule) =>
@@ -74,8 +85,7 @@ export class CompiledRules {
 function some(rules: readonly CompiledRule[], request: RuleRequest): boolean {
   for (const rule of rules) {
     if (
-      (rule.groups.has(request.group) || rule.groups.has('*')) &&
-      (rule.verbs.has(request.verb) || rule.verbs.has('*')) &&
+      appliesTo(rule, request.group, request.verb) &&
       (rule.names.size === 0 || (request.name !== '' && rule.names.has(request.name)))
     ) {
       return true
@@ -83,6 +93,9 @@ function some(rules: readonly CompiledRule[], request: RuleRequest): boolean {
   }
   return false
 }
+
+const appliesTo = ({ groups, verbs }: CompiledRule, group: string, verb: string): boolean =>
+  (groups.has(group) || groups.has('*')) && (verbs.has(verb) || verbs.has('*'))
 
 const compile = (rule: ResourceRule): CompiledRule => ({
   verbs: new Set(rule.verbs),

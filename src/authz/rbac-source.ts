@@ -12,15 +12,15 @@ export interface RbacObject {
   readonly object: KubeObject
 }
 
+/** `revision`: of the change, also where it is a removal. */
+export type RbacListener = (next: RbacObject | undefined, old: RbacObject | undefined, revision: number) => void
+
 export interface RbacSource {
   /**
    * First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed), in
    * the order of the store across all kinds, before anybody can see the answer of the write.
    */
-  subscribe(
-    kind: RbacKind | 'Namespace',
-    listener: (next: RbacObject | undefined, old: RbacObject | undefined) => void,
-  ): () => void
+  subscribe(kind: RbacKind | 'Namespace', listener: RbacListener): () => void
   /** The namespace as of the change being delivered. */
   findNamespace(name: string): KubeObject | undefined
 }

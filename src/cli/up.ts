@@ -18,6 +18,7 @@ interface UpFlags extends EtcdFlags {
   readonly auditLogKeep: number
   readonly controllers: (name: string) => boolean
   readonly population: boolean
+  readonly listOwnNamespaces: boolean
   readonly featureGates: Config['featureGates']
   readonly namespaceInitializationTimeout: number
   readonly historyMinutes: number
@@ -59,6 +60,11 @@ export function addUpCommand(program: Command): void {
       new Option('--controllers <list>', 'which controllers run: *,-name')
         .argParser((text) => parseControllers(text, controllerNames))
         .default(() => true, '*'),
+    )
+    .option(
+      '--list-own-namespaces',
+      'who may not list all namespaces is shown those they may get, in lists and watches',
+      false,
     )
     .option('--no-population', 'no templates here: neither the kind nor its controller (somebody else may bring both)')
     .addOption(
@@ -125,6 +131,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
     population: flags.population,
+    listOwnNamespaces: flags.listOwnNamespaces,
     featureGates: flags.featureGates,
     initializationTimeoutMs: flags.namespaceInitializationTimeout,
     serviceAddresses: flags.serviceAddress,

@@ -50,6 +50,8 @@ export interface RequestContext {
   impersonator?: UserInfo
   /** What authorization said of this request, once it has been asked. */
   decision?: AuthzDecision
+  /** The list or watch is allowed as far as its objects may be got one by one: nothing else may be shown. */
+  onlyOwn?: boolean
   /** What a create calls its object, which the URL does not say. */
   createdName?: string
   /** Texts for `Warning` headers, in order, without duplicates. */

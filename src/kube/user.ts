@@ -8,12 +8,13 @@ export interface UserInfo {
 
 export const anonymousUser: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
 export const mastersGroup = 'system:masters'
+export const authenticatedGroup = 'system:authenticated'
 
 /** The identity of a controller of ours (DECISIONS: `system:serviceaccount:kube-system:<name>`). */
 export function serviceAccountUser(namespace: string, name: string, uid?: string): UserInfo {
   return {
     username: `system:serviceaccount:${namespace}:${name}`,
     ...(uid ? { uid } : {}),
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
   }
 }

@@ -1,5 +1,6 @@
 /** The watch cache as admission, authorization and indices read it. */
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import type { Revision } from '../storage/storage.ts'
 import { spanOf } from '../watch/type-cache.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { Lister, StoredObject } from './registry.ts'
@@ -26,9 +27,11 @@ export class CacheLister implements Lister {
 
   subscribe(
     type: ResourceType,
-    listener: (next: StoredObject | undefined, old: StoredObject | undefined) => void,
+    listener: (next: StoredObject | undefined, old: StoredObject | undefined, revision: Revision) => void,
   ): () => void {
-    return this.#cache.type(type.storageName).subscribe((next, old) => listener(next?.as(type), old?.as(type)))
+    return this.#cache
+      .type(type.storageName)
+      .subscribe((next, old, revision) => listener(next?.as(type), old?.as(type), revision))
   }
 
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[] {

@@ -31,6 +31,25 @@ export function presentSource(objects: TypeCache): ListSource {
   }
 }
 
+/** Of `source`, which answers at once, only these names; for cluster-scoped types. */
+export function namedSource(source: ListSource, names: readonly string[]): ListSource {
+  const ordered = [...names].sort((a, b) => (bytesLess(a, b) ? -1 : 1))
+  return {
+    find: (namespace, name) => source.find(namespace, name),
+    read({ start, end }, limit) {
+      const values: ObjectVersion[] = []
+      for (const name of ordered) {
+        if (bytesLess(name, start) || !bytesLess(name, end)) continue
+        const version = source.find('', name)
+        if (!(version instanceof ObjectVersion)) continue
+        if (values.length === limit) return { values, more: true }
+        values.push(version)
+      }
+      return { values, more: false }
+    },
+  }
+}
+
 /** `revision` must not be older than the window of this type. Costs what has changed since. */
 export function pastSource(objects: TypeCache, revision: Revision): ListSource {
   /** What each key that has changed since held then. */

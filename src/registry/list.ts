@@ -2,14 +2,16 @@
  * Lists, in key order, at one revision. Pages show the first page's revision however the world moves on: from memory
  * while the window reaches back that far, afterwards from the store's history.
  */
+import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { expired, type StatusError } from '../kube/status-error.ts'
-import { endOfCommit, isStorageError, type Revision } from '../storage/storage.ts'
+import { endOfCommit, isStorageError, type Revision, StorageError } from '../storage/storage.ts'
+import type { Matches } from '../watch/shared-events.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
-import { historySource, type ListSource, pastSource, presentSource } from './list-source.ts'
+import { historySource, type ListSource, namedSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
@@ -40,7 +42,11 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const prefix = namespace === '' ? '' : `${namespace}/`
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
-  const now = (page: Page): Promise<ListPage> => readPage(presentSource(objects), page, cache.revision)
+  const { view } = query
+  const now = (page: Page): Promise<ListPage> => {
+    const names = view?.names()
+    return readPage(named(presentSource(objects), names), within(page, view, names), cache.revision)
+  }
 
   if (query.continue) {
     const token = decodeContinue(query.continue)
@@ -50,7 +56,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
       return now(page)
     }
     try {
-      return await readAt(parts, objects, page, token.revision)
+      return await readAt(parts, objects, page, token.revision, view)
     } catch (e) {
       throw isStorageError(e, 'compacted') ? tokenExpired(token.start) : e
     }
@@ -64,16 +70,40 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   }
   if (revision === 0) return now({ ...page, limit: Number.POSITIVE_INFINITY })
   const exact = query.resourceVersionMatch ? query.resourceVersionMatch === 'Exact' : limit !== Number.POSITIVE_INFINITY
-  if (exact) return readAt(parts, objects, page, revision)
+  if (exact) return readAt(parts, objects, page, revision, view)
   await waitForRevision(cache, clock, revision)
   return now(page)
 }
 
-async function readAt(parts: RegistryParts, objects: TypeCache, page: Page, revision: Revision): Promise<ListPage> {
+async function readAt(
+  parts: RegistryParts,
+  objects: TypeCache,
+  page: Page,
+  revision: Revision,
+  view: NameView | undefined,
+): Promise<ListPage> {
   await waitForRevision(parts.cache, parts.clock, revision)
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
-  return readPage(sourceAt(parts, objects, page.type, at), page, at)
+  const source = sourceAt(parts, objects, page.type, at)
+  if (!view) return readPage(source, page, at)
+  // Seen then and now: a page neither shows what the caller may not see any more, nor how something was before.
+  const past = view.past(at)
+  if (!past) throw new StorageError('compacted', 'what the caller could see then is forgotten')
+  const names = view.names()?.filter((name) => past.sees(name))
+  return readPage(source.count ? named(source, names) : source, within(page, view, names), at)
+}
+
+const named = (source: ListSource, names: readonly string[] | undefined): ListSource =>
+  names === undefined ? source : namedSource(source, names)
+
+/** The page, with nothing on it but what the view shows. */
+function within(page: Page, view: NameView | undefined, names: readonly string[] | undefined): Page {
+  if (!view) return page
+  const { matches } = page.selection
+  const shown = names && new Set(names)
+  const test: Matches = (stored) => (!shown || shown.has(stored.name)) && (!matches || matches(stored))
+  return { ...page, selection: { ...page.selection, matches: test } }
 }
 
 function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, revision: Revision): ListSource {

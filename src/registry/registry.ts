@@ -3,6 +3,7 @@
  * kind is its `Strategy`; what other objects have a say is admission. Callers are already authorized.
  */
 import type { Stream } from '../base/stream.ts'
+import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -53,6 +54,8 @@ export interface ListQuery extends ReadOptions {
   readonly resourceVersionMatch?: string
   /** Objects it rejects do not exist for this caller. Must depend on the object alone. */
   readonly visible?: (object: KubeObject) => boolean
+  /** Names that it does not see do not exist for this caller. For cluster-scoped types. */
+  readonly view?: NameView
 }
 
 export interface ListPage {
@@ -70,6 +73,8 @@ export interface WatchQuery extends ReadOptions {
   readonly sendInitialEvents?: boolean
   readonly allowWatchBookmarks?: boolean
   readonly visible?: (object: KubeObject) => boolean
+  /** Coming into view is ADDED, going out of it DELETED. For cluster-scoped types. */
+  readonly view?: NameView
   /** The stream ends cleanly after so long, with a last bookmark shortly before. Absent = until `signal` aborts. */
   readonly timeoutMs?: number
   /** The stream ends cleanly when it aborts. */
@@ -138,10 +143,13 @@ export interface Lister {
   find(type: ResourceType, namespace: string, name: string): StoredObject | undefined
   /** Ascending by name; '' = all namespaces. */
   list(type: ResourceType, namespace: string): Iterable<StoredObject>
-  /** First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed). */
+  /**
+   * First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed);
+   * `revision` is that of the change.
+   */
   subscribe(
     type: ResourceType,
-    listener: (next: StoredObject | undefined, old: StoredObject | undefined) => void,
+    listener: (next: StoredObject | undefined, old: StoredObject | undefined, revision: Revision) => void,
   ): () => void
   /** Resource types that have objects in the namespace, with their number: O(types present), not O(types). */
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]

@@ -3,6 +3,7 @@ import type { Stream } from '../base/stream.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { isStorageError, type Revision } from '../storage/storage.ts'
 import { type Watch, type WatchRequest, watchAfter, watchState } from '../watch/open-watch.ts'
+import { watchViewAfter, watchViewState } from '../watch/view-watch.ts'
 import { defaultSessionLimits } from '../watch/watch-session.ts'
 import { fromStorage, watchExpired } from './errors.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
@@ -45,10 +46,14 @@ export async function watchObjects(
     limits: parts.watchLimits ?? defaultSessionLimits,
     signal: end.signal,
   }
-  const open = (): Watch =>
-    fromState
-      ? watchState(cache, request, bookmarks && query.sendInitialEvents === true)
-      : watchAfter(cache, request, after || cache.revision)
+  const markEnd = bookmarks && query.sendInitialEvents === true
+  const { view } = query
+  const open = (): Watch => {
+    const from = after || cache.revision
+    if (!view) return fromState ? watchState(cache, request, markEnd) : watchAfter(cache, request, from)
+    const viewed = { ...request, view }
+    return fromState ? watchViewState(cache, viewed, markEnd) : watchViewAfter(cache, viewed, from)
+  }
   return new TimedWatch(open(), parts, query, end, after ?? 0)
 }
 

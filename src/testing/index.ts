@@ -21,6 +21,7 @@ export interface StartOptions
       | 'ids'
       | 'log'
       | 'population'
+      | 'listOwnNamespaces'
       | 'featureGates'
       | 'initializationTimeoutMs'
       | 'controllers'

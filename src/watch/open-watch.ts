@@ -30,7 +30,7 @@ export interface Watch extends Stream<readonly WatchEvent[]> {
 }
 
 /** Events per piece of a backlog. */
-const pieceLength = 500
+export const pieceLength = 500
 
 /** ADDED for all that exists, then what changes. `markEnd` puts a bookmark between the two. */
 export function watchState(cache: WatchCache, request: WatchRequest, markEnd: boolean): WatchSession {

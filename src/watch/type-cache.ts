@@ -11,7 +11,12 @@ import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion } from './stored-object.ts'
 import { WatcherIndex } from './watcher-index.ts'
 
-export type ChangeListener = (next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void
+export type ChangeListener = (
+  next: ObjectVersion | undefined,
+  old: ObjectVersion | undefined,
+  /** Of the change, also where it is a removal. */
+  revision: Revision,
+) => void
 
 /** A change of any object. `storageName` says of what. */
 export type AnyChangeListener = (
@@ -103,9 +108,9 @@ export class TypeCache {
   /** Tells everything there is, then each change, inside its application. */
   subscribe(listener: ChangeListener): () => void {
     for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
-      listener(version, undefined)
+      listener(version, undefined, version.revision)
     }
-    const own: ChangeListener = (next, old) => listener(next, old)
+    const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
@@ -135,7 +140,7 @@ export class TypeCache {
     this.#lastChange = revision
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
-    for (const listener of this.#listeners) this.#tell(() => listener(next, old))
+    for (const listener of this.#listeners) this.#tell(() => listener(next, old, revision))
     for (const follower of this.#followers) this.#tell(() => follower(this.storageName, next, old))
     this.watchers.offer(change)
   }

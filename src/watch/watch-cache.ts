@@ -194,14 +194,16 @@ export class WatchCache implements AsyncDisposable {
    * Begins a session now: what comes after `options.after` and is not yet applied will be delivered. Synchronous, so
    * that nothing can happen between reading the cache for its backlog and this call.
    */
-  open(options: Omit<SessionOptions, 'onQueued' | 'onClose'>): WatchSession {
+  open(options: Omit<SessionOptions, 'onQueued' | 'onClose'> & { readonly onClose?: () => void }): WatchSession {
     const { watchers } = this.type(options.type.storageName)
+    const { onClose } = options
     const session: WatchSession = new WatchSession({
       ...options,
       onQueued: (s) => this.#queued.push(s),
       onClose: (s) => {
         watchers.remove(s)
         this.#bookmarked.delete(s)
+        onClose?.()
       },
     })
     if (session.closed || this.#stop.signal.aborted) {

@@ -12,7 +12,7 @@ import { type Stream, StreamOverflow } from '../base/stream.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { Matches, SharedEvents } from './shared-events.ts'
-import type { WatchEvent } from './watch-event.ts'
+import type { ObjectEvent, WatchEvent } from './watch-event.ts'
 import type { WatchScope } from './watch-scope.ts'
 
 export interface SessionLimits {
@@ -83,6 +83,13 @@ export class WatchSession implements Stream<Batch> {
     if (this.#closed || events.change.revision <= this.#after) return
     const event = events.eventFor(this.type, this.#matches)
     if (event === undefined) return
+    this.#queuedBytes += event.stored.bytes.byteLength
+    this.#push(event)
+  }
+
+  /** An event that a change of something else, at `revision`, means to this watcher. Called inside that change. */
+  tell(event: ObjectEvent, revision: Revision): void {
+    if (this.#closed || revision <= this.#after) return
     this.#queuedBytes += event.stored.bytes.byteLength
     this.#push(event)
   }

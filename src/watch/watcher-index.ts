@@ -17,6 +17,8 @@ function placeOf(scope: WatchScope, clusterScoped: boolean): string | undefined 
 export class WatcherIndex {
   readonly #everywhere = new Set<WatchSession>()
   readonly #byPlace = new Map<string, Set<WatchSession>>()
+  /** Sessions that follow names of their own choice, whatever their scope says. */
+  readonly #choices = new Map<WatchSession, Set<string>>()
   #size = 0
 
   get size(): number {
@@ -26,21 +28,43 @@ export class WatcherIndex {
   add(session: WatchSession): void {
     this.#size++
     const place = placeOf(session.scope, !session.type.namespaced)
-    if (place === undefined) {
+    if (place === undefined) this.#everywhere.add(session)
+    else this.#addAt(place, session)
+  }
+
+  /** From now on `session`, of all of a cluster-scoped type, is offered changes of these names only; undefined = all. */
+  choose(session: WatchSession, names: readonly string[] | undefined): void {
+    if (!this.#everywhere.delete(session) && !this.#choices.has(session)) return
+    for (const name of this.#choices.get(session) ?? []) this.#removeAt(name, session)
+    if (names === undefined) {
+      this.#choices.delete(session)
       this.#everywhere.add(session)
       return
     }
-    const there = this.#byPlace.get(place)
-    if (there) there.add(session)
-    else this.#byPlace.set(place, new Set([session]))
+    this.#choices.set(session, new Set(names))
+    for (const name of names) this.#addAt(name, session)
+  }
+
+  /** Adds or takes away one name, where the session has chosen some. */
+  rechoose(session: WatchSession, name: string, wanted: boolean): void {
+    const names = this.#choices.get(session)
+    if (!names) return
+    if (wanted) {
+      names.add(name)
+      this.#addAt(name, session)
+    } else if (names.delete(name)) this.#removeAt(name, session)
   }
 
   remove(session: WatchSession): void {
+    const names = this.#choices.get(session)
+    if (names) {
+      for (const name of names) this.#removeAt(name, session)
+      this.#choices.delete(session)
+      this.#size--
+      return
+    }
     const place = placeOf(session.scope, !session.type.namespaced)
-    const there = place === undefined ? this.#everywhere : this.#byPlace.get(place)
-    if (!there?.delete(session)) return
-    this.#size--
-    if (place !== undefined && there.size === 0) this.#byPlace.delete(place)
+    if (place === undefined ? this.#everywhere.delete(session) : this.#removeAt(place, session)) this.#size--
   }
 
   offer(change: ObjectChange): void {
@@ -55,7 +79,22 @@ export class WatcherIndex {
 
   *all(): Iterable<WatchSession> {
     yield* this.#everywhere
-    for (const there of this.#byPlace.values()) yield* there
+    yield* this.#choices.keys()
+    for (const there of this.#byPlace.values())
+      for (const session of there) if (!this.#choices.has(session)) yield session
+  }
+
+  #addAt(place: string, session: WatchSession): void {
+    const there = this.#byPlace.get(place)
+    if (there) there.add(session)
+    else this.#byPlace.set(place, new Set([session]))
+  }
+
+  #removeAt(place: string, session: WatchSession): boolean {
+    const there = this.#byPlace.get(place)
+    if (!there?.delete(session)) return false
+    if (there.size === 0) this.#byPlace.delete(place)
+    return true
   }
 
   #offerAt(place: string, events: SharedEvents): void {

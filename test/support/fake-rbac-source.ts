@@ -9,9 +9,11 @@ type Listener = Parameters<RbacSource['subscribe']>[1]
 export class FakeRbacSource implements RbacSource {
   readonly #objects = new Map<Kind, Map<string, RbacObject>>()
   readonly #listeners = new Map<Kind, Set<Listener>>()
+  /** Of the last change. */
+  revision = 0
 
   subscribe(kind: Kind, listener: Listener): () => void {
-    for (const object of this.#of(kind).values()) listener(object, undefined)
+    for (const object of this.#of(kind).values()) listener(object, undefined, 0)
     const listeners = this.#listeners.get(kind) ?? new Set()
     this.#listeners.set(kind, listeners.add(listener))
     return () => listeners.delete(listener)
@@ -32,7 +34,8 @@ export class FakeRbacSource implements RbacSource {
     const key = `${next.namespace}/${next.name}`
     const old = objects.get(key)
     objects.set(key, next)
-    for (const listener of this.#listeners.get(kind as Kind) ?? []) listener(next, old)
+    this.revision++
+    for (const listener of this.#listeners.get(kind as Kind) ?? []) listener(next, old, this.revision)
   }
 
   remove(kind: Kind, name: string, namespace = ''): void {
@@ -40,7 +43,8 @@ export class FakeRbacSource implements RbacSource {
     const old = objects.get(`${namespace}/${name}`)
     if (!old) throw new Error(`there is no ${kind} ${namespace}/${name}`)
     objects.delete(`${namespace}/${name}`)
-    for (const listener of this.#listeners.get(kind) ?? []) listener(undefined, old)
+    this.revision++
+    for (const listener of this.#listeners.get(kind) ?? []) listener(undefined, old, this.revision)
   }
 
   #of(kind: Kind): Map<string, RbacObject> {

@@ -9,11 +9,17 @@ export interface AuthorizeOptions {
    * older than their request. False = nothing new, the refusal stands.
    */
   readonly refresh: () => Promise<boolean>
+  /**
+   * Asked of what would be refused: the reason to let it go on all the same, with what the caller may get one by one
+   * (`RequestContext.onlyOwn`).
+   */
+  readonly narrow?: (attributes: AuthzAttributes) => string | undefined
   /** The words of a refusal, as an error to throw. */
   readonly refuse: (attributes: AuthzAttributes, decision: AuthzDecision) => Error
 }
 
 export function authorize(options: AuthorizeOptions): Stage {
+<<<<<<< HEAD
   return (next) => {
     const refusedAtFirst: Handler = async (request, context) => {
       const attributes = attributesOf(context)
@@ -29,6 +35,16 @@ export function authorize(options: AuthorizeOptions): Stage {
       context.decision = decision
       return next(request, context)
     }
+=======
+  return (next) => async (request, context) => {
+    const attributes = attributesOf(context)
+    const decision = await decided(options, attributes)
+    const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
+    context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
+    if (narrowed !== undefined) context.onlyOwn = true
+    else if (!decision.allowed) throw options.refuse(attributes, decision)
+    return next(request, context)
+>>>>>>> 5db3fd0 (wip)
   }
 }
 

@@ -36,7 +36,7 @@ export function deleteCollectionVerb({ registry, decoder, renderer, visibility }
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partialList']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
-    const selection = listQuery(query, target.namespace, visibility(target, context.user, query))
+    const selection = listQuery(query, target.namespace, visibility(target, context))
     return renderer.list(target.type, await registry.deleteCollection(scope, selection, options.parsed), n, query)
   }
 }

@@ -16,10 +16,11 @@ export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
 }
 
 export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHandler {
-  return async (request, { info, user }, target) => {
+  return async (request, context, target) => {
+    const { info } = context
     const n = negotiate(request.headers, info.query, renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
-    const query = listQuery(info.query, target.namespace, visibility(target, user, info.query))
+    const query = listQuery(info.query, target.namespace, visibility(target, context))
     return renderer.list(target.type, await registry.list(target.type, query), n, info.query)
   }
 }

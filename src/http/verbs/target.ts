@@ -14,6 +14,9 @@ export interface Target {
   readonly subresource: string
 }
 
+/** What of a type a caller may see: all that passes both tests, by what it says and by whose it is. */
+export type Visible = Pick<ListQuery, 'visible' | 'view'>
+
 const maxFieldManagerLength = 128
 
 /** The `fieldManager` parameter, else the first word of the User-Agent, printable and bounded. */
@@ -74,7 +77,7 @@ function queryOptions(query: URLSearchParams): Record<string, unknown> {
 }
 
 /** Selection of a list or a deletecollection. @throws StatusError BadRequest, Invalid */
-export function listQuery(query: URLSearchParams, namespace: string, visible: ListQuery['visible']): ListQuery {
+export function listQuery(query: URLSearchParams, namespace: string, visible: Visible): ListQuery {
   if (query.has('sendInitialEvents')) {
     throw invalidOptions('ListOptions', [
       fieldForbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'),
@@ -89,7 +92,7 @@ export function listQuery(query: URLSearchParams, namespace: string, visible: Li
     ...given('resourceVersionMatch', query),
     ...given('continue', query),
     ...(limit === undefined ? {} : { limit }),
-    ...(visible === undefined ? {} : { visible }),
+    ...visible,
   }
 }
 

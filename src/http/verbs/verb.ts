@@ -3,22 +3,16 @@
  * before it have settled who asks and whether they may; a verb only reads the request, calls the registry and renders.
  */
 import type { ResourceTypes } from '../../kube/resource-type.ts'
-import type { KubeObject } from '../../kube/types.ts'
-import type { UserInfo } from '../../kube/user.ts'
 import type { Registry, StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import type { Renderer } from '../respond.ts'
-import type { Target } from './target.ts'
+import type { Target, Visible } from './target.ts'
 
 export type VerbHandler = (request: ApiRequest, context: RequestContext, target: Target) => Promise<ApiResponse>
 
-/** What of a type a caller may see in lists and watches; undefined = all. */
-export type Visibility = (
-  target: Target,
-  user: UserInfo,
-  query: URLSearchParams,
-) => ((o: KubeObject) => boolean) | undefined
+/** What of a type a caller may see in lists and watches. */
+export type Visibility = (target: Target, context: RequestContext) => Visible
 
 /** Lets an answer to a create wait for what others still do to the object. */
 export type AwaitCreated = (

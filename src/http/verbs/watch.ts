@@ -46,7 +46,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       ...given('resourceVersionMatch', query),
       ...(query.has('sendInitialEvents') ? { sendInitialEvents: isTrue(query.get('sendInitialEvents')) } : {}),
       allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
-      ...visible(visibility(target, context.user, query)),
+      ...visibility(target, context),
       timeoutMs,
       signal: request.signal,
     })
@@ -54,10 +54,6 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
     return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames) }
   }
-}
-
-function visible(filter: WatchQuery['visible']): Pick<WatchQuery, 'visible'> {
-  return filter === undefined ? {} : { visible: filter }
 }
 
 /** A path that names one object watches that one. @throws StatusError BadRequest */

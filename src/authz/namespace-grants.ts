@@ -1,0 +1,164 @@
+/**
+ * Who may get which namespace: what the bindings and roles of RBAC come to for that one question, kept as they change.
+ * It gives the same answers as `RbacAuthorizer.authorize` for `get namespaces/x`, from the other side: not 'may this
+ * user', but 'which ones'.
+ *
+ * A binding costs its subjects when it changes; a role costs the bindings that refer to it, and only if what it says
+ * about namespaces changed. What a terminating namespace's bindings gave is kept until the namespace is gone, as in
+ * `DepartedNamespaces`: its owner sees it go.
+ */
+import type { Clock } from '../base/clock.ts'
+import type { NameView } from '../kube/name-view.ts'
+import type { UserInfo } from '../kube/user.ts'
+import type { IndexedBinding } from './binding-index.ts'
+import { type Grant, type GrantHistoryLimits, GrantIndex, groupSubject, userSubject } from './grant-index.ts'
+import type { RbacObserver, RoleAddress } from './rbac-authorizer.ts'
+import type { CompiledRules } from './rbac-rules.ts'
+
+/** Which namespaces a role lets its holder get; undefined = every one. */
+type Readable = ReadonlySet<string> | undefined
+
+const none: ReadonlySet<string> = new Set()
+
+export class NamespaceGrants implements RbacObserver {
+  readonly #grants: GrantIndex
+  /** By role, all bindings that refer to it, also where the role is missing. */
+  readonly #bindings = new Map<string, Set<IndexedBinding>>()
+  /** Of roles that bindings refer to. */
+  readonly #readable = new Map<string, Readable>()
+  /** What each binding gives now, where it gives anything. */
+  readonly #given = new Map<IndexedBinding, readonly Grant[]>()
+  /** By namespace, what removed bindings of a terminating one still give. */
+  readonly #kept = new Map<string, Grant[]>()
+  /** Namespaces that are gone and whose kept grants are to be taken back: at the next change, for those who watch are
+   * told of the removal after this is. */
+  #gone: { readonly namespace: string; readonly revision: number }[] = []
+
+  constructor(clock: Clock, limits: GrantHistoryLimits) {
+    this.#grants = new GrantIndex(clock, limits)
+  }
+
+  /** What this user may get of the namespaces, now and as it changes. */
+  viewOf(user: UserInfo): NameView {
+    return this.#grants.viewOf(user)
+  }
+
+  loaded(): void {
+    this.#grants.record()
+  }
+
+  onBinding(
+    next: IndexedBinding | undefined,
+    old: IndexedBinding | undefined,
+    { keep, rules, revision }: { keep: boolean; rules: () => CompiledRules | undefined; revision: number },
+  ): void {
+    this.#settle()
+    const gains = next ? this.#add(next, rules) : []
+    const losses = old ? this.#remove(old, keep) : []
+    this.#grants.apply(gains, losses, revision)
+  }
+
+  onRole(
+    { kind, namespace, name }: RoleAddress,
+    { keep, rules, revision }: { keep: boolean; rules: () => CompiledRules | undefined; revision: number },
+  ): void {
+    this.#settle()
+    const key = roleKey(kind, namespace, name)
+    const bindings = this.#bindings.get(key)
+    if (!bindings) return
+    const readable = readableBy(rules())
+    if (same(readable, this.#readable.get(key))) return
+    this.#readable.set(key, readable)
+    const gains: Grant[] = []
+    const losses: Grant[] = []
+    for (const binding of bindings) {
+      const given = this.#given.get(binding) ?? []
+      this.#given.delete(binding)
+      if (keep) this.#keep(binding.namespace, given)
+      else losses.push(...given)
+      const grants = grantsOf(binding, readable)
+      if (grants.length > 0) this.#given.set(binding, grants)
+      gains.push(...grants)
+    }
+    this.#grants.apply(gains, losses, revision)
+  }
+
+  /** Must come before watches of namespaces are told that it exists again. */
+  onNamespace(name: string, exists: boolean, revision: number): void {
+    this.#settle()
+    if (!exists && this.#kept.has(name)) this.#gone.push({ namespace: name, revision })
+  }
+
+  #add(binding: IndexedBinding, rules: () => CompiledRules | undefined): readonly Grant[] {
+    const key = roleOf(binding)
+    const others = this.#bindings.get(key)
+    if (others) others.add(binding)
+    else {
+      this.#bindings.set(key, new Set([binding]))
+      this.#readable.set(key, readableBy(rules()))
+    }
+    const grants = grantsOf(binding, this.#readable.get(key))
+    if (grants.length > 0) this.#given.set(binding, grants)
+    return grants
+  }
+
+  #remove(binding: IndexedBinding, keep: boolean): readonly Grant[] {
+    const key = roleOf(binding)
+    const others = this.#bindings.get(key)
+    if (others?.delete(binding) && others.size === 0) {
+      this.#bindings.delete(key)
+      this.#readable.delete(key)
+    }
+    const given = this.#given.get(binding) ?? []
+    this.#given.delete(binding)
+    if (!keep) return given
+    this.#keep(binding.namespace, given)
+    return []
+  }
+
+  #keep(namespace: string, given: readonly Grant[]): void {
+    if (given.length === 0) return
+    const kept = this.#kept.get(namespace)
+    if (kept) kept.push(...given)
+    else this.#kept.set(namespace, [...given])
+  }
+
+  #settle(): void {
+    if (this.#gone.length === 0) return
+    const gone = this.#gone
+    this.#gone = []
+    for (const { namespace, revision } of gone) {
+      const kept = this.#kept.get(namespace) ?? []
+      this.#kept.delete(namespace)
+      this.#grants.apply([], kept, revision)
+    }
+  }
+}
+
+const roleKey = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
+
+const roleOf = ({ roleKind, roleName, namespace }: IndexedBinding): string =>
+  roleKey(roleKind, roleKind === 'Role' ? namespace : '', roleName)
+
+const readableBy = (rules: CompiledRules | undefined): Readable =>
+  rules === undefined ? none : rules.objectsOf('get', '', 'namespaces')
+
+function same(a: Readable, b: Readable): boolean {
+  if (a === b) return true
+  return a !== undefined && b !== undefined && a.size === b.size && [...a].every((name) => b.has(name))
+}
+
+function grantsOf(binding: IndexedBinding, readable: Readable): readonly Grant[] {
+  const { namespace, subjects } = binding
+  const names =
+    namespace === ''
+      ? readable === undefined
+        ? ['']
+        : [...readable]
+      : readable === undefined || readable.has(namespace)
+        ? [namespace]
+        : []
+  if (names.length === 0) return []
+  const keys = new Set(subjects.map((s) => (s.list === 'users' ? userSubject(s.key) : groupSubject(s.key))))
+  return [...keys].flatMap((subject) => names.map((name) => ({ subject, name })))
+}
