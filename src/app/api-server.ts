@@ -208,10 +208,8 @@ const answerReserveMs = 1000
 
 /** The answer to a create of a namespace waits until the namespace is ready. */
 function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
-  return async (stored, request, context, { type }) => {
+  const untilReady: AwaitCreated = async (stored, request, context, { type }) => {
     const { query } = context.info
-    // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (!isNamespaces(type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
     const created = stored.object as Namespace
     if (!isInitializing(created)) return stored
     context.release()
@@ -223,6 +221,12 @@ function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
     }
     const latest = lister.find(type, '', stored.name)
     return latest !== undefined && latest.object.metadata.uid === created.metadata.uid ? latest : stored
+  }
+  return (stored, request, context, target) => {
+    // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
+    if (!isNamespaces(target.type) || stored.revision === 0) return stored
+    if (isTrue(context.info.query.get('includeUninitialized'))) return stored
+    return untilReady(stored, request, context, target)
   }
 }
 

@@ -2,12 +2,13 @@
  * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded soon after the
  * start, or when somebody first asks.
  */
-import type { Counter, Gauge, Histogram, Registry as PromRegistry } from 'prom-client'
+import type { Counter, Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
 import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import type { Clock } from '../base/clock.ts'
-import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
+import type { Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
+import { RequestDurations } from './request-durations.ts'
 
 export interface Gauges {
   /** Creates of namespaces that wait for initializers. */
@@ -22,11 +23,8 @@ export interface Gauges {
   audit(): { readonly written: number; readonly dropped: number } | undefined
 }
 
-type Labels = 'verb' | 'group' | 'version' | 'resource' | 'subresource' | 'scope' | 'code'
-
 interface Instruments {
   readonly registry: PromRegistry
-  readonly duration: Histogram<Labels>
   readonly inFlight: Gauge<'request_kind'>
   readonly reconciles: Histogram<'controller' | 'result'>
   readonly turns: Histogram<'initializer' | 'outcome'>
@@ -63,8 +61,7 @@ export class Metrics {
   readonly #gauges: Gauges
   #loading: Promise<Instruments> | undefined
   #instruments: Instruments | undefined
-  /** Finding a series by its labels costs more than counting in it. */
-  readonly #series = new Map<string, Histogram.Internal<Labels>>()
+  readonly #durations = new RequestDurations()
   #reads = 0
   #writes = 0
 
@@ -87,7 +84,8 @@ export class Metrics {
       else this.#writes++
       try {
         const response = await next(request, context)
-        this.#observe(context, response, began)
+        // A watch lasts as long as its client likes: only its beginning is a latency.
+        this.#durations.observe(context, response.status, performance.now() - began)
         return response
       } finally {
         if (isRead) this.#reads--
@@ -129,31 +127,6 @@ export class Metrics {
     return registry.metrics()
   }
 
-  #observe({ info }: RequestContext, response: ApiResponse, began: number): void {
-    if (this.#instruments === undefined) return
-    // A watch lasts as long as its client likes: only its beginning is a latency.
-    const code = response.status
-    // What nobody serves or may not be asked for must not become a label: anybody can make up names.
-    const known = info.isResource && code !== 404 && code !== 403
-    const scope = known ? scopeOf(info) : ''
-    const resource = known ? `${info.group}/${info.version}/${info.resource}/${info.subresource}` : ''
-    const key = `${info.isResource ? info.verb : ''} ${resource} ${scope} ${code}`
-    let series = this.#series.get(key)
-    if (series === undefined) {
-      series = this.#instruments.duration.labels({
-        verb: info.isResource ? info.verb.toUpperCase() : 'OTHER',
-        group: known ? info.group : '',
-        version: known ? info.version : '',
-        resource: known ? info.resource : '',
-        subresource: known ? info.subresource : '',
-        scope,
-        code: String(code),
-      })
-      this.#series.set(key, series)
-    }
-    series.observe((performance.now() - began) / 1000)
-  }
-
   #load(): Promise<Instruments> {
     this.#loading ??= this.#create()
     return this.#loading
@@ -164,13 +137,8 @@ export class Metrics {
     const registry = new prometheus.Registry()
     const registers = [registry]
     prometheus.collectDefaultMetrics({ register: registry })
-    const duration = new prometheus.Histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'How long answers took, by verb, resource and code.',
-      labelNames: ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'code'] as const,
-      buckets,
-      registers,
-    })
+    // Its registry asks a metric for no more than this.
+    registry.registerMetric(this.#durations as unknown as Metric)
     const inFlight = new prometheus.Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Requests being worked on.',
@@ -248,7 +216,7 @@ export class Metrics {
       registers,
     })
     info.set({ version: this.#build.version }, 1)
-    this.#instruments = { registry, duration, inFlight, reconciles, turns, turnFailures, webhooks }
+    this.#instruments = { registry, inFlight, reconciles, turns, turnFailures, webhooks }
     return this.#instruments
   }
 }
@@ -281,9 +249,4 @@ function webhookInstruments(prometheus: typeof import('prom-client'), registers:
       registers,
     }),
   }
-}
-
-function scopeOf({ namespace, name }: RequestContext['info']): string {
-  if (name !== '') return 'resource'
-  return namespace === '' ? 'cluster' : 'namespace'
 }

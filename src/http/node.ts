@@ -242,7 +242,7 @@ const mergedBytes = 16 * 1024 - 1024
 
 async function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const departure = new Departure()
-  response.once('close', () => {
+  response.on('close', () => {
     if (!response.writableFinished) departure.left()
   })
   const answer = await serve(new Http1Request(message, departure))

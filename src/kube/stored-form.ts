@@ -62,7 +62,8 @@ export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversio
   const given = object.metadata
   if (!given.name) throw new TypeError('an object without a name can not be stored')
   const metadata: Record<string, unknown> = {}
-  for (const key of metadataKeys) {
+  for (let i = 0; i < metadataKeys.length; i++) {
+    const key = metadataKeys[i] as (typeof metadataKeys)[number]
     const value = given[key]
     if (!isOmitted(value) && !(key === 'generation' && value === 0)) metadata[key] = value
   }

@@ -60,9 +60,7 @@ export class AdmissionChain {
     let merged = nothing
     if (attributes !== undefined) {
       for (const plugin of this.#deciding) {
-        if (!handles(plugin, attributes)) continue
-        const decision = plugin.decide?.(attributes, view)
-        if (decision) merged = merge(merged, decision)
+        if (handles(plugin, attributes)) merged = merge(merged, plugin.decide?.(attributes, view))
       }
     }
     if (this.#accountant && change.namespace !== '') merged = merge(merged, this.#accountant.account(change, view))
@@ -123,15 +121,23 @@ async function validateAll(plugins: readonly AdmissionPlugin[], attributes: Attr
   }
 }
 
-function merge(merged: MergedDecision, decision: Decision): MergedDecision {
+/** Few decisions say anything, and mostly one alone: then nothing is copied. */
+function merge(merged: MergedDecision, decision: Decision | undefined): MergedDecision {
+  if (decision === undefined) return merged
   const { guards = noGuards, writes = noWrites, wait, begin, object } = decision
   const more = wait ?? begin ?? object
   if (guards.length === 0 && writes.length === 0 && more === undefined) return merged
+  if (merged === nothing) return { guards, writes, wait, begin, object }
   return {
-    guards: merged.guards.length === 0 ? guards : [...merged.guards, ...guards],
-    writes: merged.writes.length === 0 ? writes : [...merged.writes, ...writes],
+    guards: joined(merged.guards, guards),
+    writes: joined(merged.writes, writes),
     wait: merged.wait ?? wait,
     begin: merged.begin ?? begin,
     object: merged.object ?? object,
   }
+}
+
+function joined<T>(a: readonly T[], b: readonly T[]): readonly T[] {
+  if (a.length === 0) return b
+  return b.length === 0 ? a : [...a, ...b]
 }

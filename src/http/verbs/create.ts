@@ -25,6 +25,7 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     if (name) context.createdName = name
     const stored = await registry.create(writeScope(request, context, target, 'CreateOptions'), object)
     context.createdName = stored.name
-    return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201)
+    const awaited = awaitCreated(stored, request, context, target)
+    return renderer.object(awaited instanceof Promise ? await awaited : awaited, n, query, 201)
   }
 }

@@ -20,7 +20,7 @@ export type AwaitCreated = (
   request: ApiRequest,
   context: RequestContext,
   target: Target,
-) => Promise<StoredObject>
+) => StoredObject | Promise<StoredObject>
 
 /**
  * Asked when a PUT or an apply is about to make what is not there: the right to update or patch is no right to create.
