@@ -19,13 +19,14 @@ export interface AuthorizeOptions {
 }
 
 export function authorize(options: AuthorizeOptions): Stage {
-<<<<<<< HEAD
   return (next) => {
     const refusedAtFirst: Handler = async (request, context) => {
       const attributes = attributesOf(context)
       const decision = await decided(options, attributes)
-      context.decision = decision
-      if (!decision.allowed) throw options.refuse(attributes, decision)
+      const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
+      context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
+      if (narrowed !== undefined) context.onlyOwn = true
+      else if (!decision.allowed) throw options.refuse(attributes, decision)
       return next(request, context)
     }
     // Nearly all requests are allowed at once: those cost no promise.
@@ -35,16 +36,6 @@ export function authorize(options: AuthorizeOptions): Stage {
       context.decision = decision
       return next(request, context)
     }
-=======
-  return (next) => async (request, context) => {
-    const attributes = attributesOf(context)
-    const decision = await decided(options, attributes)
-    const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
-    context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
-    if (narrowed !== undefined) context.onlyOwn = true
-    else if (!decision.allowed) throw options.refuse(attributes, decision)
-    return next(request, context)
->>>>>>> 5db3fd0 (wip)
   }
 }
 
