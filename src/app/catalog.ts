@@ -83,6 +83,7 @@ export const controllerNames = [
   'pod-garbage-collector',
   'apiservice-registration-controller',
   'event-ttl-controller',
+  'resourcequota-controller',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]

@@ -11,6 +11,8 @@ import type { TurnObserver } from '../apis/initializers/turn-observer.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { podCollector, podCollectorName } from '../apis/pods/reconcile.ts'
 import { nodeResource, podResource } from '../apis/pods/types.ts'
+import { quotaControllerName, quotaReconciler, showsWhatHolds } from '../apis/quotas/reconcile.ts'
+import { quotaResource, type ResourceQuota } from '../apis/quotas/types.ts'
 import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
 import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
@@ -142,6 +144,15 @@ function controllerSpecs(
     },
   ])
   specs.push([
+    quotaControllerName,
+    {
+      name: quotaControllerName,
+      workers: 1,
+      sources: [wrongQuotas(core)],
+      reconciler: quotaReconciler(as(quotaControllerName)),
+    },
+  ])
+  specs.push([
     apiServiceControllerName,
     apiServiceController({
       client: as(apiServiceControllerName),
@@ -172,12 +183,20 @@ function controllerSpecs(
   return specs
 }
 
-/** Namespaces that live and have lost it, or whose copy was changed. */
-function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name }: Birthright): Source {
+/** Namespaces that live and lack it, or whose copy was changed: at the start, and whenever it changes. */
+function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name, wanted }: Birthright): Source {
   return {
     async run(enqueue, signal) {
       const type = catalog.types.find(resource)
       if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource}`)
+      // By bytes: a start with many namespaces parses none of the copies that are right.
+      const data = Buffer.from(JSON.stringify(wanted('')['data'] ?? {}).slice(1, -1))
+      for (const { name: namespace } of lister.list(namespaces.type, '')) {
+        const there = lister.find(type, namespace, name)
+        if (there && Buffer.from(there.bytes.buffer, there.bytes.byteOffset, there.bytes.length).includes(data))
+          continue
+        enqueue({ namespace: '', name: namespace })
+      }
       const stop = lister.subscribe(type, (_next, old) => {
         if (old?.name !== name) return
         const namespace = namespaces.find(old.namespace)
@@ -195,6 +214,35 @@ function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name
       stop()
     },
   }
+}
+
+/** Quotas that show something else than what they hold to. */
+function wrongQuotas({ lister, catalog }: Core): Source {
+  return {
+    async run(enqueue, signal) {
+      const type = catalog.types.find(quotaResource)
+      if (type === undefined) throw new Error('the catalogue lacks resourcequotas')
+      const stop = lister.subscribe(type, (next) => {
+        // By bytes first: the quota of a busy namespace changes with every object in it.
+        if (next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object as ResourceQuota)) {
+          enqueue({ namespace: next.namespace, name: next.name })
+        }
+      })
+      await aborted(signal)
+      stop()
+    },
+  }
+}
+
+const limitsMark = '"hard":{'
+
+/** The limits of the spec and those of the status are the same text. False = look closer. */
+function hasSameLimits(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const limitsAt = (from: number): Buffer => text.subarray(from, text.indexOf('}', from))
+  const first = text.indexOf(limitsMark)
+  const second = first < 0 ? -1 : text.indexOf(limitsMark, first + 1)
+  return second >= 0 && limitsAt(first).equals(limitsAt(second))
 }
 
 const graceMark = Buffer.from('"deletionGracePeriodSeconds":')

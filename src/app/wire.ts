@@ -231,12 +231,14 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       : {}),
     NamespaceFinalization: namespaceFinalization(content),
     ReservedResourceNames: reservedResourceNames,
-    LimitRanger: limitRanger((namespace) =>
-      [...lister.list(typeOf(limitRangeResource), namespace)].map((o) => o.object as LimitRange),
-    ),
+    LimitRanger: limitRanger({
+      of: (namespace) => [...lister.list(typeOf(limitRangeResource), namespace)].map((o) => o.object as LimitRange),
+      refresh: () => lister.refresh(),
+    }),
     ServiceAccount: serviceAccountAdmission({
       find: (namespace, name) => lister.find(typeOf(serviceAccountsResource), namespace, name)?.object,
       refresh: () => lister.refresh(),
+      nameSuffix: () => ids.nameSuffix(),
     }),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),

@@ -10,8 +10,14 @@ import { claimViolations, podViolations } from './check-limits.ts'
 import { withDefaultLimits } from './default-limits.ts'
 import type { LimitRange } from './types.ts'
 
-/** @param rangesOf the LimitRanges of a namespace, in the order of their names */
-export function limitRanger(rangesOf: (namespace: string) => Iterable<LimitRange>): AdmissionPlugin {
+export interface LimitRanges {
+  /** Those of a namespace, in the order of their names. */
+  of(namespace: string): Iterable<LimitRange>
+  /** Sees everything acknowledged anywhere before the call. */
+  refresh(): Promise<void>
+}
+
+export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
   return {
     name: 'LimitRanger',
     handles: (operation, type, subresource) =>
@@ -22,19 +28,28 @@ export function limitRanger(rangesOf: (namespace: string) => Iterable<LimitRange
     async mutate(a) {
       if (!isPod(a)) return undefined
       let pod = a.object as Pod
-      for (const range of rangesOf(a.namespace)) pod = withDefaultLimits(pod, range)
+      for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
       return pod === a.object ? undefined : pod
     },
     async validate(a) {
       const object: KubeObject | undefined = a.object
       if (object === undefined || a.oldObject?.metadata.deletionTimestamp !== undefined) return
-      for (const range of rangesOf(a.namespace)) {
-        const found = isPod(a) ? podViolations(object as Pod, range) : claimViolations(object, range)
-        if (found.length === 0) continue
-        throw forbidden(a.type, a.name, found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]`)
-      }
+      if (violated(ranges.of(a.namespace), a, object) === undefined) return
+      // Believed only from what is there now: the limit may have been lifted elsewhere a moment ago.
+      await ranges.refresh()
+      const found = violated(ranges.of(a.namespace), a, object)
+      if (found) throw forbidden(a.type, a.name, found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]`)
     },
   }
+}
+
+/** What the first of them that is violated has against the object. */
+function violated(ranges: Iterable<LimitRange>, a: Attributes, object: KubeObject): readonly string[] | undefined {
+  for (const range of ranges) {
+    const found = isPod(a) ? podViolations(object as Pod, range) : claimViolations(object, range)
+    if (found.length > 0) return found
+  }
+  return undefined
 }
 
 const isPod = (a: Attributes): boolean => a.type.resource === 'pods'

@@ -5,7 +5,7 @@
  * there when the controller looks is all there will ever be: it starts at once, and one pass suffices unless finalizers
  * or graceful pods hold something. Then it waits for the next change, not for a timer.
  *
- * Order: pods; then everything but rights; then RoleBindings and Roles, in one go right before the namespace itself,
+ * Order: quotas, since every object that goes would be charged to them; pods; then everything but rights; then RoleBindings and Roles, in one go right before the namespace itself,
  * since the deleter's own right to watch the deletion may live among them.
  */
 
@@ -29,6 +29,7 @@ export interface NamespaceControllerDeps {
 const parallelDeletes = 8
 
 const isPods = (r: GroupVersionResource): boolean => r.group === '' && r.resource === 'pods'
+const isQuotas = (r: GroupVersionResource): boolean => r.group === '' && r.resource === 'resourcequotas'
 const isRights = (r: GroupVersionResource): boolean =>
   r.group === 'rbac.authorization.k8s.io' && (r.resource === 'rolebindings' || r.resource === 'roles')
 
@@ -60,12 +61,12 @@ export function namespaceReconciler({ client, content, clock }: NamespaceControl
   const empty = async (namespace: string, signal: AbortSignal): Promise<DeletionState> => {
     await content.refresh()
     const failures: string[] = []
-    for (const chosen of [isPods, (r: GroupVersionResource) => !isRights(r), isRights]) {
+    for (const chosen of [isQuotas, isPods, (r: GroupVersionResource) => !isRights(r), isRights]) {
       const resources = content.of(namespace).map((c) => c.resource)
       const now = resources.filter(chosen)
       if (now.length === 0) continue
       failures.push(...(await deleteAll(namespace, now, signal)))
-      if (content.of(namespace).some((c) => chosen(c.resource))) break
+      if (chosen !== isQuotas && content.of(namespace).some((c) => chosen(c.resource))) break
     }
     const remaining = new Map(
       content.of(namespace).map((c) => [`${c.resource.resource}.${c.resource.group}`, c.count] as const),

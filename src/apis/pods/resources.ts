@@ -37,6 +37,33 @@ export function amounts(given: Record<string, string | number> | undefined): Amo
 
 export const amountsOf = (container: Container, side: Side): Amounts => amounts(container.resources?.[side])
 
+interface ContainerStatus {
+  name?: string
+  resources?: Requirements
+  allocatedResources?: Record<string, string | number>
+}
+
+/**
+ * While a pod is being resized it has what it had and may get what it wants: the more of both counts. A size that its
+ * node can't give does not.
+ */
+function taken(pod: Pod, container: Container, side: Side): Amounts {
+  const status = statusesOf(pod).find((s) => s.name === container.name)
+  if (status?.resources === undefined) return amountsOf(container, side)
+  const isInfeasible = (pod.status?.conditions ?? []).some(
+    (c) => c.type === 'PodResizePending' && c.reason === 'Infeasible',
+  )
+  const total = isInfeasible ? new Map<string, Quantity>() : amountsOf(container, side)
+  raise(total, amounts(status.resources[side]))
+  if (side === 'requests') raise(total, amounts(status.allocatedResources))
+  return total
+}
+
+const statusesOf = (pod: Pod): readonly ContainerStatus[] => [
+  ...((pod.status?.['containerStatuses'] as ContainerStatus[] | undefined) ?? []),
+  ...((pod.status?.['initContainerStatuses'] as ContainerStatus[] | undefined) ?? []),
+]
+
 function add(to: Amounts, more: Amounts): void {
   for (const [name, q] of more) {
     const had = to.get(name)
@@ -56,12 +83,12 @@ const isSidecar = (c: Container): boolean => c.restartPolicy === 'Always'
 /** What all containers take together, overhead not included. */
 export function containerTotals(pod: Pod, side: Side): Amounts {
   const total: Amounts = new Map()
-  for (const container of containersOf(pod)) add(total, amountsOf(container, side))
+  for (const container of containersOf(pod)) add(total, taken(pod, container, side))
   // A sidecar runs on beside all that start after it.
   const sidecars: Amounts = new Map()
   const starting: Amounts = new Map()
   for (const container of initContainersOf(pod)) {
-    const own = amountsOf(container, side)
+    const own = isSidecar(container) ? taken(pod, container, side) : amountsOf(container, side)
     if (isSidecar(container)) {
       add(total, own)
       add(sidecars, own)
@@ -83,8 +110,8 @@ export function podTotals(pod: Pod, side: Side): Amounts {
   for (const [name, q] of amounts(pod.spec?.['overhead'] as Record<string, string> | undefined)) {
     const had = total.get(name)
     // What has no limit gets none from its overhead.
-    if (had) total.set(name, addQuantities(had, q))
-    else if (side === 'requests') total.set(name, q)
+    if (side === 'requests') total.set(name, had ? addQuantities(had, q) : q)
+    else if (had && had.nanos !== 0n) total.set(name, addQuantities(had, q))
   }
   return total
 }

@@ -6,7 +6,7 @@
  * It decides against the head of the queue (`DecisionView`), so many creators of one namespace charge one quota without
  * losing to each other. A quota that is stored, or whose spec changes, is recounted under the epoch (`epoch.ts`).
  *
- * In a namespace that is being deleted nothing is charged any more: nothing can be created there.
+ * In a namespace that is being deleted the quotas go first; once they are gone nothing is charged, nor can be.
  */
 import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
@@ -21,6 +21,9 @@ import { chargeOf, exceeded, Ledger, type Usages } from './ledger.ts'
 import { inScopes } from './scopes.ts'
 import type { ResourceQuota } from './types.ts'
 import { countNames, isIgnored, isMeasured, isPods, unsaid, usageOf } from './usage.ts'
+
+/** Each change of content is charged to all of them in one transaction, which holds a hundred operations. */
+export const maxQuotas = 90
 
 export interface AccountantDeps {
   readonly quotaType: ResourceType
@@ -68,11 +71,12 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       if (isIgnored(type) || isUncharged(change)) return {}
       const limits = isQuota(type)
       const removed = after === undefined
-      if (deps.isTerminating(namespace)) {
-        return limits && removed ? lastQuotaGone(epochs.see(view, namespace), deps, change) : {}
-      }
+      if (deps.isTerminating(namespace) && none(deps.quotas(namespace))) return {}
       const epoch = epochs.see(view, namespace)
       if (limits && !removed) {
+        if (before === undefined && [...deps.quotas(namespace)].length >= maxQuotas) {
+          throw forbidden(type, change.name, `a namespace has at most ${maxQuotas} quotas`)
+        }
         if (before === undefined || !jsonEqual(before['spec'], after['spec'])) return stored(change, view, epoch)
         return {}
       }
@@ -87,6 +91,11 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     for (const other of quotas(namespace)) if (other !== name) return {}
     return epoch.exists ? { writes: [epochs.removed(epoch)] } : {}
   }
+}
+
+function none(names: Iterable<string>): boolean {
+  for (const _ of names) return false
+  return true
 }
 
 /** An update of what is only counted. Told without looking into the objects. */

@@ -37,7 +37,7 @@ function podInScope(scope: ScopeRequirement, pod: Pod): boolean {
     case 'NotBestEffort':
       return pod.status?.['qosClass'] !== 'BestEffort'
     case 'PriorityClass':
-      return selects(scope, priorityClassName ? [priorityClassName] : [])
+      return selects(scope, priorityClassName || undefined)
     case 'CrossNamespacePodAffinity':
       return affinityCrossesNamespaces(pod)
     default:
@@ -45,7 +45,7 @@ function podInScope(scope: ScopeRequirement, pod: Pod): boolean {
   }
 }
 
-/** A claim is on its way from one class to another at times: each of them counts. */
+/** A claim is on its way from one class to another at times: it is in the scope if it is by any of them. */
 function claimInScope(scope: ScopeRequirement, claim: KubeObject): boolean {
   const spec = (claim['spec'] ?? {}) as { volumeAttributesClassName?: string }
   const status = (claim['status'] ?? {}) as {
@@ -57,22 +57,20 @@ function claimInScope(scope: ScopeRequirement, claim: KubeObject): boolean {
     status.currentVolumeAttributesClassName,
     status.modifyVolumeStatus?.targetVolumeAttributesClassName,
   ]
-  return selects(
-    scope,
-    names.flatMap((name) => name || []),
-  )
+  const given = names.flatMap((name) => name || [])
+  return given.length === 0 ? selects(scope, undefined) : given.some((name) => selects(scope, name))
 }
 
-function selects({ operator, values = [] }: ScopeRequirement, names: readonly string[]): boolean {
+function selects({ operator, values = [] }: ScopeRequirement, name: string | undefined): boolean {
   switch (operator) {
     case 'Exists':
-      return names.length > 0
+      return name !== undefined
     case 'DoesNotExist':
-      return names.length === 0
+      return name === undefined
     case 'In':
-      return names.some((name) => values.includes(name))
+      return name !== undefined && values.includes(name)
     case 'NotIn':
-      return !names.some((name) => values.includes(name))
+      return name === undefined || !values.includes(name)
     default:
       return false
   }

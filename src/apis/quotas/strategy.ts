@@ -1,4 +1,7 @@
-/** The status of a quota is the server's own: it is right in every revision, so nobody else can have better news. */
+/**
+ * What is used is the server's own: it is right in every revision, so nobody else can have better news. What stands in
+ * `status.hard` is shown, and enforced by nobody (`spec.hard` is); `reconcile.ts` puts it right again.
+ */
 import type { Strategy } from '../../registry/strategy.ts'
 import type { ResourceQuota } from './types.ts'
 
@@ -7,11 +10,12 @@ export function quotaStrategy(general: Strategy): Strategy {
   return {
     ...general,
     prepare(next: ResourceQuota, old: ResourceQuota | undefined, context) {
-      const prepared = general.prepare?.(next, old, context) ?? next
+      const prepared: ResourceQuota = general.prepare?.(next, old, context) ?? next
       if (old === undefined) return { ...prepared, status: {} }
       if (context.subresource !== 'status') return prepared
-      const { status: _, ...rest } = prepared
-      return old.status === undefined ? rest : { ...rest, status: old.status }
+      const { used } = old.status ?? {}
+      const { hard } = prepared.status ?? {}
+      return { ...prepared, status: { ...(hard ? { hard } : {}), ...(used ? { used } : {}) } }
     },
   }
 }

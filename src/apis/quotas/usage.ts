@@ -18,14 +18,18 @@ import {
 import { hasEnded, type Pod } from '../pods/types.ts'
 
 /** Never counted: told and forgotten by the system itself. */
-export const isIgnored = (type: GroupResource): boolean => type.resource === 'events'
+export const isIgnored = (type: GroupResource): boolean =>
+  type.resource === 'events' && (type.group === '' || type.group === 'events.k8s.io')
 
 /** Their usage depends on what they say; that of all others is that they are there. */
 export const isMeasured = (type: GroupResource): boolean =>
-  type.group === '' && (type.resource === 'pods' || type.resource === 'services' || isClaims(type))
+  isDeviceClaims(type) ||
+  (type.group === '' && (type.resource === 'pods' || type.resource === 'services' || isClaims(type)))
 
 export const isClaims = (type: GroupResource): boolean =>
   type.group === '' && type.resource === 'persistentvolumeclaims'
+const isDeviceClaims = (type: GroupResource): boolean =>
+  type.group === 'resource.k8s.io' && type.resource === 'resourceclaims'
 export const isPods = (type: GroupResource): boolean => type.group === '' && type.resource === 'pods'
 
 /** Core resources that have a name in quotas besides `count/<resource>`. */
@@ -42,6 +46,7 @@ export function countNames(type: GroupResource): readonly string[] {
 export function usageOf(type: GroupResource, object: KubeObject): Amounts {
   if (isPods(type)) return podUsage(object)
   const usage: Amounts = new Map(countNames(type).map((name) => [name, one]))
+  if (isDeviceClaims(type)) addDevices(usage, object)
   if (type.group !== '') return usage
   if (type.resource === 'services') addService(usage, object)
   else if (isClaims(type)) addClaim(usage, object)
@@ -105,6 +110,38 @@ function addClaim(usage: Amounts, object: KubeObject): void {
   const storage = requested && allocated && allocated.nanos > requested.nanos ? allocated : requested
   // A part of a byte takes the byte.
   if (storage) set('requests.storage', wholeQuantity(wholeValue(storage), storage.format))
+}
+
+interface DeviceRequest {
+  deviceClassName?: string
+  allocationMode?: string
+  count?: number
+}
+
+/** As many as one claim can be allocated: what `All` may come to. */
+const maxDevices = 32
+
+/** Of each class of devices, what may be allocated at worst. */
+function addDevices(usage: Amounts, object: KubeObject): void {
+  const { devices } = (object['spec'] ?? {}) as {
+    devices?: { requests?: { exactly?: DeviceRequest; firstAvailable?: DeviceRequest[] }[] }
+  }
+  const totals = new Map<string, number>()
+  for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
+    const worst = new Map<string, number>()
+    for (const request of exactly ? [exactly] : firstAvailable) {
+      const name = request.deviceClassName ?? ''
+      worst.set(name, Math.max(worst.get(name) ?? 0, devicesIn(request)))
+    }
+    for (const [name, count] of worst) totals.set(name, (totals.get(name) ?? 0) + count)
+  }
+  for (const [name, count] of totals) usage.set(`${name}.deviceclass.resource.k8s.io/devices`, wholeQuantity(count))
+}
+
+function devicesIn({ allocationMode = 'ExactCount', count = 1 }: DeviceRequest): number {
+  if (allocationMode === 'All') return maxDevices
+  // A mode from a newer version that was here before counts nothing, as upstream.
+  return allocationMode === 'ExactCount' ? count : 0
 }
 
 /** What each container must say if a quota limits it, or the sum would mean nothing. */

@@ -46,8 +46,12 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     events,
   ],
   'root-ca-cert-publisher': [may(read, '', 'namespaces'), may([...read, 'create', 'patch'], '', 'configmaps'), events],
-  // Counts anything that a quota may name.
-  'resourcequota-controller': [may(read, '*', '*'), may('patch update', '', 'resourcequotas/status'), events],
+  // Puts the status of a quota right when somebody else wrote it.
+  'resourcequota-controller': [
+    may(read, '', 'resourcequotas'),
+    may('patch update', '', 'resourcequotas/status'),
+    events,
+  ],
   // Gathers rules that it need not hold.
   'clusterrole-aggregation-controller': [
     may([...read, 'escalate', 'patch', 'update'], 'rbac.authorization.k8s.io', 'clusterroles'),

@@ -1,43 +1,51 @@
 /**
- * A pod acts as a ServiceAccount of its namespace: `default` if it does not say, and one that exists. The account's
- * image pull secrets are the pod's unless it brings its own.
- *
- * Left out: the volume with the account's token. Nothing here runs containers; a kubelet's cluster adds its own.
+ * A pod acts as a ServiceAccount of its namespace: `default` if it does not say, and one that exists. It is given what
+ * comes with the account: the volume with its token, its image pull secrets unless the pod brings its own. A mirror pod
+ * is only shown here, so it has no account, and refers to nothing that needs one.
  * @see plugin/pkg/admission/serviceaccount/admission.go of Kubernetes 1.36
  */
-import type { AdmissionPlugin } from '../../admission/admission.ts'
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { mirrorAnnotation, type Pod } from '../pods/types.ts'
 import { defaultServiceAccount } from './birth.ts'
+import { limitsSecrets, projectsToken, refersToSecrets, unlentSecret } from './secret-references.ts'
+import { mountsToken, withTokenVolume } from './token-volume.ts'
 
-export interface ServiceAccountLookup {
+export interface ServiceAccountDeps {
   find(namespace: string, name: string): KubeObject | undefined
   /** Sees everything acknowledged anywhere before the call. */
   refresh(): Promise<void>
+  /** Five random characters for a name. */
+  nameSuffix(): string
 }
 
-export function serviceAccountAdmission(accounts: ServiceAccountLookup): AdmissionPlugin {
+export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlugin {
+  const accountOf = async (a: Attributes, pod: Pod, name: string): Promise<KubeObject> => {
+    let account = deps.find(a.namespace, name)
+    if (account === undefined) {
+      await deps.refresh()
+      account = deps.find(a.namespace, name)
+    }
+    if (account !== undefined) return account
+    const why = `error looking up service account ${a.namespace}/${name}: serviceaccount "${name}" not found`
+    throw refused(a, pod, why)
+  }
+
   return {
     name: 'ServiceAccount',
     handles: (operation, type, subresource) =>
-      operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === 'pods',
+      type.group === '' &&
+      type.resource === 'pods' &&
+      (subresource === '' ? operation === 'CREATE' : subresource === 'ephemeralcontainers' && operation === 'UPDATE'),
     async mutate(a) {
       const pod = a.object as Pod
-      if (pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return undefined
+      if (a.operation !== 'CREATE' || isMirror(pod)) return undefined
       const name = pod.spec?.serviceAccountName || defaultServiceAccount
-      let account = accounts.find(a.namespace, name)
-      if (account === undefined) {
-        await accounts.refresh()
-        account = accounts.find(a.namespace, name)
-      }
-      if (account === undefined) {
-        const why = `error looking up service account ${a.namespace}/${name}: serviceaccount "${name}" not found`
-        throw forbidden(a.type, a.name || pod.metadata.generateName || '', why)
-      }
+      const account = await accountOf(a, pod, name)
       const secrets = account['imagePullSecrets'] as { name?: string }[] | undefined
       const own = pod.spec?.imagePullSecrets ?? []
-      return {
+      const next: Pod = {
         ...pod,
         spec: {
           ...pod.spec,
@@ -47,6 +55,31 @@ export function serviceAccountAdmission(accounts: ServiceAccountLookup): Admissi
           ...(own.length === 0 && secrets !== undefined && secrets.length > 0 ? { imagePullSecrets: secrets } : {}),
         },
       }
+      return mountsToken(pod, account) ? withTokenVolume(next, () => deps.nameSuffix()) : next
+    },
+    async validate(a) {
+      const pod = a.object as Pod
+      if (isMirror(pod)) {
+        const problem = mirrorProblem(pod)
+        if (problem !== undefined) throw refused(a, pod, problem)
+        return
+      }
+      const account = await accountOf(a, pod, pod.spec?.serviceAccountName || defaultServiceAccount)
+      if (!limitsSecrets(account)) return
+      const problem = unlentSecret(pod, account, a.subresource !== '')
+      if (problem !== undefined) throw refused(a, pod, problem)
     },
   }
+}
+
+const isMirror = (pod: Pod): boolean => pod.metadata.annotations?.[mirrorAnnotation] !== undefined
+
+const refused = (a: Attributes, pod: Pod, why: string): Error =>
+  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)
+
+function mirrorProblem(pod: Pod): string | undefined {
+  if (pod.spec?.serviceAccountName) return 'a mirror pod may not reference service accounts'
+  if (refersToSecrets(pod)) return 'a mirror pod may not reference secrets'
+  if (projectsToken(pod)) return 'a mirror pod may not use ServiceAccountToken volume projections'
+  return undefined
 }

@@ -35,6 +35,11 @@ export const preparePod: Prepare = (next, old, subresource) => {
       spec: { ...before, ...resized('containers'), ...resized('initContainers') },
     }
   }
+  if (subresource === 'status') {
+    // Given at creation and immutable; some kubelets leave it out.
+    const status = partIn(next, 'status')
+    return status.qosClass ? next : { ...next, status: { ...status, qosClass: partIn(old, 'status').qosClass } }
+  }
   return next
 }
 

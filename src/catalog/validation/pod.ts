@@ -21,7 +21,10 @@ export function checkPod(report: Report, next: KubeObject, old: KubeObject | und
   }
   const before = partIn(old, 'spec')
   if (subresource === 'ephemeralcontainers') return checkEphemeralContainers(report, spec, before)
-  if (subresource === 'status') return
+  if (subresource === 'status') {
+    report.immutable('status.qosClass', partIn(next, 'status').qosClass, partIn(old, 'status').qosClass)
+    return
+  }
   checkPodSpec(report, 'spec', spec)
   if (subresource === '') checkPodUpdate(report, spec, before)
 }
