@@ -6,7 +6,7 @@
  * definition can only restrict its name and generateName.
  */
 import { isJsonObject } from '../../kube/json-value.ts'
-import type { Schema } from '../../kube/schema/schema.ts'
+import { type Schema, valueKeywords } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -15,27 +15,7 @@ const typeMeta: Schema = { type: 'string' }
 const anything: Schema = { type: 'object', preserveUnknownFields: true }
 
 /** Carried over under the same name. */
-const plainKeywords = [
-  'format',
-  'description',
-  'nullable',
-  'default',
-  'enum',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'required',
-] as const satisfies readonly (keyof Schema)[]
+const plainKeywords = ['description', 'nullable', 'required', ...valueKeywords] as const
 
 const types: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean'])
 

@@ -5,7 +5,7 @@
  * and unknown-preserving nodes lose their fields there, and `oneOf` and its like are left out.
  * @see k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2/conversion.go v0.36
  */
-import type { Schema } from '../../kube/schema/schema.ts'
+import { type Schema, valueKeywords } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import type { OpenapiStyle } from './special-definitions.ts'
 
@@ -14,26 +14,6 @@ export interface InlineSchemaOptions {
   /** For nodes that are named types of the catalogue; undefined for other names, which are written out. */
   reference(typeName: string): JsonObject | undefined
 }
-
-/** Written as they are, under the same name. */
-const plainKeywords = [
-  'format',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-  'enum',
-  'default',
-] as const satisfies readonly (keyof Schema)[]
 
 const combinators = ['allOf', 'anyOf', 'oneOf'] as const
 
@@ -46,7 +26,7 @@ export function inlineSchema(schema: Schema, options: InlineSchemaOptions): Json
     return style === 'v2' ? { ...text, ...reference } : { ...text, allOf: [reference] }
   }
   const out: JsonObject = { ...text, ...typeKeywords(schema, style), ...mergeExtensions(schema) }
-  for (const keyword of plainKeywords) {
+  for (const keyword of valueKeywords) {
     const value = schema[keyword]
     if (value !== undefined && !(keyword === 'format' && schema.type === 'intOrString'))
       out[keyword] = value as JsonValue

@@ -63,3 +63,23 @@ export interface Schema {
   readonly oneOf?: readonly Schema[]
   readonly not?: Schema
 }
+
+/** What a schema says about a value by itself: the same name, and the same form, as in OpenAPI. */
+export const valueKeywords = [
+  'format',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'enum',
+  'default',
+] as const satisfies readonly (keyof Schema)[]
