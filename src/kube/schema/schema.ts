@@ -82,4 +82,4 @@ export const valueKeywords = [
   'maxProperties',
   'enum',
   'default',
-] as const satisfies readonly (keyof Schema)[]
+] as const
