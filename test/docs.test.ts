@@ -104,7 +104,13 @@ describe('the command line', () => {
   const known = new Set(flagsOf([]))
 
   /** Of other programs. */
-  const foreign = new Set(['--no-install', '--from-literal', '--unsafe-no-fsync', '--kubeconfig'])
+  const foreign = new Set([
+    '--no-install',
+    '--from-literal',
+    '--unsafe-no-fsync',
+    '--quota-backend-bytes',
+    '--kubeconfig',
+  ])
 
   test.each(['README.md', 'docs/operations.md'])('%s names only flags that exist', (document) => {
     const unknown = flagsIn(read(document)).filter((flag) => !known.has(flag) && !foreign.has(flag))

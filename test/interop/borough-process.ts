@@ -87,6 +87,11 @@ export class BoroughProcess implements AsyncDisposable {
     return readFile(this.#kubeconfigPath, 'utf8')
   }
 
+  /** SIGSTOP, SIGCONT: it goes on running. */
+  send(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal)
+  }
+
   async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     const child = this.#child
     if (child === undefined) throw new Error('it does not run')

@@ -1,9 +1,9 @@
 /** `borough up --storage etcd://…` as an operator runs it: two processes, TLS with client certificates, one authority. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { memoryPkiStore, openPki, type Pki } from '../../src/app/pki.ts'
+import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from '../../src/app/pki.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
@@ -85,10 +85,10 @@ describe.skipIf(etcdVersion === undefined)(
     })
 
     it('a data directory with another authority is refused', async () => {
-      const stranger = await BoroughProcess.start(['--storage=memory'])
-      await stranger.end('SIGTERM')
-      const { code, stderr } = await borough(['up', '--listen=127.0.0.1:0', `--data-dir=${stranger.dataDir}`, ...flags])
-      await stranger[Symbol.asyncDispose]()
+      const dir = join(folder, 'stranger')
+      await openPki(directoryPkiStore(join(dir, 'pki')), { clock: systemClock, names: ['localhost'] })
+      await chmod(dir, 0o700)
+      const { code, stderr } = await borough(['up', '--listen=127.0.0.1:0', `--data-dir=${dir}`, ...flags])
       expect([code, stderr]).toEqual([1, expect.stringContaining('holds another certificate authority than the store')])
     })
 

@@ -11,17 +11,35 @@ interface Kubeconfig {
   }[]
 }
 
-export function clientOf(kubeconfig: string, server: { readonly listen: string }): Client {
+export interface Listening {
+  readonly listen: string
+}
+
+const text = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString('utf8')
+
+/** The certificates of a kubeconfig. */
+function trustOf(kubeconfig: string): { ca: string; cert: string; key: string } {
   const { clusters, users } = parse(kubeconfig) as Kubeconfig
   const user = users[0]?.user
-  const text = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString('utf8')
-  const trust = {
+  return {
     ca: text(clusters[0]?.cluster['certificate-authority-data']),
     cert: text(user?.['client-certificate-data']),
     key: text(user?.['client-key-data']),
   }
+}
+
+export function clientOf(kubeconfig: string, server: Listening): Client {
+  const trust = trustOf(kubeconfig)
   return new RestClient({
     transport: httpsTransport({ server: `https://${server.listen}`, credentials: () => trust }),
     userAgent: 'replicas-test',
   })
+}
+
+/** The body of a GET that is not about objects: `/metrics`, `/readyz`. */
+export async function pageOf(kubeconfig: string, server: Listening, path: string): Promise<string> {
+  const transport = httpsTransport({ server: `https://${server.listen}`, credentials: () => trustOf(kubeconfig) })
+  const { body } = await transport.send({ method: 'GET', path, query: new URLSearchParams(), headers: {} })
+  if (!(body instanceof Uint8Array)) throw new Error('a stream')
+  return Buffer.from(body).toString('utf8')
 }
