@@ -43,7 +43,10 @@ const layers = {
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
-  cli: ['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
+  cli: [
+    ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
+    ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
+  ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
+import { addTemplateCommand } from './template.ts'
 import { addTokenCommand } from './token.ts'
 import { addUpCommand } from './up.ts'
 import { addWhyCommand } from './why.ts'
@@ -19,6 +20,7 @@ addKubeconfigCommand(program)
 addTokenCommand(program)
 addWhyCommand(program)
 addFinalizeCommand(program)
+addTemplateCommand(program)
 
 try {
   await program.parseAsync()

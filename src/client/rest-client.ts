@@ -230,6 +230,15 @@ async function bytesOf(response: TransportResponse): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
+/** What a code means that came without a Status: a path that nobody serves is answered in plain text. */
+const reasonByCode: Readonly<Record<number, StatusReason>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  429: 'TooManyRequests',
+  503: 'ServiceUnavailable',
+}
+
 function errorOf(code: number, text: string): StatusError {
   try {
     const status = JSON.parse(text) as Status
@@ -237,7 +246,9 @@ function errorOf(code: number, text: string): StatusError {
   } catch {
     // Not every server in the way speaks Kubernetes: the text is all there is.
   }
-  return new StatusError(text.trim() || `the server answered ${code}`, { code })
+  const reason = reasonByCode[code]
+  const message = text.trim() || `the server answered ${code}`
+  return new StatusError(message, { code, ...(reason === undefined ? {} : { reason }) })
 }
 
 function statusErrorOf(status: Status): StatusError {

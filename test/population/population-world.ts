@@ -2,6 +2,7 @@
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
 import type { Client } from '../../src/client/client.ts'
+import { fetchAdapter } from '../../src/http/fetch.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -46,6 +47,38 @@ export class PopulationWorld implements AsyncDisposable {
 
   clientAs(username: string): Client {
     return this.#plane.client({ username, groups: ['system:authenticated'] })
+  }
+
+  /** Somebody who may do nothing but make namespaces. */
+  async creator(username: string): Promise<Client> {
+    const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource })
+    const metadata = { name: 'test-creator' }
+    const rules = [{ verbs: ['create'], apiGroups: [''], resources: ['namespaces'] }]
+    await this.admin.create(rbac('clusterroles'), { metadata, rules })
+    await this.admin.create(rbac('clusterrolebindings'), {
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: metadata.name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: username }],
+    })
+    return this.clientAs(username)
+  }
+
+  /** The warnings of a merge patch. */
+  async patchWarnings(path: string, patch: object): Promise<string[]> {
+    return this.#warnings(path, 'PATCH', 'application/merge-patch+json', patch)
+  }
+
+  async createWarnings(path: string, object: object): Promise<string[]> {
+    return this.#warnings(path, 'POST', 'application/json', object)
+  }
+
+  async #warnings(path: string, method: string, type: string, body: object): Promise<string[]> {
+    const user = { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] }
+    const fetch = fetchAdapter(this.#plane.serve, user)
+    const headers = { 'content-type': type }
+    const answer = await fetch(new Request(`http://test${path}`, { method, headers, body: JSON.stringify(body) }))
+    if (!answer.ok) throw new Error(await answer.text())
+    return [...(answer.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((m) => m[1] ?? '')
   }
 
   template(name: string, objects: readonly JsonObject[], spec: JsonObject = {}): Promise<KubeObject> {

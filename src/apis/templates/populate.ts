@@ -26,7 +26,7 @@ export interface ObjectResult {
 }
 
 export interface PopulateDeps {
-  readonly client: Client
+  readonly client: Pick<Client, 'get' | 'apply' | 'patch' | 'delete' | 'discovery'>
   readonly index: PopulatedIndex
 }
 
@@ -36,6 +36,8 @@ export interface PopulateRequest {
   readonly templates: readonly NamespaceTemplate[]
   /** What becomes of objects that their template no longer holds here. `Keep`: the template is switched off. */
   readonly policyOf: (template: string) => 'Delete' | 'Orphan' | 'Keep'
+  /** Of all that is wanted, do and answer only what concerns this template. */
+  readonly only?: string
   readonly signal: AbortSignal
 }
 
@@ -46,9 +48,11 @@ interface Placed {
 }
 
 export async function populate(deps: PopulateDeps, request: PopulateRequest): Promise<readonly ObjectResult[]> {
-  const { namespace, templates, signal } = request
+  const { namespace, templates, only, signal } = request
   const { objects, skipped } = render(templates, namespace)
-  const results: ObjectResult[] = skipped.map(({ template, object, reason, message }) => ({
+  const concerns = (template: string | undefined): boolean => only === undefined || template === only
+  const about = skipped.filter((s) => concerns(s.template.metadata.name))
+  const results: ObjectResult[] = about.map(({ template, object, reason, message }) => ({
     template: template.metadata.name ?? '',
     object,
     failure: { reason, message, retriable: false },
@@ -58,17 +62,19 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
     const kind = await deps.client.discovery.findKind(rendered.object.apiVersion ?? '', rendered.object.kind ?? '')
     const unusable = whyNot(kind, rendered)
     if (kind === undefined || unusable !== undefined) {
-      results.push(failed(rendered, 'UnknownKind', unusable ?? '', true))
+      if (concerns(rendered.template.metadata.name)) results.push(failed(rendered, 'UnknownKind', unusable ?? '', true))
       continue
     }
     placed.push({ rendered, kind })
   }
-  for (const batch of batches(placed)) {
+  for (const batch of batches(placed.filter((p) => concerns(p.rendered.template.metadata.name)))) {
     results.push(...(await Promise.all(batch.map((p) => applyOne(deps, p, signal)))))
   }
   const wanted = new Set(placed.map((p) => identity(p.kind, p.rendered.object.metadata.name ?? '')))
   const name = namespace.metadata.name ?? ''
-  const leftovers = deps.index.inNamespace(name).filter((o) => o.isOurs && !wanted.has(identity(o.resource, o.name)))
+  const leftovers = deps.index
+    .inNamespace(name)
+    .filter((o) => o.isOurs && concerns(o.template) && !wanted.has(identity(o.resource, o.name)))
   // A template of which something could not be rendered or placed may still hold what looks like a leftover.
   const incomplete = new Set(results.filter((r) => r.failure !== undefined && !r.isPlaced).map((r) => r.template))
   for (const leftover of leftovers) {
@@ -153,7 +159,7 @@ async function applyOne(
 }
 
 async function findForeign(
-  client: Client,
+  client: PopulateDeps['client'],
   kind: ServedKind,
   namespace: string,
   name: string,
@@ -178,7 +184,7 @@ interface Kept {
  * owns are left as they are.
  */
 async function applyWithDrift(
-  client: Client,
+  client: PopulateDeps['client'],
   kind: ServedKind,
   { template, object }: Rendered,
   signal: AbortSignal,
@@ -247,7 +253,7 @@ async function pruneOne(
 }
 
 async function letGoOf(
-  client: Client,
+  client: PopulateDeps['client'],
   { resource, namespace, name, uid }: PopulatedObject,
   signal: AbortSignal,
 ): Promise<void> {

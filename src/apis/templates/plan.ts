@@ -1,0 +1,275 @@
+/**
+ * What templates would do to the namespaces that exist, before they do it: population with a client whose writes are dry
+ * runs, so the server says itself what it would make of each object and what it would refuse. It acts as whoever asks.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { type Difference, differences } from './differences.ts'
+import { kindsEverOf } from './kinds.ts'
+import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
+import { type ObjectResult, populate } from './populate.ts'
+import { PopulatedIndex } from './populated-index.ts'
+import { namespacesToPrune } from './prunes.ts'
+import { rehearse } from './rehearsal.ts'
+import { amountOf } from './rollout.ts'
+import { type NamespaceTemplate, templateGroups, templateResource } from './types.ts'
+
+export interface PlannedObject {
+  /** `RoleBinding/admin` */
+  readonly object: string
+  readonly action: 'create' | 'change' | 'prune' | 'orphan' | 'refuse'
+  /** For change. */
+  readonly differences?: readonly Difference[]
+  /** For refuse: why it would not be done. */
+  readonly reason?: string
+  readonly message?: string
+}
+
+export interface PlannedNamespace {
+  readonly namespace: string
+  readonly objects: readonly PlannedObject[]
+}
+
+export interface TemplatePlan {
+  readonly template: string
+  /** Is there none of this name yet. */
+  readonly isNew: boolean
+  /** Namespaces it would select. */
+  readonly matched: number
+  /** Only those where something would be done. */
+  readonly namespaces: readonly PlannedNamespace[]
+  /** Why nothing would be done all the same. */
+  readonly stop?: string
+}
+
+export interface PlanDeps {
+  readonly client: Client
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
+  const group = String(apiVersion).split('/')[0] ?? ''
+  return kind === 'NamespaceTemplate' && (templateGroups as readonly string[]).includes(group)
+}
+
+const atOnce = 16
+const pageSize = 500
+
+/**
+ * One plan for each of `templates`, as if all of them had been applied.
+ * @throws StatusError what the server would say to the template itself
+ */
+export async function planTemplates(
+  deps: PlanDeps,
+  templates: readonly KubeObject[],
+): Promise<readonly TemplatePlan[]> {
+  const { client, clock } = deps
+  const stop = new AbortController()
+  const signal = AbortSignal.any([deps.signal, stop.signal])
+  try {
+    const present = (await all(client, templateResource, signal)) as NamespaceTemplate[]
+    const known = new Map(present.map((t) => [t.metadata.name ?? '', t]))
+    const planned: NamespaceTemplate[] = []
+    for (const template of templates) {
+      planned.push(await rehearseTemplate(client, known.get(template.metadata.name ?? ''), template, signal))
+    }
+    const matchers = new Map([...present, ...planned].map((t) => [t.metadata.name ?? '', compileMatcher(t)]))
+    const namespaces = (await all(client, namespaceResource, signal)) as Namespace[]
+    let broken: unknown
+    const index = new PopulatedIndex({
+      client,
+      clock,
+      onDrift() {},
+      onError(error) {
+        broken ??= error
+        stop.abort()
+      },
+    })
+    await watchKinds(client, index, [...present, ...planned], signal).catch((error: unknown) => {
+      throw broken ?? error
+    })
+    const plans: TemplatePlan[] = []
+    for (const template of planned) {
+      const version = compileMatcher(template)
+      const isNew = !known.has(template.metadata.name ?? '')
+      plans.push({ isNew, ...(await planOne({ client, index, matchers, namespaces, signal }, version)) })
+    }
+    return plans
+  } finally {
+    stop.abort()
+  }
+}
+
+interface World {
+  readonly client: Client
+  readonly index: PopulatedIndex
+  readonly matchers: ReadonlyMap<string, Matcher>
+  readonly namespaces: readonly Namespace[]
+  readonly signal: AbortSignal
+}
+
+async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePlan, 'isNew'>> {
+  const { index, namespaces } = world
+  const { template } = version
+  const name = template.metadata.name ?? ''
+  const reachable = namespaces.filter((n) => n.metadata.deletionTimestamp === undefined && !isOptedOut(n))
+  const selected = isDisabled(template) ? [] : reachable.filter((n) => version.selects(n))
+  // A template that is switched off takes nothing away.
+  const concerned = isDisabled(template)
+    ? []
+    : reachable.filter((n) => version.selects(n) || index.holds(name, n.metadata.name ?? ''))
+  const planned: PlannedNamespace[] = []
+  for (let at = 0; at < concerned.length; at += atOnce) {
+    const batch = concerned.slice(at, at + atOnce)
+    planned.push(...(await Promise.all(batch.map((namespace) => planNamespace(world, template, namespace)))))
+  }
+  const stop = stopOf(version, index, reachable, selected.length)
+  return {
+    template: name,
+    matched: selected.length,
+    namespaces: planned.filter((n) => n.objects.length > 0),
+    ...(stop === undefined ? {} : { stop }),
+  }
+}
+
+async function planNamespace(
+  { client, index, matchers, signal }: World,
+  template: NamespaceTemplate,
+  namespace: Namespace,
+): Promise<PlannedNamespace> {
+  const rehearsal = rehearse(client)
+  const name = template.metadata.name ?? ''
+  const results = await populate(
+    { client: rehearsal.client, index },
+    {
+      namespace,
+      templates: matching(matchers.values(), namespace),
+      only: name,
+      policyOf: (of) => (of === name ? (template.spec?.deletionPolicy ?? 'Delete') : 'Keep'),
+      signal,
+    },
+  )
+  const objects = results.flatMap((result) => planObject(result, rehearsal.find(result.object)) ?? [])
+  return { namespace: namespace.metadata.name ?? '', objects }
+}
+
+function planObject(
+  { object, outcome, failure }: ObjectResult,
+  rehearsed: ReturnType<ReturnType<typeof rehearse>['find']>,
+): PlannedObject | undefined {
+  if (failure !== undefined) {
+    return { object, action: 'refuse', reason: failure.reason, message: failure.message }
+  }
+  if (outcome === 'pruned') return { object, action: 'prune' }
+  if (outcome === 'orphaned') return { object, action: 'orphan' }
+  if (rehearsed === undefined) return undefined
+  if (rehearsed.before === undefined) return { object, action: 'create' }
+  const changed = differences(rehearsed.before, rehearsed.after).map((d) => (isSecret(rehearsed.after) ? hidden(d) : d))
+  return changed.length === 0 ? undefined : { object, action: 'change', differences: changed }
+}
+
+const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret'
+
+/** A plan is read by more people than the secret is. */
+const hidden = ({ path, before, after }: Difference): Difference => ({
+  path,
+  ...(before === undefined ? {} : { before: '***' }),
+  ...(after === undefined ? {} : { after: '***' }),
+})
+
+function stopOf(
+  version: Matcher,
+  index: PopulatedIndex,
+  namespaces: readonly Namespace[],
+  matched: number,
+): string | undefined {
+  const { spec } = version.template
+  const { maxPrune } = spec?.rollout ?? {}
+  if (maxPrune === undefined || spec?.deletionPolicy === 'Orphan') return undefined
+  const byName = new Map(namespaces.map((n) => [n.metadata.name ?? '', n]))
+  const pruned = namespacesToPrune(version, index, (name) => byName.get(name)).length
+  if (pruned <= amountOf(maxPrune, () => matched)) return undefined
+  return `it would delete objects in ${pruned} namespaces, and spec.rollout.maxPrune allows ${maxPrune}`
+}
+
+/** What the server would make of it. */
+async function rehearseTemplate(
+  client: Client,
+  present: NamespaceTemplate | undefined,
+  { apiVersion: _a, kind: _k, metadata, ...content }: KubeObject,
+  signal: AbortSignal,
+): Promise<NamespaceTemplate> {
+  const options = { dryRun: true, signal }
+  const { labels, annotations } = metadata
+  const name = metadata.name ?? ''
+  if (present === undefined) {
+    return client.create(
+      templateResource,
+      { metadata: { name, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) }, ...content },
+      options,
+    )
+  }
+  const next = {
+    ...present,
+    ...content,
+    metadata: {
+      ...present.metadata,
+      labels: { ...present.metadata.labels, ...labels },
+      annotations: { ...present.metadata.annotations, ...annotations },
+    },
+  }
+  return client.update(templateResource, next, options)
+}
+
+async function watchKinds(
+  client: Client,
+  index: PopulatedIndex,
+  templates: readonly NamespaceTemplate[],
+  signal: AbortSignal,
+): Promise<void> {
+  const kinds = new Set(templates.flatMap((t) => kindsEverOf(t)))
+  await Promise.all(
+    [...kinds].map(async (text) => {
+      const slash = text.lastIndexOf('/')
+      const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
+      if (kind?.namespaced) await untilAborted(index.watchKind(kind, signal), signal)
+    }),
+  )
+}
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(signal.reason)
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}
+
+async function all(client: Client, resource: GroupVersionResource, signal: AbortSignal): Promise<KubeObject[]> {
+  const items: KubeObject[] = []
+  let next: string | undefined
+  try {
+    do {
+      const page = await client.list(resource, {
+        limit: pageSize,
+        includeUninitialized: true,
+        ...(next === undefined ? {} : { continue: next }),
+        signal,
+      })
+      items.push(...page.items)
+      next = page.metadata.continue || undefined
+    } while (next !== undefined)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    throw new Error(`the server knows no ${resource.resource}: it is not Borough, and nobody installed them`, {
+      cause: error,
+    })
+  }
+  return items
+}

@@ -1,0 +1,65 @@
+/**
+ * A client whose writes are dry runs, and that remembers what each of them would have changed. What populates through it
+ * populates nothing.
+ */
+import type { ApplyOptions, Client } from '../../client/client.ts'
+import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
+import { isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { PopulateDeps } from './populate.ts'
+
+/** One object before and after; `before` undefined = it would be created. */
+export interface Rehearsed {
+  readonly before: KubeObject | undefined
+  readonly after: KubeObject
+}
+
+export interface Rehearsal {
+  readonly client: PopulateDeps['client']
+  /** `RoleBinding/admin` */
+  find(title: string): Rehearsed | undefined
+}
+
+/** For one pass over one namespace. */
+export function rehearse(client: Client): Rehearsal {
+  const rehearsed = new Map<string, Rehearsed>()
+  const seen = new Map<string, KubeObject | undefined>()
+  const placeOf = (resource: GroupVersionResource, name: string): string =>
+    `${apiVersionOf(resource)}/${resource.resource}/${name}`
+
+  const look = async (
+    resource: GroupVersionResource,
+    ref: { readonly namespace?: string; readonly name: string },
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<KubeObject | undefined> => {
+    const place = placeOf(resource, ref.name)
+    if (seen.has(place)) return seen.get(place)
+    const found = await client.get(resource, ref, options).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined
+      throw error
+    })
+    seen.set(place, found)
+    return found
+  }
+
+  return {
+    find: (title) => rehearsed.get(title),
+    client: {
+      discovery: client.discovery,
+      async get(resource, ref, options) {
+        const found = await look(resource, ref, options)
+        // Asked again for its answer.
+        return found ?? client.get(resource, ref, options)
+      },
+      async apply(resource, object, options: ApplyOptions) {
+        const { namespace = '', name = '' } = object.metadata
+        const before = await look(resource, { namespace, name }, options)
+        const after = await client.apply(resource, object, { ...options, dryRun: true })
+        rehearsed.set(`${object.kind}/${name}`, { before, after })
+        return after
+      },
+      patch: (resource, ref, patch, options) => client.patch(resource, ref, patch, { ...options, dryRun: true }),
+      delete: (resource, ref, options) => client.delete(resource, ref, { ...options, dryRun: true }),
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** Back to what a template said before. */
+import type { Client } from '../../client/client.ts'
+import { revisionNamespace, revisionsOf } from './revisions.ts'
+import { type NamespaceTemplate, templateResource } from './types.ts'
+
+export interface RollbackRequest {
+  readonly name: string
+  /** Absent = the one before the present one. */
+  readonly generation?: number
+  readonly dryRun: boolean
+}
+
+export interface RolledBack {
+  readonly from: number
+  readonly to: number
+  /** What the template's generation is now: a step back is a change like any other. */
+  readonly generation: number
+}
+
+/** @throws StatusError, or Error with what there is to go back to */
+export async function rollbackTemplate(
+  client: Client,
+  { name, generation, dryRun }: RollbackRequest,
+  signal: AbortSignal,
+): Promise<RolledBack> {
+  const template = (await client.get(templateResource, { name }, { signal })) as NamespaceTemplate
+  const from = template.metadata.generation ?? 0
+  const revisions = await revisionsOf(client, template, signal)
+  const target = revisions.find((r) => (generation === undefined ? r.generation < from : r.generation === generation))
+  if (target === undefined) {
+    const kept = revisions.map((r) => r.generation).filter((g) => g !== from)
+    const there = kept.length === 0 ? 'no other is kept' : `kept are ${kept.join(', ')}`
+    const what = generation === undefined ? 'an earlier generation' : `generation ${generation}`
+    throw new Error(`${what} of ${name} (now ${from}) is not in ${revisionNamespace}: ${there}`)
+  }
+  // With the resourceVersion: what somebody else said meanwhile is not undone unseen.
+  const next = { ...template, spec: target.spec }
+  const updated = await client.update(templateResource, next, { dryRun, signal })
+  return { from, to: target.generation, generation: updated.metadata.generation ?? 0 }
+}

@@ -1,0 +1,56 @@
+/** A plan for somebody at a terminal. */
+import type { PlannedObject, TemplatePlan } from '../apis/templates/plan.ts'
+
+const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!' } as const
+/** Namespaces named before it says how many more there are. */
+const named = 8
+
+export function planText({ template, isNew, matched, namespaces, stop }: TemplatePlan): string {
+  const lines = [`template ${template}${isNew ? ' (new)' : ''} selects ${count(matched, 'namespace')}`]
+  const alike = new Map<string, string[]>()
+  for (const { namespace, objects } of namespaces) {
+    const text = objects.map(objectText).join('\n')
+    alike.set(text, [...(alike.get(text) ?? []), namespace])
+  }
+  for (const [text, names] of alike) {
+    const more = names.length > named ? ` and ${names.length - named} more` : ''
+    lines.push(
+      '',
+      `in ${names.length > 1 ? `${names.length} namespaces: ` : ''}${names.slice(0, named).join(', ')}${more}`,
+      text,
+    )
+  }
+  if (stop !== undefined) lines.push('', `It would stop before all of this: ${stop}.`)
+  lines.push('', summary(namespaces))
+  return `${lines.join('\n')}\n`
+}
+
+function objectText({ object, action, differences = [], reason, message }: PlannedObject): string {
+  const head = `  ${signs[action]} ${object}`
+  if (action === 'refuse') return `${head}: ${reason}: ${message}`
+  if (action === 'orphan') return `${head} (stays, without the label)`
+  return [
+    head,
+    ...differences.map(({ path, before, after }) => {
+      if (before === undefined) return `      ${path}: ${JSON.stringify(after)} (new)`
+      if (after === undefined) return `      ${path}: ${JSON.stringify(before)} (goes)`
+      return `      ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`
+    }),
+  ].join('\n')
+}
+
+function summary(namespaces: TemplatePlan['namespaces']): string {
+  if (namespaces.length === 0) return 'Nothing would change.'
+  const counts = new Map<string, number>()
+  for (const { objects } of namespaces) {
+    for (const { action } of objects) counts.set(action, (counts.get(action) ?? 0) + 1)
+  }
+  const words = { create: 'create', change: 'change', prune: 'prune', orphan: 'orphan', refuse: 'refused:' }
+  const parts = Object.entries(words).flatMap(([action, word]) => {
+    const n = counts.get(action)
+    return n === undefined ? [] : [`${word} ${n}`]
+  })
+  return `${count(namespaces.length, 'namespace')} would change. Objects: ${parts.join(', ')}.`
+}
+
+const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

@@ -1,0 +1,120 @@
+/** `borough template plan` and `borough template rollback`. */
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { KubeObject } from '../kube/types.ts'
+import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+
+interface PlanFlags extends RemoteFlags {
+  readonly filename: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+interface RollbackFlags extends RemoteFlags {
+  readonly toGeneration?: number
+  readonly dryRun: boolean
+  readonly output: 'text' | 'json'
+}
+
+/** What a plan says to a script. 1 is a fault: there is no plan. */
+const exitCodes = { nothing: 0, changes: 2 } as const
+/** Two requests per object, and there may be thousands of namespaces. */
+const planPatienceMs = 30 * 60_000
+
+const outputOption = (): Option =>
+  new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text')
+
+export function addTemplateCommand(program: Command): void {
+  const template = program.command('template').description('what templates would do, and what they said before')
+  withRemoteFlags(
+    template
+      .command('plan')
+      .description('say what namespace templates would do to the namespaces that exist, and do nothing')
+      .requiredOption('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input'),
+  )
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `
+For each namespace: what would be created, changed (from, to), pruned, refused and why. The server is asked by dry runs, as
+whoever runs this, so it takes the rights to write the objects. Namespaces that would be treated alike are named together.
+Exit codes: 0 nothing would change, 2 something would, 1 there is no plan (the template itself would be refused).
+
+Examples:
+  borough template plan -f default.yaml
+  kubectl get nstpl default -o json | jq '.spec.templates=[]' | borough template plan -f - -o json`,
+    )
+    .action(async (flags: PlanFlags) => {
+      const { systemClock } = await import('../base/clock.ts')
+      const { planTemplates } = await import('../apis/templates/plan.ts')
+      const { planText } = await import('./plan-text.ts')
+      const templates = (await Promise.all(flags.filename.map(readTemplates))).flat()
+      if (templates.length === 0) throw new Error(`${flags.filename.join(', ')} holds no NamespaceTemplate`)
+      const { client } = await openFlags(flags, 'template-plan')
+      const signal = AbortSignal.timeout(planPatienceMs)
+      const plans = await planTemplates({ client, clock: systemClock, signal }, templates)
+      process.stdout.write(
+        flags.output === 'json' ? `${JSON.stringify(plans, null, 2)}\n` : plans.map(planText).join('\n'),
+      )
+      process.exitCode = plans.some((p) => p.namespaces.length > 0) ? exitCodes.changes : exitCodes.nothing
+    })
+
+  withRemoteFlags(
+    template
+      .command('rollback')
+      .description('make a template say again what it said before')
+      .argument('<name>')
+      .option('--to-generation <n>', 'which; default: the one before the present one', parseGeneration)
+      .option('--dry-run', 'say what would be done', false),
+  )
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `
+The last ten generations of a template are kept as ControllerRevisions in kube-system. A step back is a change like any other:
+it gets a new generation, and reaches namespaces as spec.rollout says.
+
+Examples:
+  kubectl get controllerrevisions -n kube-system -l policy.borough.dev/namespace-template=default
+  borough template rollback default
+  borough template rollback default --to-generation 7 --dry-run`,
+    )
+    .action(async (name: string, flags: RollbackFlags) => {
+      const { rollbackTemplate } = await import('../apis/templates/rollback.ts')
+      const { client } = await openFlags(flags, 'template-rollback')
+      const { toGeneration, dryRun } = flags
+      const request = { name, dryRun, ...(toGeneration === undefined ? {} : { generation: toGeneration }) }
+      const done = await rollbackTemplate(client, request, AbortSignal.timeout(patienceMs))
+      if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ name, dryRun, ...done }, null, 2)}\n`)
+      else {
+        const verb = dryRun ? 'would be' : 'is'
+        process.stdout.write(`${name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`)
+      }
+    })
+}
+
+function parseGeneration(value: string): number {
+  if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return Number(value)
+}
+
+async function readTemplates(file: string): Promise<KubeObject[]> {
+  const { parseAllDocuments } = await import('yaml')
+  const { isTemplate } = await import('../apis/templates/plan.ts')
+  const body = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+  const templates: KubeObject[] = []
+  for (const document of parseAllDocuments(body)) {
+    const [fault] = document.errors
+    if (fault !== undefined) throw new Error(`${file}: ${fault.message}`, { cause: fault })
+    const object = document.toJS() as Partial<KubeObject> | null
+    if (object === null) continue
+    if (!isTemplate(object)) {
+      throw new Error(
+        `${file}: only NamespaceTemplates can be planned, this is a ${object.kind} of ${object.apiVersion}`,
+      )
+    }
+    if (!object.metadata?.name) throw new Error(`${file}: a template without metadata.name`)
+    templates.push({ ...object, metadata: object.metadata })
+  }
+  return templates
+}

@@ -1,0 +1,85 @@
+/** `borough template` as somebody at a terminal uses it, over a socket, by a kubeconfig. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { borough } from './borough-process.ts'
+
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+const configMaps = { ...namespaces, resource: 'configmaps' }
+const templates = { group: 'policy', version: 'v1alpha1', resource: 'namespacetemplates' }
+const manifest = (value: string): string => `
+apiVersion: policy/v1alpha1
+kind: NamespaceTemplate
+metadata: {name: t}
+spec:
+  namespaces: {nameSelector: {include: [team-*]}}
+  templates: [{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {a: ${JSON.stringify(value)}}}]
+`
+let folder: string
+let plane: TestControlPlane
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'borough-template-'))
+  plane = await startControlPlane({ port: 0 })
+  await writeFile(join(folder, 'kubeconfig'), plane.kubeconfig)
+  for (const value of ['1', '2']) await writeFile(join(folder, `${value}.yaml`), manifest(value))
+  await plane.client.create(templates, {
+    metadata: { name: 't' },
+    spec: {
+      namespaces: { nameSelector: { include: ['team-*'] } },
+      templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '1' } }],
+    },
+  })
+  for (const name of ['team-a', 'team-b']) await plane.client.create(namespaces, { metadata: { name } })
+})
+afterAll(async () => {
+  await plane[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+const run = (...args: string[]) => borough(['template', ...args, '--kubeconfig', join(folder, 'kubeconfig')])
+
+test('plan exits 0 where nothing would change, 2 where something would, 1 where there is no plan', async () => {
+  const [same, changed, json, none] = await Promise.all([
+    run('plan', '-f', join(folder, '1.yaml')),
+    run('plan', '-f', join(folder, '2.yaml')),
+    run('plan', '-f', join(folder, '2.yaml'), '-o', 'json'),
+    run('plan', '-f', join(folder, 'kubeconfig')),
+  ])
+  expect(same).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: 'template t selects 2 namespaces\n\nNothing would change.\n',
+  })
+  expect(changed).toEqual({
+    code: 2,
+    stderr: '',
+    stdout:
+      'template t selects 2 namespaces\n\nin 2 namespaces: team-a, team-b\n  ~ ConfigMap/one\n      data.a: "1" → "2"\n\n' +
+      '2 namespaces would change. Objects: change 2.\n',
+  })
+  expect(json.code).toBe(2)
+  expect(JSON.parse(json.stdout)).toMatchObject([
+    { template: 't', isNew: false, matched: 2, namespaces: [{ namespace: 'team-a' }, { namespace: 'team-b' }] },
+  ])
+  expect(none).toMatchObject({ code: 1, stdout: '' })
+  expect(none.stderr).toMatch(/^borough: .*only NamespaceTemplates can be planned, this is a Config of v1\n$/)
+})
+
+test('rollback makes the template say again what it said before', async () => {
+  const at = { namespace: 'team-a', name: 'one' }
+  const says = (value: string) =>
+    waitFor(plane.client, configMaps, at, (o) => JSON.stringify(o?.['data']) === `{"a":"${value}"}`)
+  await plane.client.patch(
+    templates,
+    { name: 't' },
+    { spec: { templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '2' } }] } },
+  )
+  await says('2')
+  const done = await run('rollback', 't')
+  expect(done).toEqual({ code: 0, stderr: '', stdout: 't is back at generation 1, as generation 3\n' })
+  await says('1')
+})

@@ -1,0 +1,291 @@
+/**
+ * Templates that are wrong: told when they are written where that can be known then; else an event and a condition that
+ * name the object and the reason, and everything else is applied.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
+import { waitFor } from '../support/wait-for.ts'
+import {
+  conditionOf,
+  configMap,
+  configMapResource,
+  namespaceResource,
+  ofUsers,
+  PopulationWorld,
+  refusal,
+  templateResource,
+} from './population-world.ts'
+
+let world: PopulationWorld
+beforeEach(async () => {
+  world = await PopulationWorld.start()
+})
+afterEach(() => world[Symbol.asyncDispose]())
+
+const good = configMap('good')
+const widget: JsonObject = { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name: 'w' } }
+const secondary = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name: 'b' } }
+
+describe('refused when it is written, with the field', () => {
+  const rows: { name: string; objects: JsonObject[]; want: { field: string; message: string } }[] = [
+    {
+      name: 'a cluster-scoped kind',
+      objects: [good, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } }],
+      want: { field: 'spec.templates[1].kind', message: 'does not live in namespaces' },
+    },
+    {
+      name: 'a name clash inside the template',
+      objects: [good, good],
+      want: { field: 'spec.templates[1]', message: 'Duplicate value: "ConfigMap/good"' },
+    },
+    {
+      name: 'an invalid object: its name',
+      objects: [good, configMap('Not_Legal')],
+      want: { field: 'spec.templates[1].metadata.name', message: 'RFC 1123' },
+    },
+    {
+      name: 'an invalid object: a value of the wrong type',
+      objects: [good, { ...configMap('x'), data: { a: 1 } }],
+      want: { field: 'spec.templates[1]', message: 'cannot unmarshal number into Go struct field ConfigMap.data' },
+    },
+    {
+      name: 'an invalid object: what its kind requires',
+      objects: [good, { ...secondary, subjects: [] }],
+      want: { field: 'spec.templates[1].roleRef.name', message: 'Required value' },
+    },
+    {
+      name: 'a token in a key',
+      objects: [good, configMap('x', { '$(CREATOR)': 'x' })],
+      want: { field: 'spec.templates[1]', message: 'tokens are replaced in values, never in keys' },
+    },
+    {
+      name: 'an object with a namespace of its own',
+      objects: [{ ...configMap('x'), metadata: { name: 'x', namespace: 'kube-system' } }],
+      want: { field: 'spec.templates[0].metadata.namespace', message: 'must be empty' },
+    },
+  ]
+  test.each(rows)('$name', async ({ objects, want }) => {
+    const status = await refusal(world.template('t', objects))
+    expect(status).toMatchObject({ code: 422, reason: 'Invalid' })
+    expect(status.details?.causes).toContainEqual(
+      expect.objectContaining({ field: want.field, message: expect.stringContaining(want.message) }),
+    )
+  })
+
+  test('a name clash between templates', async () => {
+    await world.template('a', [good])
+    const status = await refusal(world.template('b', [configMap('other'), good]))
+    expect(status.details?.causes).toMatchObject([
+      { field: 'spec.templates[1]', message: expect.stringContaining('template "a" gives it to the same namespaces') },
+    ])
+  })
+
+  test('more than 1.5 MiB of objects', async () => {
+    const big = Array.from({ length: 4 }, (_, i) => configMap(`c${i}`, { a: 'x'.repeat(450_000) }))
+    expect(await refusal(world.template('t', big))).toMatchObject({ code: 413, reason: 'RequestEntityTooLarge' })
+  })
+
+  test('a template that grants more than its author has', async () => {
+    const author = await world.creator('author')
+    const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
+    await world.admin.patch(
+      { ...rbac, resource: 'clusterroles' },
+      { name: 'test-creator' },
+      {
+        rules: [
+          { verbs: ['*'], apiGroups: ['policy.borough.dev'], resources: ['namespacetemplates'] },
+          { verbs: ['*'], apiGroups: [rbac.group], resources: ['rolebindings'] },
+        ],
+      },
+    )
+    const binding = {
+      ...secondary,
+      roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ kind: 'User', apiGroup: rbac.group, name: '$(CREATOR)' }],
+    }
+    const write = author.create(templateResource, {
+      metadata: { name: 't' },
+      spec: { namespaces: ofUsers, templates: [binding] },
+    })
+    const status = await refusal(write)
+    expect(status.code).toBe(403)
+    expect(status.message).toContain("can't give through a template what they may not do themselves: spec.templates[0]")
+  })
+
+  test('an object that was accepted before stands in nobody’s way', async () => {
+    await world.template('t', [good])
+    await world.edit('t', { adopt: true })
+    await world.admin.patch(templateResource, { name: 't' }, { metadata: { labels: { a: 'b' } } })
+  })
+})
+
+describe('a warning when it is written', () => {
+  const body = (objects: JsonObject[], spec: JsonObject = {}): object => ({
+    metadata: { name: 't' },
+    spec: { namespaces: ofUsers, ...spec, templates: objects },
+  })
+  const path = '/apis/policy.borough.dev/v1alpha1/namespacetemplates'
+
+  test('an unknown field of an object', async () => {
+    expect(await world.createWarnings(path, body([{ ...good, dada: {} }]))).toEqual([
+      String.raw`spec.templates[0]: unknown field \"dada\"`,
+    ])
+  })
+
+  test('an unknown kind, with what it means for new namespaces', async () => {
+    expect(await world.createWarnings(path, body([widget]))).toEqual([
+      'spec.templates[0]: no kind Widget in ex.io/v1 is served: new namespaces stay Initializing until there is one; spec.failurePolicy: Ignore would let them go',
+    ])
+  })
+})
+
+describe('1 MB of objects', () => {
+  test('is accepted and given', async () => {
+    await world.template(
+      't',
+      Array.from({ length: 10 }, (_, i) => configMap(`c${i}`, { a: 'x'.repeat(100_000) })),
+    )
+    await world.namespace('team')
+    expect(await world.data('team', 'c9')).toEqual({ a: 'x'.repeat(100_000) })
+    await world.status('t', (s) => s['synced'] === 1)
+  })
+})
+
+describe('what shows at population', () => {
+  interface Row {
+    name: string
+    given?: () => Promise<unknown>
+    bad: JsonObject
+    spec?: JsonObject
+    by?: string
+    want: { object: string; reason: string; message: string }
+  }
+  const rows: Row[] = [
+    {
+      name: 'an unknown kind',
+      bad: widget,
+      want: { object: 'Widget/w', reason: 'UnknownKind', message: 'no kind Widget in ex.io/v1 is served' },
+    },
+    {
+      name: 'an unknown kind of a group that is served',
+      bad: { ...widget, apiVersion: 'apps/v1' },
+      want: { object: 'Widget/w', reason: 'UnknownKind', message: 'no kind Widget in apps/v1 is served' },
+    },
+    {
+      name: 'an object that becomes invalid by its tokens',
+      by: 'Not_Legal',
+      bad: configMap('of-$(CREATOR)'),
+      want: { object: 'ConfigMap/of-Not_Legal', reason: 'Invalid', message: 'RFC 1123' },
+    },
+    {
+      name: 'an object that admission refuses',
+      bad: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p' },
+        spec: { serviceAccountName: 'nobody', containers: [{ name: 'c', image: 'i' }] },
+      },
+      want: { object: 'Pod/p', reason: 'Forbidden', message: 'serviceaccount "nobody" not found' },
+    },
+    {
+      name: 'an object that was there before',
+      given: () =>
+        world.admin.create(configMapResource, { ...configMap('bad'), metadata: { namespace: 'team', name: 'bad' } }),
+      bad: configMap('bad', { a: '2' }),
+      want: { object: 'ConfigMap/bad', reason: 'AlreadyExists', message: 'it was there before' },
+    },
+  ]
+  test.each(rows)('$name: events and conditions name it, the others are applied', async (row) => {
+    await world.namespace('team', {}, row.by === undefined ? world.admin : await world.creator(row.by))
+    await row.given?.()
+    await world.template('t', [configMap('first'), row.bad, configMap('last')])
+    const { object, reason, message } = row.want
+    const status = await world.status('t', (s) => s['failed'] === 1)
+    expect(status).toMatchObject({ matched: 1, synced: 0, failures: [{ namespace: 'team', object, reason }] })
+    expect((status['failures'] as JsonObject[])[0]?.['message']).toContain(message)
+    expect(conditionOf(status, 'Synced')).toMatchObject({ status: 'False', reason })
+    const team = await waitFor(world.admin, namespaceResource, { name: 'team' }, (n) => populated(n) !== undefined)
+    expect(populated(team)).toMatchObject({ status: 'False', reason, message: expect.stringContaining(`${object}: `) })
+    for (const [kind, where] of [
+      ['Namespace', 'team'],
+      ['NamespaceTemplate', 'default'],
+    ] as const) {
+      const told = await world.eventsAbout(kind, `Population${reason}`, where)
+      expect(told, kind).toHaveLength(1)
+      expect(told[0]).toContain(object)
+      expect(told[0]).toContain(message)
+    }
+    expect(await world.data('team', 'first')).toEqual({ a: '1' })
+    expect(await world.data('team', 'last')).toEqual({ a: '1' })
+  })
+
+  const populated = (namespace: KubeObject | undefined): JsonObject | undefined =>
+    conditionOf((namespace?.['status'] ?? {}) as JsonObject, 'Populated')
+})
+
+describe('the gate', () => {
+  const uninitialized = { includeUninitialized: true }
+  const phaseOf = (o: KubeObject | undefined): unknown => (o?.['status'] as JsonObject | undefined)?.['phase']
+
+  test('stays shut while an object can not be made, and opens when it can', async () => {
+    await world.template('t', [good, widget])
+    const made = await world.admin.create(namespaceResource, { metadata: { name: 'team' } }, uninitialized)
+    expect(phaseOf(made)).toBe('Initializing')
+    await world.status('t', (s) => s['failed'] === 1)
+    expect(phaseOf(await world.admin.get(namespaceResource, { name: 'team' }))).toBe('Initializing')
+    expect(await world.data('team', 'good')).toEqual({ a: '1' })
+    await world.edit('t', { templates: [good] })
+    await waitFor(world.admin, namespaceResource, { name: 'team' }, (n) => phaseOf(n) === 'Active')
+  })
+
+  test('opens with failurePolicy Ignore, and what is missing is told', async () => {
+    await world.template('t', [good, widget], { failurePolicy: 'Ignore' })
+    expect(phaseOf(await world.namespace('team'))).toBe('Active')
+    expect(await world.data('team', 'good')).toEqual({ a: '1' })
+    await world.status('t', (s) => s['failed'] === 1)
+  })
+
+  test('one template that holds is enough to hold', async () => {
+    await world.template('a', [widget], { failurePolicy: 'Ignore' })
+    await world.template('b', [{ ...widget, metadata: { name: 'v' } }])
+    await world.admin.create(namespaceResource, { metadata: { name: 'team' } }, uninitialized)
+    await world.status('b', (s) => s['failed'] === 1)
+    expect(phaseOf(await world.admin.get(namespaceResource, { name: 'team' }))).toBe('Initializing')
+  })
+})
+
+describe('never destroys by accident', () => {
+  const one = { namespace: 'team', name: 'one' }
+  const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: one, data: { theirs: 'x' } }
+
+  test('an object that somebody else applies too is let go, not deleted, and it is told', async () => {
+    await world.template('t', [configMap('one')])
+    await world.namespace('team')
+    await world.admin.apply(configMapResource, theirs, { fieldManager: 'gitops' })
+    await world.edit('t', { templates: [] })
+    const left = await waitFor(
+      world.admin,
+      configMapResource,
+      one,
+      (o) => o?.metadata.labels?.['policy/namespace-template-name'] === undefined,
+    )
+    expect(left?.['data']).toEqual({ a: '1', theirs: 'x' })
+    await expect
+      .poll(() => world.eventsAbout('NamespaceTemplate', 'PopulationTakenOver', 'default'))
+      .toEqual([
+        'ConfigMap/one in namespace team: it is not deleted, only its label is taken off: "gitops" applies it too',
+      ])
+  })
+
+  test('an object whose label somebody took off is no longer ours', async () => {
+    await world.template('t', [configMap('one')])
+    await world.namespace('team')
+    await world.admin.patch(configMapResource, one, {
+      metadata: { labels: { 'policy/namespace-template-name': null } },
+    })
+    await world.status('t', (s) => JSON.stringify(s).includes('AlreadyExists'))
+    await world.admin.delete(templateResource, { name: 't' })
+    await waitFor(world.admin, templateResource, { name: 't' }, (t) => t === undefined)
+    expect(await world.data('team', 'one')).toEqual({ a: '1' })
+  })
+})
