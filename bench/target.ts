@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -39,8 +39,10 @@ export interface StartedProcess extends AsyncDisposable {
 /** `borough up` until its ready line. */
 export async function startProcess(dataDir: string): Promise<StartedProcess> {
   const began = performance.now()
-  const args = [executable, 'up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-o', 'json']
-  const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = ['up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-o', 'json']
+  // As a user would: the executable, with this Node as the first on the path.
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` }
+  const child: ChildProcess = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'], env })
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })
   const [line] = (await Promise.race([

@@ -27,10 +27,10 @@ function main([command, ...args]) {
   }
   if (!installed() && !install()) return 1
   const env = { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` }
-  if (command === 'test') return run([join(root, 'tools', 'check.mjs'), ...args], env)
+  if (command === 'test') return run(ownNode, [join(root, 'tools', 'check.mjs'), ...args], env)
   const built = spawnSync(ownNode, [join(root, 'tools', 'build.mjs')], { cwd: root, env, stdio: ['ignore', 2, 2] })
   if (built.status !== 0) return 1
-  return run([join(root, 'bin', 'borough.mjs'), 'up', ...args], env)
+  return run(join(root, 'bin', 'borough.mjs'), ['up', ...args], env)
 }
 
 /**
@@ -78,8 +78,8 @@ function install() {
  * It gets a process group of its own. A terminal sends Ctrl-C to every process of the group in front, and npm sends it
  * once more: without a group of its own the server would hear it two or three times, and a second one means 'now!'.
  */
-function run(args, env) {
-  const child = spawn(ownNode, args, { cwd: process.cwd(), env, stdio: 'inherit', detached: true })
+function run(program, args, env) {
+  const child = spawn(program, args, { cwd: process.cwd(), env, stdio: 'inherit', detached: true })
   const heard = new Map()
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
   const forward = (signal) => {
@@ -97,7 +97,7 @@ function run(args, env) {
     forward('SIGTERM')
   }, 500)
   child.on('error', (error) => {
-    process.stderr.write(`${ownNode} does not run: ${error.message}\n`)
+    process.stderr.write(`${program} does not run: ${error.message}\n`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {
