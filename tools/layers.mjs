@@ -39,13 +39,14 @@ const layers = {
   controller: ['base', 'kube', 'client'],
   apis: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
-    ...['admission/admission.ts', 'authz/authz.ts', 'controller/controller.ts'],
+    ...['admission/admission.ts', 'authz/authz.ts', 'authz/explain-refusal.ts', 'controller/controller.ts'],
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
+    ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }

@@ -5,7 +5,7 @@ import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
 import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
 import type { AuthzAttributes } from '../authz/authz.ts'
-import { forbiddenError, requireAllowed } from '../authz/forbidden.ts'
+import { requireAllowed } from '../authz/forbidden.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
@@ -39,6 +39,7 @@ import { parseYaml } from '../kube/yaml-body.ts'
 import { translated } from '../registry/errors.ts'
 import { type OpenAudit } from './audit.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
+import { refusalWith } from './explained-refusals.ts'
 import { applyWith } from './field-ownership.ts'
 import type { Metrics } from './metrics.ts'
 import { isShared } from './storage.ts'
@@ -69,7 +70,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   })
   const authorization: AuthorizeOptions = {
     decide: (attributes) => authorizer.authorize(attributes),
-    refuse: (attributes, { reason }) => forbiddenError(attributes, reason),
+    refuse: refusalWith(core),
     ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
     refresh: async () => {
       await core.lister.refresh()
@@ -83,7 +84,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     renderer,
     visibility: visibilityOf(core),
     awaitCreated: holdUntilInitialized(core),
-    requireCreate: (context) => requireAuthorized(authorization, { ...attributesOf(context), verb: 'create' }),
+    requireCreate: (context) => requireAuthorized(authorization, { ...attributesOf(context), verb: 'create' }, context),
     createsOnUpdate: ({ type }: { type: ResourceType }) => core.strategyOf(type).createOnUpdate === true,
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,

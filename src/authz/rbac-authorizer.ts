@@ -11,10 +11,11 @@ import type { Clock } from '../base/clock.ts'
 import { quote } from '../kube/go-quote.ts'
 import type { Binding, Role } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Authorizer, AuthzAttributes, AuthzDecision, ResourceAttributes, RuleSet } from './authz.ts'
+import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from './authz.ts'
 import { allowedReason, BindingIndex, type IndexedBinding, indexedBinding } from './binding-index.ts'
 import { DepartedNamespaces, type DepartedOptions } from './departed-namespaces.ts'
-import { CompiledRules, type RuleRequest } from './rbac-rules.ts'
+import { isRead, namespaceOf, ruleTest } from './rbac-request.ts'
+import { CompiledRules } from './rbac-rules.ts'
 import type { RbacObject, RbacSource } from './rbac-source.ts'
 
 /** The bindings of one scope, by name and by subject, and its roles, compiled on first use. */
@@ -125,16 +126,8 @@ export class RbacAuthorizer implements Authorizer, Disposable {
   authorize(attributes: AuthzAttributes): AuthzDecision {
     const { user } = attributes
     let failures: Set<string> | undefined
-    let accepts: (rules: CompiledRules) => boolean
-    let namespace = ''
-    if (attributes.path !== undefined) {
-      const { verb, path } = attributes
-      accepts = (rules) => rules.allowsPath(verb, path)
-    } else {
-      const request = ruleRequest(attributes)
-      namespace = scopeOf(attributes)
-      accepts = (rules) => rules.allowsResource(request)
-    }
+    const accepts = ruleTest(attributes)
+    const namespace = namespaceOf(attributes)
     const grants = (binding: IndexedBinding): boolean => {
       this.#examined++
       const rules = this.#rulesOf(binding)
@@ -276,24 +269,6 @@ export class RbacAuthorizer implements Authorizer, Disposable {
 }
 
 const nameOf = (next: RbacObject | undefined, old: RbacObject | undefined): string => (next ?? old)?.name ?? ''
-
-const isRead = (verb: string): boolean => verb === 'get' || verb === 'list' || verb === 'watch'
-
-/**
- * `kubectl delete namespace x` waits with a list and a watch of namespaces by `metadata.name=x`. Such a request shows
- * x alone, so rights inside x count for it as they count for GET, where the path itself makes x the namespace.
- * Upstream looks at cluster-wide rights only. Our choice.
- */
-function scopeOf(a: ResourceAttributes): string {
-  if (a.namespace === '' && a.resource === 'namespaces' && a.group === '' && isRead(a.verb)) return a.name
-  return a.namespace
-}
-
-function ruleRequest(a: ResourceAttributes): RuleRequest {
-  const { verb, group, name, subresource } = a
-  if (!subresource) return { verb, group, resource: a.resource, anySubresource: '', name }
-  return { verb, group, resource: `${a.resource}/${subresource}`, anySubresource: `*/${subresource}`, name }
-}
 
 function missingRole(binding: IndexedBinding): string {
   if (binding.roleKind === 'ClusterRole' || binding.roleKind === 'Role') {

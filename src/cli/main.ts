@@ -7,6 +7,7 @@ import { addTemplateCommand } from './template.ts'
 import { addTokenCommand } from './token.ts'
 import { addUpCommand } from './up.ts'
 import { addWhyCommand } from './why.ts'
+import { addWhyDeniedCommand } from './why-denied.ts'
 
 const program = new Command('borough')
   .description('A Kubernetes-compatible namespace control plane')
@@ -19,6 +20,7 @@ addUpCommand(program)
 addKubeconfigCommand(program)
 addTokenCommand(program)
 addWhyCommand(program)
+addWhyDeniedCommand(program)
 addFinalizeCommand(program)
 addTemplateCommand(program)
 

@@ -15,7 +15,7 @@ export interface AuthorizeOptions {
    */
   readonly narrow?: (attributes: AuthzAttributes) => string | undefined
   /** The words of a refusal, as an error to throw. */
-  readonly refuse: (attributes: AuthzAttributes, decision: AuthzDecision) => Error
+  readonly refuse: (attributes: AuthzAttributes, decision: AuthzDecision, context: RequestContext) => Error
 }
 
 export function authorize(options: AuthorizeOptions): Stage {
@@ -26,7 +26,7 @@ export function authorize(options: AuthorizeOptions): Stage {
       const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
       context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
       if (narrowed !== undefined) context.onlyOwn = true
-      else if (!decision.allowed) throw options.refuse(attributes, decision)
+      else if (!decision.allowed) throw options.refuse(attributes, decision, context)
       return next(request, context)
     }
     // Nearly all requests are allowed at once: those cost no promise.
@@ -40,9 +40,13 @@ export function authorize(options: AuthorizeOptions): Stage {
 }
 
 /** @throws Error as `refuse` words it */
-export async function requireAuthorized(options: AuthorizeOptions, attributes: AuthzAttributes): Promise<void> {
+export async function requireAuthorized(
+  options: AuthorizeOptions,
+  attributes: AuthzAttributes,
+  context: RequestContext,
+): Promise<void> {
   const decision = await decided(options, attributes)
-  if (!decision.allowed) throw options.refuse(attributes, decision)
+  if (!decision.allowed) throw options.refuse(attributes, decision, context)
 }
 
 async function decided({ decide, refresh }: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {

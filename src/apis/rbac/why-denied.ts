@@ -1,0 +1,160 @@
+/**
+ * Why somebody may not do something, and who may: asked of a server as any client asks, with the rights of who asks, so
+ * it works against any cluster. Whether it is allowed at all is the server's word (an access review); what would have
+ * allowed it is read from roles and bindings.
+ */
+import type { AuthzAttributes } from '../../authz/authz.ts'
+import { explainRefusal, type RefusalExplanation } from '../../authz/explain-refusal.ts'
+import type { Client, ServedKind } from '../../client/client.ts'
+import { type GroupVersionResource, qualifiedResource } from '../../kube/gvk.ts'
+import {
+  type Binding,
+  clusterRoleBindingsResource,
+  clusterRolesResource,
+  type Role,
+  roleBindingsResource,
+  rolesResource,
+} from '../../kube/rbac.ts'
+import { isForbidden, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { authenticatedGroup, serviceAccountUser, type UserInfo } from '../../kube/user.ts'
+
+/** What is asked about. A resource begins with no slash: `pods`, `deployments.apps`, `pods/log`; a path with one. */
+export interface Question {
+  readonly verb: string
+  readonly target: string
+  readonly name: string
+  /** '' = cluster scope, or all namespaces. */
+  readonly namespace: string
+  /** undefined = who asks. */
+  readonly subject: { readonly user: string; readonly groups: readonly string[] } | undefined
+}
+
+export interface AccessAnswer {
+  readonly user: UserInfo
+  readonly attributes: AuthzAttributes
+  readonly allowed: boolean
+  /** The server's. */
+  readonly reason: string
+  /** Only of a refusal. */
+  readonly explanation?: RefusalExplanation
+}
+
+const reviews = { group: 'authorization.k8s.io', version: 'v1' } as const
+/** Objects that are asked for at a time. */
+const pageLength = 500
+
+/** @throws StatusError where an access review is refused, Error where the server has no such resource. */
+export async function whyDenied(client: Client, question: Question, signal: AbortSignal): Promise<AccessAnswer> {
+  const user = question.subject ? subjectOf(question.subject) : await whoAmI(client, signal)
+  const attributes = await attributesOf(client, question, user)
+  const { allowed, reason } = await review(client, attributes, question.subject === undefined, signal)
+  if (allowed) return { user, attributes, allowed, reason }
+  const namespace = attributes.path === undefined ? attributes.namespace : ''
+  const listed = <T extends KubeObject>(resource: GroupVersionResource, within = ''): Promise<T[] | undefined> =>
+    readable<T>(client, resource, within, signal)
+  const [clusterRoles, clusterRoleBindings, roles, roleBindings] = await Promise.all([
+    listed<Role>(clusterRolesResource),
+    listed<Binding>(clusterRoleBindingsResource),
+    namespace === '' ? [] : listed<Role>(rolesResource, namespace),
+    namespace === '' ? [] : listed<Binding>(roleBindingsResource, namespace),
+  ])
+  const objects = { clusterRoles, clusterRoleBindings, roles, roleBindings }
+  return { user, attributes, allowed, reason, explanation: explainRefusal(attributes, objects) }
+}
+
+/** As the server would take somebody of that name for: with the groups that come by themselves. */
+function subjectOf({ user, groups }: NonNullable<Question['subject']>): UserInfo {
+  const [system, kind, namespace = '', name = ''] = user.split(':')
+  const own = system === 'system' && kind === 'serviceaccount' ? serviceAccountUser(namespace, name).groups : []
+  return { username: user, groups: [...new Set([...groups, ...own, authenticatedGroup])] }
+}
+
+async function whoAmI(client: Client, signal: AbortSignal): Promise<UserInfo> {
+  try {
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const body = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' }
+    const answer = (await client.request('POST', path, body, { signal })) as {
+      status?: { userInfo?: Partial<UserInfo> }
+    }
+    const { username = '', groups = [] } = answer.status?.userInfo ?? {}
+    return { username, groups }
+  } catch (error) {
+    // Before 1.28 nobody could ask.
+    if (isNotFound(error)) return { username: '', groups: [] }
+    throw error
+  }
+}
+
+async function attributesOf(client: Client, question: Question, user: UserInfo): Promise<AuthzAttributes> {
+  const { verb, target, name, namespace } = question
+  if (target.startsWith('/')) return { user, verb, path: target }
+  const [resource = '', ...sub] = target.split('/')
+  const served = findKind(await client.discovery.kinds(), resource)
+  if (!served) throw new Error(`the server has no resource ${JSON.stringify(resource)}; use its plural, as in pods`)
+  return {
+    user,
+    verb,
+    group: served.group,
+    version: served.version,
+    resource: served.resource,
+    ...(sub.length > 0 ? { subresource: sub.join('/') } : {}),
+    // The path of a namespace makes it the namespace of the request.
+    namespace: served.namespaced ? namespace : isNamespaces(served) ? name : '',
+    name,
+  }
+}
+
+const isNamespaces = ({ group, resource }: ServedKind): boolean => group === '' && resource === 'namespaces'
+
+function findKind(kinds: readonly ServedKind[], asked: string): ServedKind | undefined {
+  const wanted = asked.toLowerCase()
+  return (
+    kinds.find((k) => qualifiedResource(k) === wanted) ??
+    kinds.find((k) => k.resource === wanted) ??
+    kinds.find((k) => k.kind.toLowerCase() === wanted)
+  )
+}
+
+async function review(
+  client: Client,
+  { user, ...asked }: AuthzAttributes,
+  self: boolean,
+  signal: AbortSignal,
+): Promise<{ allowed: boolean; reason: string }> {
+  const kind = self ? 'SelfSubjectAccessReview' : 'SubjectAccessReview'
+  const path = `/apis/${reviews.group}/${reviews.version}/${kind.toLowerCase()}s`
+  const what = asked.path === undefined ? { resourceAttributes: asked } : { nonResourceAttributes: asked }
+  const who = self ? {} : { user: user.username, groups: user.groups }
+  const body = { kind, apiVersion: `${reviews.group}/${reviews.version}`, spec: { ...what, ...who } }
+  const answer = (await client.request('POST', path, body, { signal })) as {
+    status?: { allowed?: boolean; reason?: string }
+  }
+  return { allowed: answer.status?.allowed === true, reason: answer.status?.reason ?? '' }
+}
+
+/** undefined = it may not be read. */
+async function readable<T extends KubeObject>(
+  client: Client,
+  resource: GroupVersionResource,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<T[] | undefined> {
+  const items: T[] = []
+  try {
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const page = await client.list(resource, {
+        limit: pageLength,
+        signal,
+        ...(namespace === '' ? {} : { namespace }),
+        ...(token === '' ? {} : { continue: token }),
+      })
+      items.push(...(page.items as T[]))
+      token = page.metadata.continue || undefined
+    }
+  } catch (error) {
+    if (isForbidden(error)) return undefined
+    throw error
+  }
+  return items
+}

@@ -1,0 +1,139 @@
+/**
+ * What would have allowed a refused request: bindings that give it to others, and roles that nobody is bound to here.
+ * Works on plain objects, so that it can be asked on the server and of any cluster. Costs what there is of bindings and
+ * roles in the cluster's and the request's scope: only for those who ask.
+ */
+import { quote } from '../kube/go-quote.ts'
+import { type Binding, type Role, rbacGroup } from '../kube/rbac.ts'
+import type { UserInfo } from '../kube/user.ts'
+import type { AuthzAttributes } from './authz.ts'
+import { indexedBinding } from './binding-index.ts'
+import { namespaceOf, ruleTest } from './rbac-request.ts'
+import { CompiledRules } from './rbac-rules.ts'
+
+/** The objects of one kind; undefined = who asks may not read them. */
+type Readable<T> = Iterable<T> | undefined
+
+/** Roles and RoleBindings are those of one namespace. */
+export interface RbacObjects {
+  readonly clusterRoles: Readable<Role>
+  readonly clusterRoleBindings: Readable<Binding>
+  readonly roles: Readable<Role>
+  readonly roleBindings: Readable<Binding>
+}
+
+export interface RoleName {
+  readonly kind: 'ClusterRole' | 'Role'
+  readonly name: string
+}
+
+export interface OthersBinding {
+  readonly kind: 'ClusterRoleBinding' | 'RoleBinding'
+  /** '' for a ClusterRoleBinding. */
+  readonly namespace: string
+  readonly name: string
+  readonly role: RoleName
+  /** `Group "devs"`, `ServiceAccount "name/namespace"` */
+  readonly subjects: readonly string[]
+}
+
+export interface RefusalExplanation {
+  /** Those of the namespace first, then by name. */
+  readonly bindings: readonly OthersBinding[]
+  /** Narrowest first: by the number of what their rules name. */
+  readonly roles: readonly RoleName[]
+  /** Bindings of the user that refer to a role that is not there. */
+  readonly broken: readonly OthersBinding[]
+  /** `rolebindings.rbac.authorization.k8s.io`, …: could not be read, so what they hold is not here. */
+  readonly unread: readonly string[]
+}
+
+export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects): RefusalExplanation {
+  const { user } = attributes
+  const namespace = namespaceOf(attributes)
+  const allows = ruleTest(attributes)
+  const clusterRoles = compiled(objects.clusterRoles)
+  const roles = compiled(namespace === '' ? [] : objects.roles)
+  const bindings: OthersBinding[] = []
+  const broken: OthersBinding[] = []
+  for (const [home, list] of [
+    [namespace, namespace === '' ? [] : objects.roleBindings],
+    ['', objects.clusterRoleBindings],
+  ] as const) {
+    for (const binding of list ?? []) {
+      const described = describe(home, binding)
+      const known = described.role.kind === 'ClusterRole' ? clusterRoles : home === '' ? undefined : roles
+      const rules = known?.get(described.role.name)
+      if (rules && allows(rules)) bindings.push(described)
+      if (known && !rules && concerns(home, binding, user)) broken.push(described)
+    }
+  }
+  const fitting = [...named('Role', roles), ...named('ClusterRole', clusterRoles)].filter(({ rules }) => allows(rules))
+  return {
+    bindings,
+    broken,
+    roles: fitting.sort((a, b) => breadth(a.rules) - breadth(b.rules)).map(({ kind, name }) => ({ kind, name })),
+    unread: [
+      ...(namespace !== '' && !objects.roleBindings ? [`rolebindings.${rbacGroup}`] : []),
+      ...(objects.clusterRoleBindings ? [] : [`clusterrolebindings.${rbacGroup}`]),
+      ...(namespace !== '' && !objects.roles ? [`roles.${rbacGroup}`] : []),
+      ...(objects.clusterRoles ? [] : [`clusterroles.${rbacGroup}`]),
+    ],
+  }
+}
+
+/** One sentence for each thing, at most `limit` of a kind, for those who read an answer. */
+export function explanationLines(explanation: RefusalExplanation, limit = 10): readonly string[] {
+  const { bindings, roles, broken, unread } = explanation
+  const more = (all: readonly unknown[], what: string): string[] =>
+    all.length > limit ? [`and ${all.length - limit} more ${what}`] : []
+  const role = ({ kind, name }: RoleName): string => `${kind} ${quote(name)}`
+  return [
+    ...broken.slice(0, limit).map((b) => `${bindingName(b)} refers to ${role(b.role)}, which is not there`),
+    ...bindings.slice(0, limit).map((b) => `${bindingName(b)} of ${role(b.role)} allows it to ${toWhom(b)}`),
+    ...more(bindings, 'bindings'),
+    ...roles.slice(0, limit).map((r) => `${role(r)} would allow it through a binding`),
+    ...more(roles, 'roles'),
+    ...unread.map((resource) => `${resource} can't be listed by who asks`),
+  ]
+}
+
+/** `RoleBinding "name/namespace"`, as upstream writes it in the reason for a yes. */
+export const bindingName = ({ kind, name, namespace }: OthersBinding): string =>
+  `${kind} ${quote(namespace === '' ? name : `${name}/${namespace}`)}`
+
+export const toWhom = ({ subjects }: OthersBinding): string => (subjects.length === 0 ? 'nobody' : subjects.join(', '))
+
+function describe(namespace: string, binding: Binding): OthersBinding {
+  const name = binding.metadata.name ?? ''
+  return {
+    kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
+    namespace,
+    name,
+    role: { kind: binding.roleRef.kind === 'Role' ? 'Role' : 'ClusterRole', name: binding.roleRef.name },
+    subjects: indexedBinding(namespace, name, binding).subjects.map((s) => s.text),
+  }
+}
+
+const concerns = (namespace: string, binding: Binding, user: UserInfo): boolean =>
+  indexedBinding(namespace, '', binding).subjects.some((s) =>
+    s.list === 'users' ? s.key === user.username : user.groups.includes(s.key),
+  )
+
+const compiled = (roles: Readable<Role>): ReadonlyMap<string, CompiledRules> | undefined =>
+  roles && new Map([...roles].map((r) => [r.metadata.name ?? '', new CompiledRules(r.rules ?? [])]))
+
+const named = (
+  kind: RoleName['kind'],
+  roles: ReadonlyMap<string, CompiledRules> | undefined,
+): (RoleName & { readonly rules: CompiledRules })[] =>
+  [...(roles ?? [])].map(([name, rules]) => ({ kind, name, rules }))
+
+/** How much a role gives, roughly: a star counts as much. */
+function breadth({ resourceRules, nonResourceRules }: CompiledRules): number {
+  const size = (list: readonly string[]): number => list.reduce((sum, item) => sum + (item.includes('*') ? 100 : 1), 0)
+  return (
+    resourceRules.reduce((sum, r) => sum + size(r.verbs) * size(r.apiGroups) * size(r.resources), 0) +
+    nonResourceRules.reduce((sum, r) => sum + size(r.verbs) * size(r.nonResourceURLs), 0)
+  )
+}

@@ -1,0 +1,52 @@
+/** `borough why-denied`: why somebody may not do something, and what would allow it. */
+import { type Command, Option } from 'commander'
+import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+
+interface WhyDeniedFlags extends RemoteFlags {
+  readonly namespace?: string
+  readonly allNamespaces: boolean
+  readonly user?: string
+  readonly group: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+/** What it says to a script. 1 is a fault: not found out. */
+const exitCodes = { allowed: 0, denied: 2 } as const
+
+export function addWhyDeniedCommand(program: Command): void {
+  const command = program
+    .command('why-denied')
+    .description('say why somebody may not do something, which bindings allow it to others, and which roles would')
+    .argument('<verb>', 'get, list, watch, create, update, patch, delete, deletecollection, bind, use, …')
+    .argument('<what>', 'a resource (pods, deployments.apps, pods/log) or a path (/metrics)')
+    .argument('[name]', 'of one object')
+  withRemoteFlags(command)
+    .option('-n, --namespace <name>', 'default: that of the context, else default')
+    .option('-A, --all-namespaces', 'in all namespaces', false)
+    .option('--user <name>', 'about whom; default: yourself')
+    .option('--group <name>', 'a group of that user; repeatable', (name: string, all: string[]) => [...all, name], [])
+    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      `
+It reads with the rights of who asks, so it works against any cluster, and shows of roles and bindings what you may read.
+Exit codes: 0 it is allowed, 2 it is not, 1 it could not be found out.
+
+Examples:
+  borough why-denied create deployments.apps -n team-a
+  borough why-denied get secrets db -n team-a --user dev1 --group devs
+  borough why-denied get /metrics --user system:serviceaccount:monitoring:prometheus`,
+    )
+    .action(async (verb: string, target: string, name: string | undefined, flags: WhyDeniedFlags) => {
+      if (flags.user === undefined && flags.group.length > 0) command.error('borough: --group needs --user')
+      const { whyDenied } = await import('../apis/rbac/why-denied.ts')
+      const { refusalText } = await import('./refusal-text.ts')
+      const { client, namespace: usual } = await openFlags(flags, 'why-denied')
+      const subject = flags.user === undefined ? undefined : { user: flags.user, groups: flags.group }
+      const namespace = flags.allNamespaces ? '' : (flags.namespace ?? usual ?? 'default')
+      const question = { verb, target, name: name ?? '', namespace, subject }
+      const answer = await whyDenied(client, question, AbortSignal.timeout(patienceMs))
+      process.stdout.write(flags.output === 'json' ? `${JSON.stringify(answer, null, 2)}\n` : refusalText(answer))
+      process.exitCode = answer.allowed ? exitCodes.allowed : exitCodes.denied
+    })
+}

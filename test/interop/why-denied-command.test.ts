@@ -1,0 +1,127 @@
+/** `borough why-denied` and `?explain`: who is told what would have allowed a refused request, and who is not. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clusterRoleBindingsResource, clusterRolesResource, roleBindingsResource } from '../../src/kube/rbac.ts'
+import type { Status } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { allow, clusterRole, clusterRoleBinding, group, roleBinding, user } from '../support/fake-rbac-source.ts'
+import { send } from '../support/send.ts'
+import { borough } from './borough-process.ts'
+
+let folder: string
+let plane: TestControlPlane
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'borough-why-denied-'))
+  plane = await startControlPlane({ port: 0, population: false })
+  await plane.client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'team' } })
+  for (const [resource, object] of [
+    [roleBindingsResource, roleBinding('team', 'devs', 'ClusterRole/edit', group('devs'))],
+    [clusterRolesResource, clusterRole('rbac-reader', allow('list', 'rbac.authorization.k8s.io', '*'))],
+    [clusterRoleBindingsResource, clusterRoleBinding('auditors', 'rbac-reader', user('audrey'))],
+  ] as const) {
+    await plane.client.create(resource, object)
+  }
+  await writeFile(join(folder, 'admin'), plane.kubeconfig)
+  await writeFile(join(folder, 'audrey'), plane.kubeconfigFor('audrey'))
+  await writeFile(join(folder, 'dev1'), plane.kubeconfigFor('dev1'))
+})
+afterAll(async () => {
+  await plane[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+const ask = (kubeconfig: string, ...args: string[]) =>
+  borough(['why-denied', ...args, '--kubeconfig', join(folder, kubeconfig)])
+
+describe('borough why-denied', () => {
+  test('tells an administrator about a user: who may, which roles would do, and the command', async () => {
+    const { code, stdout, stderr } = await ask('admin', 'get', 'secrets', 'db', '-n', 'team', '--user', 'dev1')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+    expect(stdout).toContain('dev1 may not get secrets db in namespace team.\n')
+    expect(stdout).toContain('  RoleBinding "devs/team" of ClusterRole edit: Group "devs"\n')
+    expect(stdout).toMatch(/^ {2}ClusterRole edit$/m)
+    expect(stdout).not.toMatch(/^ {2}ClusterRole view$/m)
+    const help = /^ {2}kubectl create rolebinding \S+ -n team --clusterrole=(\S+) --user=dev1$/m.exec(stdout)
+    expect(help, stdout).not.toBeNull()
+  })
+
+  test('says yes where the groups of the user make it so, and why', async () => {
+    const args = ['create', 'configmaps', '-n', 'team', '--user', 'dev1', '--group', 'devs']
+    const { code, stdout } = await ask('admin', ...args)
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout:
+        'dev1 may create configmaps in namespace team.\n' +
+        '  RBAC: allowed by RoleBinding "devs/team" of ClusterRole "edit" to Group "devs"\n',
+    })
+  })
+
+  test('tells oneself, with all that one may read', async () => {
+    const { code, stdout } = await ask('audrey', 'list', 'configmaps', '-n', 'team', '-o', 'json')
+    expect(code).toBe(2)
+    const answer = JSON.parse(stdout)
+    expect(answer.user.username).toBe('audrey')
+    expect(answer.explanation.bindings.map((b: { name: string }) => b.name)).toContain('devs')
+    expect(answer.explanation.unread).toEqual([])
+  })
+
+  test('attack: asked by who may not read RBAC, it names no binding and no role', async () => {
+    const { code, stdout } = await ask('dev1', 'list', 'configmaps', '-n', 'team')
+    expect(code).toBe(2)
+    expect(stdout).toContain('dev1 may not list configmaps in namespace team.')
+    expect(stdout).toContain('rolebindings.rbac.authorization.k8s.io (you may not list them)')
+    expect(stdout).not.toContain('devs')
+    expect(stdout).not.toContain('edit')
+  })
+
+  test('attack: asked about somebody else by who may not ask, it is refused in one line', async () => {
+    const { code, stdout, stderr } = await ask('dev1', 'list', 'configmaps', '--user', 'audrey')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^borough: subjectaccessreviews.authorization.k8s.io is forbidden: [^\n]*\n$/)
+  })
+
+  test('a resource that is not there is said', async () => {
+    const { code, stderr } = await ask('admin', 'list', 'frobs')
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'borough: the server has no resource "frobs"; use its plural, as in pods\n',
+    })
+  })
+})
+
+describe('?explain', () => {
+  const path = '/api/v1/namespaces/team/configmaps'
+  const refusal = async (query: string, username: string, headers: Record<string, string> = {}): Promise<Status> => {
+    const { code, body } = await send(plane, path + query, {
+      user: { username, groups: ['system:authenticated'] },
+      headers,
+    })
+    expect(code).toBe(403)
+    return body as Status
+  }
+
+  test('adds to a refusal what would have allowed it, and leaves the message as it is', async () => {
+    const plain = await refusal('', 'audrey')
+    const explained = await refusal('?explain', 'audrey')
+    expect(explained.message).toBe(plain.message)
+    expect(plain.details?.causes).toBeUndefined()
+    expect(explained.details?.causes).toContainEqual({
+      reason: 'Explanation',
+      message: 'RoleBinding "devs/team" of ClusterRole "edit" allows it to Group "devs"',
+    })
+    expect(await refusal('?explain=false', 'audrey')).toEqual(plain)
+  })
+
+  test('attack: asking for an explanation shows nothing of RBAC to who may not read it', async () => {
+    const { details } = await refusal('?explain', 'dev1')
+    expect(details?.causes?.map((c) => c.message)).toEqual([
+      "rolebindings.rbac.authorization.k8s.io can't be listed by who asks",
+      "clusterrolebindings.rbac.authorization.k8s.io can't be listed by who asks",
+      "roles.rbac.authorization.k8s.io can't be listed by who asks",
+      "clusterroles.rbac.authorization.k8s.io can't be listed by who asks",
+    ])
+  })
+})
