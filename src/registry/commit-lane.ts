@@ -37,9 +37,12 @@ export class CommitLane {
     return queue?.[queue.length - 1]
   }
 
-  /** Settles when whoever holds one of the keys lets go; undefined = nobody does. */
-  heldUntil(writes: readonly DecidedWrite[]): Promise<void> | undefined {
-    if (this.#holds.size === 0) return undefined
+  /**
+   * Settles when whoever holds one of the keys lets go; undefined = nobody does. Nobody whose turn it is waits for the
+   * turn of another: two quotas that go are charged to each other, and would wait for each other.
+   */
+  heldUntil(own: string, writes: readonly DecidedWrite[]): Promise<void> | undefined {
+    if (this.#holds.size === 0 || this.#holds.has(own)) return undefined
     for (const { key } of writes) {
       const held = this.#holds.get(key)
       if (held) return held

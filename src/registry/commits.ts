@@ -79,7 +79,7 @@ export class Commits {
           this.#checkDeadline(write)
           continue
         }
-        const wait = decision.wait ?? this.#lane.heldUntil(decision.writes)
+        const wait = decision.wait ?? this.#lane.heldUntil(write.key, decision.writes)
         if (wait) {
           await this.#within(write, wait)
           this.#checkDeadline(write)

@@ -27,7 +27,7 @@ const content = [
   {
     kind: 'pods',
     object: { metadata: { name: 'test' }, spec: { containers: [{ name: 'nginx', image: 'pause' }] } },
-    then: (at: string) => wire.must('PATCH', `${at}/status`, { status: { phase: 'Running' } }, merge),
+    made: (at: string) => wire.must('PATCH', `${at}/status`, { status: { phase: 'Running' } }, merge),
   },
   {
     kind: 'services',
@@ -38,11 +38,11 @@ const content = [
 describe('Namespaces', () => {
   it.each(content)(
     'should ensure that all $kind are removed when a namespace is deleted',
-    async ({ kind, object, then }) => {
+    async ({ kind, object, made }) => {
       const at = `${path}/nsdeletetest/${kind}`
       await create('nsdeletetest')
       await wire.must('POST', at, object)
-      await then?.(`${at}/test`)
+      await made?.(`${at}/test`)
       await wire.must('DELETE', `${path}/nsdeletetest`)
       await gone('nsdeletetest')
       await create('nsdeletetest')

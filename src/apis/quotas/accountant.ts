@@ -80,16 +80,24 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
         if (before === undefined || !jsonEqual(before['spec'], after['spec'])) return stored(change, view, epoch)
         return {}
       }
+      if (limits) return quotaGone(change, view, epoch)
       if (epoch.recounting) return { wait: epochs.released(namespace) }
-      const writes = charges(change, view)
-      const last = limits ? (lastQuotaGone(epoch, deps, change).writes ?? []) : []
-      return last.length > 0 ? { writes: [...writes, ...last] } : { guards: [epoch.guard], writes }
+      return { guards: [epoch.guard], writes: charges(change, view) }
     },
   }
 
-  function lastQuotaGone(epoch: SeenEpoch, { quotas }: AccountantDeps, { namespace, name }: ContentChange): Decision {
-    for (const other of quotas(namespace)) if (other !== name) return {}
-    return epoch.exists ? { writes: [epochs.removed(epoch)] } : {}
+  /**
+   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it ends the recount,
+   * which begins again without the quota.
+   */
+  function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
+    const { namespace, name } = change
+    const writes = charges(change, view)
+    const isLast = none([...deps.quotas(namespace)].filter((other) => other !== name))
+    if (isLast && epoch.exists) return { writes: [...writes, epochs.removed(epoch)] }
+    return epoch.recounting
+      ? { writes: [...writes, epochs.settled(namespace, epoch)] }
+      : { guards: [epoch.guard], writes }
   }
 }
 

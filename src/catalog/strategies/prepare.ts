@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../../kube/types.ts'
 import { qosClassOf } from '../validation/pod.ts'
-import { type Part, partIn, partsIn, textIn, textsIn } from '../validation/report.ts'
+import { type Part, partIn, partsIn, sameValue, textIn, textsIn } from '../validation/report.ts'
 import { needsClusterIp } from '../validation/service.ts'
 
 /** `next` is the caller's own copy; the answer may be a new object. */
@@ -75,6 +75,7 @@ export const prepareService: Prepare = (next, old, subresource) => {
   const spec: Record<string, unknown> = { ...partIn(next, 'spec') }
   const type = textIn(spec, 'type')
   const before = partIn(old, 'spec')
+  if (old) dropOutlived(spec, before)
   if (old && needsClusterIp(type)) keepAllocated(spec, before)
   const ip = textIn(spec, 'clusterIP')
   const ips = textsIn(spec, 'clusterIPs')
@@ -91,6 +92,28 @@ export const prepareService: Prepare = (next, old, subresource) => {
     spec.ipFamilyPolicy ??= 'SingleStack'
   }
   return { ...next, spec }
+}
+
+const takesNodePorts = (spec: Part): boolean => ['NodePort', 'LoadBalancer'].includes(textIn(spec, 'type'))
+const isBalanced = (spec: Part): boolean => textIn(spec, 'type') === 'LoadBalancer'
+
+/** Fields that only some services have. */
+const typeFields: Readonly<Record<string, (spec: Part) => boolean>> = {
+  externalTrafficPolicy: (spec) =>
+    takesNodePorts(spec) || (textIn(spec, 'type') === 'ClusterIP' && textsIn(spec, 'externalIPs').length > 0),
+  healthCheckNodePort: (spec) => isBalanced(spec) && textIn(spec, 'externalTrafficPolicy') === 'Local',
+  allocateLoadBalancerNodePorts: isBalanced,
+  loadBalancerClass: isBalanced,
+}
+
+/** A client that changes the type and leaves the rest as it was means to lose what only the old type had. */
+function dropOutlived(spec: Record<string, unknown>, before: Part): void {
+  for (const [field, has] of Object.entries(typeFields)) {
+    if (has(before) && !has(spec) && sameValue(spec[field], before[field])) delete spec[field]
+  }
+  const nodePorts = (of: Part): unknown[] => partsIn(of, 'ports').map((p) => p.nodePort)
+  if (!takesNodePorts(before) || takesNodePorts(spec) || !sameValue(nodePorts(spec), nodePorts(before))) return
+  spec.ports = partsIn(spec, 'ports').map(({ nodePort: _, ...port }) => port)
 }
 
 /** A client that leaves out what the server gave means to keep it. */

@@ -909,6 +909,24 @@ describe('what the server adds', () => {
     expect(object['spec']).not.toHaveProperty('clusterIPs')
   })
 
+  it('a service that needs no ports of nodes any more loses what came with them', () => {
+    const ports = [{ port: 80, nodePort: 30080 }]
+    const old = write('v1 services', {
+      spec: { type: 'LoadBalancer', ports, externalTrafficPolicy: 'Local', healthCheckNodePort: 31000 },
+    }).object
+    const spec = { ...(old['spec'] as Given), type: 'ClusterIP' }
+    const { object, errors } = write('v1 services', { spec }, old)
+    expect(errors).toEqual([])
+    for (const field of ['externalTrafficPolicy', 'healthCheckNodePort', 'allocateLoadBalancerNodePorts']) {
+      expect(object['spec']).not.toHaveProperty(field)
+    }
+    expect(object['spec']).toMatchObject({ type: 'ClusterIP', ports: [{ port: 80 }] })
+    expect(JSON.stringify(object['spec'])).not.toContain('nodePort')
+    // What was changed along with the type is meant, and wrong.
+    const changed = write('v1 services', { spec: { ...spec, externalTrafficPolicy: 'Cluster' } }, old)
+    expect(changed.errors).not.toEqual([])
+  })
+
   const graces: [name: string, pod: Given, requested: number | undefined, want: number][] = [
     ['a pod on no node needs none', pod(), undefined, 0],
     ['the default', pod({ nodeName: 'x' }), undefined, 30],
