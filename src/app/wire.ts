@@ -6,6 +6,7 @@ import type { AdmissionPlugin } from '../admission/admission.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
 import { definitionResource } from '../apis/crds/types.ts'
+import { WebhookConversion } from '../apis/crds/webhook-conversion.ts'
 import { namespaceInitializers } from '../apis/initializers/admission.ts'
 import { deadlineOf, mergeConfigurations, pendingInitializers } from '../apis/initializers/configurations.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
@@ -43,6 +44,7 @@ import { NamespaceGrants } from '../authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacSource } from '../authz/rbac-source.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
+import { SizedCache } from '../base/sized-cache.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FieldError } from '../kube/field-error.ts'
@@ -132,10 +134,23 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     find: (name) => lister.find(namespaceType, '', name)?.object as Namespace | undefined,
     refresh: () => lister.refresh(),
   }
+  const webhookClient = new WebhookClient({
+    clock,
+    userAgent: 'kube-apiserver-admission',
+    resolve: serviceResolver({
+      addresses: config.serviceAddresses,
+      findService: (namespace, name) => lister.find(typeOf(servicesResource), namespace, name)?.object,
+      slices: (namespace) => [...lister.list(typeOf(endpointSlicesResource), namespace)].map((s) => s.object),
+      random: Math.random,
+    }),
+  })
+  const convertedObjects = new SizedCache<KubeObject>(convertedBytes)
   const customResources = new CustomResources({
     types: catalog.types,
     lister,
     objectMeta: catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
+    convertBy: (definition) =>
+      new WebhookConversion({ client: webhookClient, ids, cache: convertedObjects }, definition),
     onReplaced: (storageName) => endWatches(cache, storageName),
     onFault: (definition, error) => log.error({ definition, error }, 'a definition can not be served'),
   })
@@ -148,16 +163,6 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
   const initializers = mergedInitializers(lister, typeOf(initializerConfigurationResource))
   const newObject = newObjectWriter(clock, ids)
 
-  const webhookClient = new WebhookClient({
-    clock,
-    userAgent: 'kube-apiserver-admission',
-    resolve: serviceResolver({
-      addresses: config.serviceAddresses,
-      findService: (namespace, name) => lister.find(typeOf(servicesResource), namespace, name)?.object,
-      slices: (namespace) => [...lister.list(typeOf(endpointSlicesResource), namespace)].map((s) => s.object),
-      random: Math.random,
-    }),
-  })
   const hooksOf = (phase: keyof typeof configurationResources): HookIndex =>
     new HookIndex({
       lister,
@@ -172,7 +177,10 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     ids,
     log,
     namespaces,
-    convert: async (object: KubeObject, from: ResourceType, to: ResourceType) => shownAs(object, from, to),
+    convert: async (object: KubeObject, from: ResourceType, to: ResourceType) =>
+      to.conversion?.remote
+        ? to.conversion.remote.from({ ...object, kind: from.kind, apiVersion: apiVersionOf(from) })
+        : shownAs(object, from, to),
     observe: (call: ObservedCall) => observers.webhookCalled(call),
     settle: (type: ResourceType, object: JsonObject) =>
       catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
@@ -324,6 +332,9 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
 const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }
 
 const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
+/** What conversion webhooks made, kept for the next reader. */
+const convertedBytes = 64 * 1024 * 1024
+
 const servicesResource = { group: '', version: 'v1', resource: 'services' } as const
 const endpointSlicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const

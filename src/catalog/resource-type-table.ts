@@ -108,7 +108,9 @@ export class ResourceTypeTable implements MutableResourceTypes {
       const group = this.#preferred.get(type.group) ?? new Map<string, ResourceType>()
       this.#preferred.set(type.group, group)
       if (!group.has(type.resource)) group.set(type.resource, type)
-      if (type.stored && !this.#byStorage.has(type.storageName)) this.#byStorage.set(type.storageName, type)
+      if (type.stored && (type.isStorageVersion || !this.#byStorage.has(type.storageName))) {
+        this.#byStorage.set(type.storageName, type)
+      }
     }
   }
 }

@@ -40,6 +40,22 @@ export interface Column {
 export interface Conversion {
   toStored(object: KubeObject): KubeObject
   fromStored(object: KubeObject): KubeObject
+  /** apiVersion that is written with what is stored. Absent = none is. */
+  readonly storedVersion?: string
+  /** apiVersion of what is in the store without one. Absent = the type's own. */
+  readonly unmarkedVersion?: string
+  /** Somebody else converts. Then the two above leave objects as they are. */
+  readonly remote?: RemoteConversion
+}
+
+/** All answers are private or never changed. @throws StatusError */
+export interface RemoteConversion {
+  /** As the type shows what the store holds: complete with TypeMeta, which says in which version. In their order. */
+  shown(stored: readonly KubeObject[]): Promise<readonly KubeObject[]>
+  /** As the type shows an object of another version that is not (or not yet) stored like that. */
+  from(object: KubeObject): Promise<KubeObject>
+  /** An object of this type in the version that is stored. */
+  stored(object: KubeObject): Promise<KubeObject>
 }
 
 export interface ResourceType extends GroupVersionResource, GroupVersionKind {
@@ -58,6 +74,8 @@ export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   /** False for review kinds: they answer and are not kept. */
   readonly stored: boolean
   readonly custom: boolean
+  /** Of several versions of a custom kind, the one that objects are stored in. */
+  readonly isStorageVersion?: boolean
   readonly columns?: readonly Column[]
   /** Sent with every answer. */
   readonly deprecationWarning?: string
@@ -71,7 +89,7 @@ export interface ResourceTypes {
   findPreferred(group: string, resource: string): ResourceType | undefined
   /** All served types, every version, in discovery order. */
   all(): Iterable<ResourceType>
-  /** The type that owns a storage name (its preferred version). */
+  /** The type that owns a storage name: the version that is stored, if that is known, else the preferred one. */
   findStorage(storageName: string): ResourceType | undefined
   /** True if any type of the group is served. */
   hasGroup(group: string): boolean

@@ -71,6 +71,7 @@ export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversio
   for (const key in object) {
     if (key !== 'metadata' && key !== 'kind' && key !== 'apiVersion') stored[key] = object[key]
   }
+  if (type?.conversion?.storedVersion !== undefined) stored['apiVersion'] = type.conversion.storedVersion
   // A buffer of its own, not a slice of the pool: it is kept for long. Not zeroed first: every byte is written.
   const text = JSON.stringify(stored)
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
@@ -84,7 +85,8 @@ const longDigits = /[0-9]{16}/
 /** A new object, complete with TypeMeta and (unless the revision is 0) resourceVersion. */
 export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number): KubeObject {
   const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength)
-  const text = singleHead(type, revision) + rest
+  // An apiVersion among the stored bytes comes later, so it wins.
+  const text = singleHead(type, revision, type.conversion?.unmarkedVersion) + rest
   // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
   const object = (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as KubeObject
   return type.conversion ? type.conversion.fromStored(object) : object
@@ -102,9 +104,9 @@ export function shownAs(object: KubeObject, from: TypeHead, to: TypeHead): KubeO
 }
 
 /** Everything before the stored bytes from position 13 on. ASCII: kinds and groups are DNS-like names. */
-function singleHead(type: TypeHead, revision: number): string {
+function singleHead(type: TypeHead, revision: number, version: string = apiVersionOf(type)): string {
   const kind = JSON.stringify(type.kind)
-  const apiVersion = JSON.stringify(apiVersionOf(type))
+  const apiVersion = JSON.stringify(version)
   const typeMeta = type.custom
     ? `"apiVersion":${apiVersion},"kind":${kind}`
     : `"kind":${kind},"apiVersion":${apiVersion}`

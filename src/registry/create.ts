@@ -18,6 +18,7 @@ import { hasStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
+import { encoded } from './shown.ts'
 
 /** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
 const generatedNameTries = 8
@@ -135,7 +136,8 @@ async function createNamed(
   const asked = parts.chain.validate(attributes)
   if (asked) await asked
 
-  const bytes = encodeStored(next, type)
+  const encoding = encoded(next, type)
+  const bytes = encoding instanceof Promise ? await encoding : encoding
   if (bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
   const write = {
     attributes,
@@ -151,8 +153,11 @@ async function createNamed(
 }
 
 /** What is kept of it: what it is shown as is another form for some types. */
-export const storedBytesOf = (object: StoredObject): Uint8Array =>
-  object.type.conversion ? encodeStored(object.object, object.type) : object.bytes
+export function storedBytesOf(object: StoredObject): Uint8Array {
+  const { conversion } = object.type
+  if (conversion === undefined || conversion.remote !== undefined) return object.storedBytes
+  return encodeStored(object.object, object.type)
+}
 
 /** A version that is not (or not known to be) the cache's. `bytes` are those in the store. */
 export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {

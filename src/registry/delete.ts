@@ -7,7 +7,6 @@ import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { conflict, invalidOptions, isNotFound, notFound } from '../kube/status-error.ts'
-import { encodeStored } from '../kube/stored-form.ts'
 import { storedAs, storedBytesOf } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
 import { isHeld } from './kind-rules.ts'
@@ -23,6 +22,7 @@ import type {
   WriteScope,
 } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
+import { encoded, shownOne } from './shown.ts'
 import type { Strategy } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
@@ -58,7 +58,7 @@ export async function deleteObject(
   const { type, name } = scope
   return untilSettled(parts, scope, 'DELETE', async (version, deadlineMs) => {
     if (!version) throw notFound(type, name)
-    return deleteVersion(parts, scope, options, version.as(type), deadlineMs)
+    return deleteVersion(parts, scope, options, await shownOne(type, version), deadlineMs)
   })
 }
 
@@ -81,7 +81,7 @@ async function deleteVersion(
   const plan = planDeletion(before, strategy, options, parts.clock.now())
   if (plan.action === 'keep') return { stored: current, removed: false }
   const after = plan.action === 'mark' ? plan.object : undefined
-  const bytes = plan.object ? encodeStored(plan.object, type) : storedBytesOf(current)
+  const bytes = plan.object ? await encoded(plan.object, type) : storedBytesOf(current)
   const write = {
     attributes,
     change: { type, namespace, name, before, after },

@@ -16,8 +16,20 @@ import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
-import type { Lister, ReadOptions, Registry, StoredObject, WriteScope } from './registry.ts'
+import type {
+  DeleteOptions,
+  DeleteResult,
+  Lister,
+  ReadOptions,
+  Registry,
+  StoredObject,
+  Transform,
+  UpdateOptions,
+  UpdateResult,
+  WriteScope,
+} from './registry.ts'
 import { attributesOf } from './scope-attributes.ts'
+import { presented, shownOne } from './shown.ts'
 import { updateObject } from './update.ts'
 import { watchObjects } from './watch.ts'
 
@@ -32,10 +44,10 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     get: (type, namespace, name, options) => translated(getObject(parts, type, namespace, name, options)),
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),
-    create: (scope, object) => translated(createObject(parts, scope, object)),
+    create: (scope, object) => translated(createPresented(parts, scope, object)),
     admit: (scope, object, operation = 'CREATE') => translated(admitOnly(parts, scope, object, operation)),
-    update: (scope, transform, options) => translated(updateObject(parts, scope, transform, options)),
-    delete: (scope, options) => translated(deleteObject(parts, scope, options)),
+    update: (scope, transform, options) => translated(updatePresented(parts, scope, transform, options)),
+    delete: (scope, options) => translated(deletePresented(parts, scope, options)),
     deleteCollection: (scope, query, options) => translated(deleteCollection(parts, scope, query, options)),
   }
 }
@@ -51,6 +63,29 @@ async function admitOnly(
   return admitted
 }
 
+async function createPresented(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<StoredObject> {
+  return presented(await createObject(parts, scope, object), !scope.dryRun)
+}
+
+async function updatePresented(
+  parts: RegistryParts,
+  scope: WriteScope,
+  transform: Transform,
+  options: UpdateOptions | undefined,
+): Promise<UpdateResult> {
+  const result = await updateObject(parts, scope, transform, options)
+  const stored = presented(result.stored, !result.removed && !scope.dryRun)
+  return stored === result.stored ? result : { ...result, stored: await stored }
+}
+
+/** What is gone is told by name: nobody is asked how it looked. */
+async function deletePresented(parts: RegistryParts, scope: WriteScope, options: DeleteOptions): Promise<DeleteResult> {
+  const result = await deleteObject(parts, scope, options)
+  if (result.removed) return result
+  const stored = presented(result.stored, !scope.dryRun)
+  return stored === result.stored ? result : { ...result, stored: await stored }
+}
+
 async function getObject(
   parts: RegistryParts,
   type: ResourceType,
@@ -64,5 +99,5 @@ async function getObject(
   else if (revision > 0) await waitForRevision(cache, clock, revision)
   const found = cache.type(type.storageName).find(namespace, name)
   if (!found) throw notFound(type, name)
-  return found.as(type)
+  return shownOne(type, found)
 }

@@ -16,6 +16,7 @@ import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
 import { type Selection, selectionOf } from './selection.ts'
+import { shownAll, shownOne } from './shown.ts'
 
 /** What is examined at a time when a selector leaves gaps. */
 const scanLength = 1000
@@ -116,17 +117,21 @@ async function readPage(source: ListSource, page: Page, revision: Revision): Pro
   const { type, selection, span, limit } = page
   const { scope, matches } = selection
   if (scope.name !== '' && (scope.namespace !== '' || !type.namespaced)) {
-    const one = (await source.find(scope.namespace, scope.name))?.as(type)
+    const version = await source.find(scope.namespace, scope.name)
+    const one = version && (await shownOne(type, version))
     return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
-  const atOnce = matches && limit !== Number.POSITIVE_INFINITY ? scanLength : limit
+  const remote = type.conversion?.remote !== undefined
+  // Whoever converts takes its time: then the present must be read in one go.
+  const atOnce =
+    matches && limit !== Number.POSITIVE_INFINITY ? (remote ? Number.POSITIVE_INFINITY : scanLength) : limit
   const items: StoredObject[] = []
   let { start } = span
   for (;;) {
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = found instanceof Promise ? await found : found
-    const full = take(values, page, items)
+    const full = take(values, remote ? await shownAll(type, values) : undefined, page, items)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }
     if (full !== undefined)
@@ -136,11 +141,16 @@ async function readPage(source: ListSource, page: Page, revision: Revision): Pro
 }
 
 /** Adds what matches until there are `limit` items: then answers the index of the last one taken. */
-function take(values: readonly ObjectVersion[], page: Page, items: StoredObject[]): number | undefined {
+function take(
+  values: readonly ObjectVersion[],
+  shown: readonly StoredObject[] | undefined,
+  page: Page,
+  items: StoredObject[],
+): number | undefined {
   const { type, limit } = page
   const { matches } = page.selection
   for (const [i, value] of values.entries()) {
-    const stored = value.as(type)
+    const stored = shown?.[i] ?? value.as(type)
     if (matches && !matches(stored)) continue
     items.push(stored)
     if (items.length === limit) return i

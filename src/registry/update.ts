@@ -27,11 +27,13 @@ import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
+import type { ObjectVersion } from '../watch/stored-object.ts'
 import { createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
+import { shownOne } from './shown.ts'
 import type { Strategy, StrategyContext } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
@@ -43,7 +45,7 @@ export async function updateObject(
 ): Promise<UpdateResult> {
   return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
     version
-      ? replace(parts, scope, { current: version.as(scope.type), transform, options, deadlineMs })
+      ? replaceVersion(parts, scope, version, { transform, options, deadlineMs })
       : createMissing(parts, scope, transform, options),
   )
 }
@@ -84,6 +86,15 @@ interface Replacement {
   readonly deadlineMs: number
 }
 
+async function replaceVersion(
+  parts: RegistryParts,
+  scope: WriteScope,
+  version: ObjectVersion,
+  how: Omit<Replacement, 'current'>,
+): Promise<UpdateResult | undefined> {
+  return replace(parts, scope, { ...how, current: await shownOne(scope.type, version) })
+}
+
 /** undefined = lost to somebody else, and the cache shows them. */
 async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
   const { type, name } = scope
@@ -119,7 +130,8 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   await parts.chain.validate(attributes)
 
   const removed = endsDeletion(strategy, old, next)
-  const bytes = encodeUnlessSame(next, current)
+  const remote = type.conversion?.remote
+  const bytes = encodeUnlessSame(remote ? await remote.stored(next) : next, current)
   if (bytes === undefined && !removed) return { stored: current, created: false, removed: false }
   const kept = bytes ?? storedBytesOf(current)
   if (kept.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
@@ -257,7 +269,7 @@ function endsDeletion(strategy: Strategy, old: KubeObject, next: KubeObject): bo
 }
 
 /**
- * undefined = nothing changes, so nothing is written. New times in managedFields alone are no change; neither is
+ * `next` in the version that is stored. undefined = nothing changes, so nothing is written. New times in managedFields alone are no change; neither is
  * another order of keys, which can only be the case when both forms are equally long.
  */
 function encodeUnlessSame(next: KubeObject, current: StoredObject): Uint8Array | undefined {
@@ -275,6 +287,11 @@ function sameState(bytes: Uint8Array, current: StoredObject): boolean {
   const before = storedBytesOf(current)
   if (bytes.byteLength !== before.byteLength) return false
   return (
-    Buffer.compare(bytes, before) === 0 || jsonEqual(parseStored(bytes, current.type, current.revision), current.object)
+    Buffer.compare(bytes, before) === 0 ||
+    jsonEqual(parseStored(bytes, current.type, current.revision), presentForm(current, before))
   )
 }
+
+/** To compare with: as stored, where the store holds another version than the client sees. */
+const presentForm = (current: StoredObject, before: Uint8Array): KubeObject =>
+  current.type.conversion?.remote ? parseStored(before, current.type, current.revision) : current.object

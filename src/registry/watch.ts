@@ -5,6 +5,7 @@ import { isStorageError, type Revision } from '../storage/storage.ts'
 import { type Watch, type WatchRequest, watchAfter, watchState } from '../watch/open-watch.ts'
 import { watchViewAfter, watchViewState } from '../watch/view-watch.ts'
 import { defaultSessionLimits } from '../watch/watch-session.ts'
+import { ConvertedWatch } from './converted-watch.ts'
 import { fromStorage, watchExpired } from './errors.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
@@ -38,10 +39,11 @@ export async function watchObjects(
 
   const end = new AbortController()
   const bookmarks = query.allowWatchBookmarks === true
+  const remote = type.conversion?.remote !== undefined
   const request: WatchRequest = {
     type,
     scope: selection.scope,
-    matches: selection.matches,
+    matches: remote ? undefined : selection.matches,
     bookmarks,
     limits: parts.watchLimits ?? defaultSessionLimits,
     signal: end.signal,
@@ -54,7 +56,8 @@ export async function watchObjects(
     const viewed = { ...request, view }
     return fromState ? watchViewState(cache, viewed, markEnd) : watchViewAfter(cache, viewed, from)
   }
-  return new TimedWatch(open(), parts, query, end, after ?? 0)
+  const watch = remote ? new ConvertedWatch(open(), type, selection.matches) : open()
+  return new TimedWatch(watch, parts, query, end, after ?? 0)
 }
 
 /** Ends a watch in time, and words its faults. */

@@ -38,12 +38,13 @@ export class SharedEvents {
     const saw = old !== undefined && (matches === undefined || matches(old.as(type)))
     if (!sees && !saw) return undefined
     const events = this.#of(type)
+    const before = type.conversion?.remote === undefined ? undefined : old
     if (!sees) {
-      events.deleted ??= new ObjectEvent('DELETED', this.#gone().as(type))
+      events.deleted ??= new ObjectEvent('DELETED', this.#gone().as(type), before)
       return events.deleted
     }
     if (saw) {
-      events.modified ??= new ObjectEvent('MODIFIED', (next as ObjectVersion).as(type))
+      events.modified ??= new ObjectEvent('MODIFIED', (next as ObjectVersion).as(type), before)
       return events.modified
     }
     events.added ??= new ObjectEvent('ADDED', (next as ObjectVersion).as(type))

@@ -19,6 +19,8 @@ export interface StoredObject {
   readonly bytes: Uint8Array
   /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
   readonly object: KubeObject
+  /** As they are in the store, whatever `type` shows. */
+  readonly storedBytes: Uint8Array
 }
 
 /** What the cache holds per object. Small: there may be a million. */
@@ -62,6 +64,7 @@ export class TypedVersion implements StoredObject {
   #object: KubeObject | undefined
   /** Only for types that do not show what is stored. */
   #converted: Uint8Array | undefined
+  readonly #isGiven: boolean
 
   /** `object`: the parsed form, where the maker has it at hand. */
   constructor(type: ResourceType, version: ObjectVersion, pool?: ParsedPool, object?: KubeObject) {
@@ -69,6 +72,12 @@ export class TypedVersion implements StoredObject {
     this.version = version
     this.#pool = pool
     this.#object = object
+    this.#isGiven = object !== undefined
+  }
+
+  /** True = somebody else must convert it before a client may see it. */
+  get isRaw(): boolean {
+    return this.type.conversion?.remote !== undefined && !this.#isGiven
   }
 
   get namespace(): string {
@@ -85,8 +94,13 @@ export class TypedVersion implements StoredObject {
 
   get bytes(): Uint8Array {
     if (!this.type.conversion) return this.version.bytes
+    if (this.isRaw) throw new Error(`${this.version.key} has not been converted to ${this.type.version}`)
     this.#converted ??= encodeStored(this.object)
     return this.#converted
+  }
+
+  get storedBytes(): Uint8Array {
+    return this.version.bytes
   }
 
   get object(): KubeObject {

@@ -3,7 +3,7 @@
  * of an event (frames, table rows) is made once, through `memo`.
  */
 import type { Revision } from '../storage/storage.ts'
-import type { StoredObject } from './stored-object.ts'
+import type { ObjectVersion, StoredObject } from './stored-object.ts'
 
 export type WatchEvent = ObjectEvent | BookmarkEvent
 
@@ -11,11 +11,14 @@ export class ObjectEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   /** For DELETED: the last state that the watcher could see, under the revision of the change that took it away. */
   readonly stored: StoredObject
+  readonly before?: ObjectVersion
   #memo: Map<string, unknown> | undefined
 
-  constructor(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject) {
+  /** @param before kept only for types that somebody else converts: whoever does looks at selectors afterwards */
+  constructor(type: 'ADDED' | 'MODIFIED' | 'DELETED', stored: StoredObject, before?: ObjectVersion) {
     this.type = type
     this.stored = stored
+    if (before !== undefined) this.before = before
   }
 
   /** Makes a thing of this event once, for all watchers that ask under the same key. */

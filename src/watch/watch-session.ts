@@ -83,7 +83,7 @@ export class WatchSession implements Stream<Batch> {
     if (this.#closed || events.change.revision <= this.#after) return
     const event = events.eventFor(this.type, this.#matches)
     if (event === undefined) return
-    this.#queuedBytes += event.stored.bytes.byteLength
+    this.#queuedBytes += event.stored.storedBytes.byteLength
     this.#push(event)
   }
 

@@ -45,10 +45,7 @@ export interface WebhookServer extends AsyncDisposable {
 
 const hourMs = 3_600_000
 
-export async function startWebhookServer(
-  answer: Answerer = () => ({ allowed: true }),
-  names: readonly string[] = ['127.0.0.1', 'localhost', 'hooks.team-a.svc'],
-): Promise<WebhookServer> {
+function certificates(names: readonly string[]): { key: string; cert: string; ca: string } {
   const authority = generateKeyPair()
   const key = generateKeyPair()
   const issuer = { subject: { commonName: 'webhook-ca' }, key: authority }
@@ -68,8 +65,16 @@ export async function startWebhookServer(
     usage: 'server',
     names,
   })
+  return { key: privateKeyPem(key.privateKey), cert, ca }
+}
+
+export async function startWebhookServer(
+  answer: Answerer = () => ({ allowed: true }),
+  names: readonly string[] = ['127.0.0.1', 'localhost', 'hooks.team-a.svc'],
+): Promise<WebhookServer> {
+  const { key, cert, ca } = certificates(names)
   const received: Received[] = []
-  const server = createServer({ key: privateKeyPem(key.privateKey), cert }, (request, response) => {
+  const server = createServer({ key, cert }, (request, response) => {
     void (async () => {
       const text = Buffer.concat(await request.toArray()).toString('utf8')
       const review = JSON.parse(text) as Received['review']
@@ -105,3 +110,58 @@ export const patchReply = (...operations: readonly object[]): Reply => ({
   patchType: 'JSONPatch',
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 })
+
+export interface ConversionReview {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly request: {
+    readonly uid: string
+    readonly desiredAPIVersion: string
+    readonly objects: readonly KubeObject[]
+  }
+}
+
+export interface ConversionServer extends AsyncDisposable {
+  readonly url: string
+  readonly caBundle: string
+  readonly received: ConversionReview[]
+  convert: (object: KubeObject, desired: string) => KubeObject
+  /** Instead of a good answer: fields of `response`. */
+  answer: (() => Record<string, unknown>) | undefined
+}
+
+export async function startConversionServer(convert: ConversionServer['convert']): Promise<ConversionServer> {
+  const { key, cert, ca } = certificates(['127.0.0.1'])
+  const received: ConversionReview[] = []
+  const server = createServer({ key, cert }, (request, response) => {
+    void (async () => {
+      const review = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8')) as ConversionReview
+      received.push(review)
+      const { uid, objects, desiredAPIVersion } = review.request
+      const result = { status: 'Success' }
+      const convertedObjects = objects.map((o) => hooks.convert(o, desiredAPIVersion))
+      response.end(
+        JSON.stringify({
+          kind: review.kind,
+          apiVersion: review.apiVersion,
+          response: { uid, result, convertedObjects, ...hooks.answer?.() },
+        }),
+      )
+    })()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const hooks: ConversionServer = {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    caBundle: Buffer.from(ca).toString('base64'),
+    received,
+    convert,
+    answer: undefined,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return hooks
+}

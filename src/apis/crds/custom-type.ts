@@ -3,7 +3,8 @@
  *
  * What is stored is what the storage version's schema leaves of an object. A version shows it as it is, at no cost, when
  * all that can be in the store went through that version's own schema. Once the definition was changed, or where its
- * versions differ, every read prunes and fills in defaults.
+ * versions differ, every read prunes and fills in defaults. With a webhook, it is asked about all that is stored in
+ * another version.
  */
 import { fieldInvalid } from '../../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
@@ -24,6 +25,7 @@ import {
   valueAt,
 } from './types.ts'
 import { pathFault } from './warnings.ts'
+import type { WebhookConversion } from './webhook-conversion.ts'
 
 export interface CustomType {
   readonly type: ResourceType
@@ -34,19 +36,26 @@ const everyVerb: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const scaleKind: GroupVersionKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
-/** What a definition serves. With conversion by webhook, only the storage version: nobody is called. */
-export function customTypesOf(definition: CustomResourceDefinition, objectMeta: Schema): CustomType[] {
+/** @param webhook converts for a definition whose strategy is Webhook */
+export function customTypesOf(
+  definition: CustomResourceDefinition,
+  objectMeta: Schema,
+  webhook: (definition: CustomResourceDefinition) => WebhookConversion,
+): CustomType[] {
   const { versions, conversion } = definition.spec
   const storage = storageVersionOf(definition)
-  const served = versions.filter((v) => v.served && (conversion?.strategy !== 'Webhook' || v === storage))
+  const served = versions.filter((v) => v.served)
   const schemas = new Map(versions.map((v) => [v, toResourceSchema(v.schema?.openAPIV3Schema, objectMeta)]))
   const stored = storage && schemas.get(storage)
+  const asked = conversion?.strategy === 'Webhook' && versions.length > 1 ? webhook(definition) : undefined
   const isUniform =
+    asked === undefined &&
     (definition.metadata.generation ?? 1) === 1 &&
     versions.every((v) => jsonEqual(v.schema?.openAPIV3Schema, storage?.schema?.openAPIV3Schema))
   return served.map((version) => {
     const schema = schemas.get(version) ?? toResourceSchema(undefined, objectMeta)
-    const conversion = isUniform ? undefined : between(schema, stored ?? schema, objectMeta)
+    const parts = { definition, version, schema, storedSchema: stored ?? schema, objectMeta }
+    const conversion = isUniform ? undefined : asked ? byWebhook(parts, asked) : between(parts)
     return {
       type: typeOf(definition, version, schema, conversion),
       strategy: strategyOf(version),
@@ -54,14 +63,76 @@ export function customTypesOf(definition: CustomResourceDefinition, objectMeta: 
   })
 }
 
-/** Only apiVersion differs between versions; what one of them does not know does not pass through it. */
-function between(schema: Schema, stored: Schema, objectMeta: Schema): Conversion {
-  const pruned = (object: KubeObject, by: Schema): KubeObject =>
-    prune(object as unknown as JsonObject, by, objectMeta).value as unknown as KubeObject
+interface VersionParts {
+  readonly definition: CustomResourceDefinition
+  readonly version: DefinitionVersion
+  readonly schema: Schema
+  readonly storedSchema: Schema
+  readonly objectMeta: Schema
+}
+
+/**
+ * What stands in the store says in which version it does, unless that is the definition's first storage version: then
+ * nothing does. (`status.storedVersions` begins with it until all its objects were written anew, and so say theirs.)
+ */
+function marksOf(definition: CustomResourceDefinition): Pick<Conversion, 'storedVersion' | 'unmarkedVersion'> {
+  const { group } = definition.spec
+  const storage = storageVersionOf(definition)?.name
+  const first = definition.status?.storedVersions?.[0] ?? storage
+  if (storage === undefined || first === undefined) return {}
   return {
-    toStored: (object) => (schema === stored ? object : pruned(object, stored)),
-    fromStored: (object) =>
-      applyDefaults(pruned(object, schema) as unknown as JsonObject, schema) as unknown as KubeObject,
+    ...(storage === first ? {} : { storedVersion: apiVersionOf({ group, version: storage }) }),
+    unmarkedVersion: apiVersionOf({ group, version: first }),
+  }
+}
+
+function shaped({ definition, version, schema, objectMeta }: VersionParts): (object: KubeObject) => KubeObject {
+  const apiVersion = apiVersionOf({ group: definition.spec.group, version: version.name })
+  return (object) =>
+    applyDefaults(
+      pruned({ ...object, apiVersion }, schema, objectMeta) as unknown as JsonObject,
+      schema,
+    ) as unknown as KubeObject
+}
+
+const pruned = (object: KubeObject, by: Schema, objectMeta: Schema): KubeObject =>
+  prune(object as unknown as JsonObject, by, objectMeta).value as unknown as KubeObject
+
+/** Only apiVersion differs between versions; what one of them does not know does not pass through it. */
+function between(parts: VersionParts): Conversion {
+  const { schema, storedSchema, objectMeta } = parts
+  return {
+    toStored: (object) => (schema === storedSchema ? object : pruned(object, storedSchema, objectMeta)),
+    fromStored: shaped(parts),
+    ...marksOf(parts.definition),
+  }
+}
+
+/** Content is the webhook's; what a version does not know is left out of what it says. */
+function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion {
+  const { definition, version, storedSchema, objectMeta } = parts
+  const { group } = definition.spec
+  const own = apiVersionOf({ group, version: version.name })
+  const storage = apiVersionOf({ group, version: storageVersionOf(definition)?.name ?? version.name })
+  const shape = shaped(parts)
+  const converted = async (object: KubeObject, desired: string): Promise<KubeObject> =>
+    object.apiVersion === desired ? object : ((await webhook.convert([object], desired))[0] as KubeObject)
+  return {
+    toStored: (object) => object,
+    fromStored: (object) => object,
+    // Always said: who reads it must know whom to ask for what.
+    ...marksOf(definition),
+    storedVersion: storage,
+    remote: {
+      shown: async (objects) => (await webhook.read(objects, own)).map(shape),
+      from: async (object) => shape(await converted(object, own)),
+      stored: async (object) =>
+        pruned(
+          await converted({ ...object, kind: definition.spec.names.kind, apiVersion: own }, storage),
+          storedSchema,
+          objectMeta,
+        ),
+    },
   }
 }
 
@@ -90,6 +161,7 @@ function typeOf(
     ...(conversion ? { conversion } : {}),
     stored: true,
     custom: true,
+    ...(version.storage ? { isStorageVersion: true } : {}),
     columns: (version.additionalPrinterColumns ?? []).filter((c) => pathFault(c.jsonPath ?? '') === undefined),
     ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
   }

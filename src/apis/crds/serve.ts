@@ -12,12 +12,15 @@ import type { Lister } from '../../registry/registry.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { customTypesOf } from './custom-type.ts'
 import { type CustomResourceDefinition, definitionResource, isEstablished } from './types.ts'
+import type { WebhookConversion } from './webhook-conversion.ts'
 
 export interface CustomResourcesDeps {
   readonly types: Catalog['types']
   readonly lister: Lister
   /** Schema of ObjectMeta. */
   readonly objectMeta: Schema
+  /** Asks the webhook of a definition. */
+  readonly convertBy: (definition: CustomResourceDefinition) => WebhookConversion
   /** The objects of this storage name are shown otherwise from now on, or not at all. */
   readonly onReplaced: (storageName: string) => void
   /** A definition in the store can't be served; the others are. */
@@ -109,7 +112,7 @@ export class CustomResources {
       return
     }
     if (before !== undefined && isSame(before.definition, definition)) return
-    const made = customTypesOf(definition, this.#deps.objectMeta)
+    const made = customTypesOf(definition, this.#deps.objectMeta, this.#deps.convertBy)
     const types = made.map(({ type }) => type)
     for (const { type, strategy } of made) this.#strategies.set(type, strategy)
     this.#served.set(name, { definition, types })
@@ -122,4 +125,5 @@ export class CustomResources {
 const isSame = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
   a.metadata.uid === b.metadata.uid &&
   jsonEqual(a.spec, b.spec) &&
-  jsonEqual(a.status?.acceptedNames, b.status?.acceptedNames)
+  jsonEqual(a.status?.acceptedNames, b.status?.acceptedNames) &&
+  a.status?.storedVersions?.[0] === b.status?.storedVersions?.[0]

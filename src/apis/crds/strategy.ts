@@ -3,10 +3,13 @@
  * is the controller's.
  * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go, pkg/apis/apiextensions/v1/defaults.go v0.36
  */
+import { isJsonObject } from '../../kube/json-value.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import type { CustomResourceDefinition, DefinitionNames, DefinitionStatus } from './types.ts'
 import { definitionErrors } from './validation.ts'
 import { definitionWarnings } from './warnings.ts'
+
+type GivenConversion = NonNullable<CustomResourceDefinition['spec']['conversion']>
 
 export const definitionStrategy: Strategy = {
   unconditionalUpdate: false,
@@ -43,9 +46,19 @@ function withDefaultNames(definition: CustomResourceDefinition): CustomResourceD
         singular: names.singular || kind.toLowerCase(),
         listKind: names.listKind || (kind === '' ? '' : `${kind}List`),
       },
-      conversion: spec.conversion ?? { strategy: 'None' },
+      conversion: withDefaultPort(spec.conversion ?? { strategy: 'None' }),
     },
   }
+}
+
+function withDefaultPort(conversion: GivenConversion): GivenConversion {
+  const client = conversion.webhook?.['clientConfig']
+  if (!isJsonObject(client) || !isJsonObject(client['service'])) return conversion
+  const service = { port: 443, ...client['service'] }
+  return {
+    ...conversion,
+    webhook: { ...conversion.webhook, clientConfig: { ...client, service } },
+  } as GivenConversion
 }
 
 /** Objects may be stored in the present storage version from now on. */

@@ -13,6 +13,7 @@ import {
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
+import { webhookAddressErrors } from '../../kube/webhook-address.ts'
 import { approvalErrors } from './approval.ts'
 import { defaultErrors } from './default-rules.ts'
 import { keywordTypeErrors } from './keyword-types.ts'
@@ -248,6 +249,13 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
   )
 }
 
+function authorityErrors(path: string, { caBundle }: JsonObject): FieldError[] {
+  if (typeof caBundle !== 'string' || caBundle === '') return []
+  if (Buffer.from(caBundle, 'base64').toString('latin1').includes('-----BEGIN CERTIFICATE-----')) return []
+  const why = 'unable to load root certificates: unable to parse bytes as PEM block'
+  return [fieldInvalid(`${path}.webhookClientConfig.caBundle`, caBundle, why)]
+}
+
 function conversionErrors(conversion: Spec['conversion']): FieldError[] {
   if (conversion === undefined) return []
   const path = 'spec.conversion'
@@ -265,9 +273,7 @@ function conversionErrors(conversion: Spec['conversion']): FieldError[] {
   const errors: FieldError[] = []
   if (client === undefined) {
     errors.push(fieldRequired(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'))
-  } else if ((client['url'] === undefined) === (client['service'] === undefined)) {
-    errors.push(fieldRequired(`${path}.webhookClientConfig`, 'exactly one of url or service is required'))
-  }
+  } else errors.push(...webhookAddressErrors(`${path}.webhookClientConfig`, client), ...authorityErrors(path, client))
   const field = `${path}.conversionReviewVersions`
   if (!Array.isArray(reviews) || reviews.length === 0) errors.push(fieldRequired(field))
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) {

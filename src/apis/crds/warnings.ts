@@ -19,12 +19,6 @@ export function definitionWarnings({ spec }: CustomResourceDefinition): string[]
         )
     }
   }
-  if (spec.conversion?.strategy === 'Webhook') {
-    const storage = spec.versions.find((v) => v.storage)?.name ?? ''
-    warnings.push(
-      `spec.conversion.strategy: conversion webhooks are not called: only the storage version ${JSON.stringify(storage)} is served`,
-    )
-  }
   return warnings
 }
 

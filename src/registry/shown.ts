@@ -1,0 +1,49 @@
+/**
+ * From what is stored to what a type shows, and back, where somebody else must be asked (conversion webhooks). For all
+ * other types both are immediate, and nothing is awaited.
+ *
+ * Inside of the house a version that has not been converted shows itself as it is stored: metadata is right in any
+ * version but for labels and annotations. Whatever a client sees has gone through here.
+ */
+import type { ResourceType } from '../kube/resource-type.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
+import type { StoredObject } from './registry.ts'
+
+/** In their order. @throws StatusError */
+export async function shownAll(
+  type: ResourceType,
+  versions: readonly ObjectVersion[],
+): Promise<readonly StoredObject[]> {
+  const remote = type.conversion?.remote
+  if (remote === undefined) return versions.map((v) => v.as(type))
+  const objects = await remote.shown(versions.map((v) => parseStored(v.bytes, type, v.revision)))
+  return versions.map((v, i) => new TypedVersion(type, v, undefined, objects[i]))
+}
+
+export function shownOne(type: ResourceType, version: ObjectVersion): StoredObject | Promise<StoredObject> {
+  if (type.conversion?.remote === undefined) return version.as(type)
+  return shownAll(type, [version]).then(([one]) => one as StoredObject)
+}
+
+/**
+ * What a write made, as whoever reads it will see it. `isStored`: it is in the store under its revision; what a dry run
+ * made is not, nor is the last state of what is gone, and so neither may be remembered under it.
+ */
+export function presented(stored: StoredObject, isStored: boolean): StoredObject | Promise<StoredObject> {
+  if (!(stored instanceof TypedVersion) || !stored.isRaw) return stored
+  const { type, version } = stored
+  const remote = type.conversion?.remote
+  if (isStored || remote === undefined) return shownOne(type, version)
+  return remote
+    .from(parseStored(version.bytes, type, version.revision))
+    .then((object) => new TypedVersion(type, version, undefined, object))
+}
+
+/** The bytes to store. @throws StatusError */
+export function encoded(object: KubeObject, type: ResourceType): Uint8Array | Promise<Uint8Array> {
+  const remote = type.conversion?.remote
+  if (remote === undefined) return encodeStored(object, type)
+  return remote.stored(object).then((converted) => encodeStored(converted, type))
+}
