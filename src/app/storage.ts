@@ -2,8 +2,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { FileSnapshot } from '../storage/sqlite/snapshot.ts'
+import type { Revision, Storage } from '../storage/storage.ts'
 import type { Config, EtcdTlsFiles } from './config.ts'
+
+export const storeFolder = 'store'
 
 export type StoragePlace = Pick<Config, 'storage' | 'dataDir' | 'clock' | 'log'>
 
@@ -17,7 +20,7 @@ export async function openStorage({ storage, dataDir, clock, log }: StoragePlace
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('../storage/sqlite/sqlite-storage.ts')
-      return SqliteStorage.open({ directory: join(dataDir, 'store'), clock })
+      return SqliteStorage.open({ directory: join(dataDir, storeFolder), clock })
     }
     case 'etcd': {
       const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
@@ -47,4 +50,16 @@ async function readPem(path: string): Promise<Uint8Array> {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     throw new Error(`can't read ${path} (${reason}): it should hold a certificate or key for etcd in PEM`, { cause })
   }
+}
+
+/** Of a data directory, from its file: also while a server runs on it. @throws StorageError */
+export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
+  const { openSnapshot } = await import('../storage/sqlite/snapshot.ts')
+  return openSnapshot(join(dataDir, storeFolder))
+}
+
+/** See `beginAfter`. */
+export async function beginStoreAfter(dataDir: string, revision: Revision): Promise<void> {
+  const { beginAfter } = await import('../storage/sqlite/snapshot.ts')
+  beginAfter(join(dataDir, storeFolder), revision)
 }

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
+import { addBackupCommand, addRestoreCommand, addStorageCommand } from './storage.ts'
 import { addTemplateCommand } from './template.ts'
 import { addTokenCommand } from './token.ts'
 import { addUpCommand } from './up.ts'
@@ -19,6 +20,9 @@ const program = new Command('borough')
 addUpCommand(program)
 addKubeconfigCommand(program)
 addTokenCommand(program)
+addStorageCommand(program)
+addBackupCommand(program)
+addRestoreCommand(program)
 addWhyCommand(program)
 addWhyDeniedCommand(program)
 addFinalizeCommand(program)

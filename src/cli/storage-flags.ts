@@ -15,13 +15,16 @@ export interface EtcdFlags {
   readonly etcdKeyfile?: string
 }
 
-export function addEtcdOptions(command: Command): Command {
-  return command
-    .addOption(
+/** `prefix`: false where the place names it itself. */
+export function addEtcdOptions(command: Command, { prefix }: { readonly prefix: boolean }): Command {
+  if (prefix) {
+    command.addOption(
       new Option('--etcd-prefix <path>', 'in front of every key in etcd: /like/this')
         .argParser(parsePrefix)
         .default(''),
     )
+  }
+  return command
     .option('--etcd-cafile <pem>', "speak TLS to etcd; the authority of its members' certificates")
     .option('--etcd-certfile <pem>', 'the client certificate for etcd')
     .option('--etcd-keyfile <pem>', 'its key')

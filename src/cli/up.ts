@@ -44,7 +44,7 @@ export function addUpCommand(program: Command): void {
         .argParser(parseStorage)
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
-  addEtcdOptions(command)
+  addEtcdOptions(command, { prefix: true })
   command
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')

@@ -20,8 +20,8 @@ import { expectAbsent, expectNever } from './messages.ts'
 import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
 
 /** 'Boro' in ASCII. Tells our files from other SQLite files. */
-const applicationId = 0x426f726f
-const formatVersion = 1
+export const applicationId = 0x426f726f
+export const formatVersion = 1
 /** Pages of the write-ahead log after which it is copied into the file: 16 MiB. */
 const checkpointPages = 4096
 /** Rows of the log that one step of a compaction looks at. */
@@ -425,7 +425,7 @@ function prepareFile(database: DatabaseSync, path: string, maxFileBytes: number)
   database.exec('COMMIT')
 }
 
-function readFacts(database: DatabaseSync): { head: Revision; compacted: Revision; swept: Revision } {
+export function readFacts(database: DatabaseSync): { head: Revision; compacted: Revision; swept: Revision } {
   const start = endOfCommit(0)
   const facts = new Map(
     database

@@ -1,0 +1,115 @@
+/**
+ * Copies everything that a store holds to another place, and makes sure of it: while the source is read at one revision,
+ * a digest is taken over its keys and values; then the target is read back, and its digest must be the same.
+ *
+ * It knows pairs of keys and bytes, and nothing of engines or files; `store-places.ts` does.
+ */
+import { createHash } from 'node:crypto'
+
+export interface Pair {
+  readonly key: string
+  readonly value: Uint8Array
+}
+
+/** What a place held at one revision. */
+export interface Contents extends AsyncDisposable {
+  /** As resourceVersion. */
+  readonly revision: number
+  /** Ascending by key, in bytes; may be asked for once. */
+  pairs(): AsyncIterable<Pair>
+}
+
+export interface Source {
+  /** For messages. */
+  readonly name: string
+  read(): Promise<Contents>
+}
+
+export interface Target extends AsyncDisposable {
+  readonly name: string
+  isEmpty(): Promise<boolean>
+  /** Before the first pair. `revision`: of the source. */
+  begin(revision: number): Promise<void>
+  /** Takes the pairs in order; may keep some back until `finish`. */
+  write(pair: Pair): Promise<void>
+  /** Everything is durable when this resolves. */
+  finish(): Promise<void>
+  /** As it is now, from where it lies. */
+  read(): Promise<Contents>
+}
+
+export interface CopyResult {
+  readonly revision: number
+  readonly entries: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** The message is one line for the operator. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError'
+}
+
+/** Over keys and values with their lengths, in order; counts them too. */
+export class ContentDigest {
+  readonly #hash = createHash('sha256')
+  readonly #lengths = Buffer.alloc(8)
+  #last: Buffer | undefined
+  entries = 0
+  bytes = 0
+
+  add({ key, value }: Pair): void {
+    const keyBytes = Buffer.from(key)
+    if (this.#last && Buffer.compare(this.#last, keyBytes) >= 0) throw new CopyError(`${key} is out of order`)
+    this.#last = keyBytes
+    this.#lengths.writeUInt32BE(keyBytes.length, 0)
+    this.#lengths.writeUInt32BE(value.byteLength, 4)
+    this.#hash.update(this.#lengths).update(keyBytes).update(value)
+    this.entries++
+    this.bytes += keyBytes.length + value.byteLength
+  }
+
+  /** Hexadecimal; at the end, once. */
+  finish(): string {
+    return this.#hash.digest('hex')
+  }
+}
+
+/** @throws CopyError when the target holds anything, or does not hold at the end what the source held */
+export async function copyStore(
+  source: Source,
+  target: Target,
+  progress: (entries: number, bytes: number) => void,
+): Promise<CopyResult> {
+  if (!(await target.isEmpty())) {
+    throw new CopyError(
+      `${target.name} is not empty, and nothing in it is overwritten: choose another target, or empty it`,
+    )
+  }
+  await using contents = await source.read()
+  const digest = new ContentDigest()
+  await target.begin(contents.revision)
+  for await (const pair of contents.pairs()) {
+    digest.add(pair)
+    await target.write(pair)
+    progress(digest.entries, digest.bytes)
+  }
+  await target.finish()
+  const { revision } = contents
+  const result = { revision, entries: digest.entries, bytes: digest.bytes, sha256: digest.finish() }
+  const found = await digestOf(target)
+  if (found !== result.sha256) {
+    throw new CopyError(
+      `${target.name} does not hold what ${source.name} held (sha256 ${found} instead of ${result.sha256}): somebody else wrote to it, or it lost something. Do not use it`,
+    )
+  }
+  return result
+}
+
+/** Of everything that is there. */
+export async function digestOf(place: Source | Target): Promise<string> {
+  await using contents = await place.read()
+  const digest = new ContentDigest()
+  for await (const pair of contents.pairs()) digest.add(pair)
+  return digest.finish()
+}

@@ -1,0 +1,192 @@
+/** `borough storage copy`, `borough backup`, `borough restore`: a whole store, moved or kept, and proved. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { CopyResult, Source, Target } from '../app/store-copy.ts'
+import type { PlaceOptions, StorePlace } from '../app/store-places.ts'
+import {
+  addEtcdOptions,
+  type EtcdFlags,
+  type NamedStorage,
+  parseEtcd,
+  parseStorage,
+  storageChoice,
+} from './storage-flags.ts'
+
+/** `sqlite:DIR` or `etcd://host:port[,…][/prefix]`. */
+type NamedPlace = { readonly dataDir: string } | { readonly endpoints: readonly string[]; readonly prefix: string }
+
+interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'> {
+  readonly from: NamedPlace
+  readonly to: NamedPlace
+  readonly output: string
+}
+
+interface BackupFlags extends EtcdFlags {
+  readonly storage: NamedStorage
+  readonly dataDir: string
+  readonly output: string
+}
+
+const outputOption = (): Option =>
+  new Option('-o, --output <format>', 'how the result is printed').choices(['text', 'json']).default('text')
+
+const digestHelp = `
+What was written is read back: a digest over all keys and values must be that of what was read, or the command fails.
+Nothing is ever overwritten. The keys of the certificate authority and of service accounts go along.`
+
+export function addStorageCommand(program: Command): void {
+  const copy = program.command('storage').description('whole stores').command('copy')
+  copy
+    .description('copy everything from one store to another, empty one, at one revision')
+    .requiredOption('--from <place>', 'sqlite:DATA-DIR or etcd://host:port[,host:port…][/prefix]', parsePlace)
+    .requiredOption('--to <place>', 'the same', parsePlace)
+  addEtcdOptions(copy, { prefix: false })
+  copy
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `${digestHelp}
+A server that runs on the source may go on; what it writes from now on is not in the copy, so stop it first to move.
+
+Examples:
+  borough storage copy --from sqlite:/var/lib/borough --to etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379
+  borough storage copy --from etcd://10.0.0.1:2379/clusters/one --to sqlite:/var/lib/borough`,
+    )
+    .action(async (flags: CopyFlags, command: Command) => {
+      const place = (named: NamedPlace): StorePlace => placeOf(named, flags, command)
+      const { sourceAt, targetAt } = await import('../app/store-places.ts')
+      const options = await placeOptions()
+      await run(
+        'copied',
+        sourceAt(place(flags.from), options),
+        () => targetAt(place(flags.to), options),
+        flags.output === 'json',
+      )
+    })
+}
+
+export function addBackupCommand(program: Command): void {
+  const backup = program.command('backup')
+  backup
+    .description('write everything that a store holds at one revision to a file, also while it is served')
+    .requiredOption('--to <file>', 'a file that is not there yet; it will hold secrets, readable by you alone')
+  addStoreOptions(backup)
+    .addHelpText(
+      'after',
+      `${digestHelp}
+
+Examples:
+  borough backup --data-dir /var/lib/borough --to /backup/borough-monday
+  borough backup --storage etcd://10.0.0.1:2379 --to /backup/borough-monday -o json`,
+    )
+    .action(async (flags: BackupFlags & { readonly to: string }, command: Command) => {
+      const { sourceAt } = await import('../app/store-places.ts')
+      const { backupTarget } = await import('../app/backup-file.ts')
+      const options = await placeOptions()
+      const { formatTime } = await import('../kube/time.ts')
+      const time = formatTime(options.clock.now())
+      await run(
+        'backed up',
+        sourceAt(storeOf(flags, command), options),
+        () => backupTarget(resolve(flags.to), time),
+        flags.output === 'json',
+      )
+    })
+}
+
+export function addRestoreCommand(program: Command): void {
+  const restore = program.command('restore')
+  restore.description('fill an empty store from a backup').requiredOption('--from <file>', 'what borough backup wrote')
+  addStoreOptions(restore)
+    .addHelpText(
+      'after',
+      `${digestHelp}
+A backup that is damaged or cut off is refused before anything is written.
+
+Examples:
+  borough restore --from /backup/borough-monday --data-dir /var/lib/borough
+  borough restore --from /backup/borough-monday --storage etcd://10.0.0.1:2379`,
+    )
+    .action(async (flags: BackupFlags & { readonly from: string }, command: Command) => {
+      const { targetAt } = await import('../app/store-places.ts')
+      const { backupSource } = await import('../app/backup-file.ts')
+      const options = await placeOptions()
+      await run(
+        'restored',
+        backupSource(resolve(flags.from)),
+        () => targetAt(storeOf(flags, command), options),
+        flags.output === 'json',
+      )
+    })
+}
+
+function addStoreOptions(command: Command): Command {
+  command
+    .option('--data-dir <dir>', 'the data directory of a SQLite store', '.borough')
+    .addOption(
+      new Option('--storage <engine>', 'sqlite, or etcd://host:port[,host:port…]')
+        .argParser(parseStorage)
+        .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
+    )
+  return addEtcdOptions(command, { prefix: true }).addOption(outputOption())
+}
+
+async function run(done: string, source: Source, open: () => Promise<Target>, json: boolean): Promise<void> {
+  const { copyStore } = await import('../app/store-copy.ts')
+  const began = performance.now()
+  let told = began
+  const progress = (entries: number, bytes: number): void => {
+    const now = performance.now()
+    if (now - told < 1000) return
+    told = now
+    process.stderr.write(`${entries} entries, ${mebibytes(bytes)}\n`)
+  }
+  await using target = await open()
+  const result = await copyStore(source, target, progress)
+  const seconds = (performance.now() - began) / 1000
+  process.stdout.write(
+    json ? `${JSON.stringify({ ...result, seconds })}\n` : `${inWords(done, source, target, result)}\n`,
+  )
+}
+
+function inWords(
+  done: string,
+  source: Source,
+  target: Target,
+  { entries, bytes, revision, sha256 }: CopyResult,
+): string {
+  return `${source.name} ${done} to ${target.name}: ${entries} entries, ${mebibytes(bytes)}, at revision ${revision}; verified, sha256 ${sha256}`
+}
+
+const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+
+async function placeOptions(): Promise<PlaceOptions> {
+  const { systemClock } = await import('../base/clock.ts')
+  const { silentLog } = await import('../base/log.ts')
+  return { clock: systemClock, log: silentLog }
+}
+
+function storeOf(flags: BackupFlags, command: Command): StorePlace {
+  const choice = storageChoice(flags.storage, flags, command)
+  if (choice.engine === 'etcd') return { etcd: choice }
+  if (choice.engine === 'memory')
+    command.error('borough: a store in memory ends with its server: there is nothing to read')
+  return { dataDir: resolve(flags.dataDir) }
+}
+
+function placeOf(named: NamedPlace, flags: Omit<EtcdFlags, 'etcdPrefix'>, command: Command): StorePlace {
+  if ('dataDir' in named) return named
+  const { endpoints, prefix } = named
+  const choice = storageChoice({ engine: 'etcd', endpoints }, { ...flags, etcdPrefix: prefix }, command)
+  if (choice.engine !== 'etcd') throw new Error('unreachable: an etcd was named')
+  return { etcd: choice }
+}
+
+function parsePlace(text: string): NamedPlace {
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
+    return { dataDir: resolve(text.slice('sqlite:'.length)) }
+  const [, hosts = '', prefix = ''] = /^(etcd:\/\/[^/]+(?:,(?:etcd:\/\/)?[^/,]+)*)((?:\/[^/\s]+)*)$/.exec(text) ?? []
+  const endpoints = parseEtcd(hosts)
+  if (endpoints) return { endpoints, prefix }
+  throw new InvalidArgumentError('It must be sqlite:DATA-DIR or etcd://host:port[,host:port…][/prefix].')
+}

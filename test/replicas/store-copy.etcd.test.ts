@@ -1,0 +1,139 @@
+/** `borough backup`, `restore` and `storage copy`, from and to a running server, SQLite and etcd: what arrives is what was there. */
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BoroughProcess, borough } from '../interop/borough-process.ts'
+import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
+import { clientOf } from './kubeconfig-client.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+interface Result {
+  readonly entries: number
+  readonly revision: number
+  readonly sha256: string
+}
+
+describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` (skipped: ${etcdMissing})`}`, () => {
+  let folder: string
+  let etcd: EtcdServer
+  let server: BoroughProcess
+  let backup: string
+  let kept: Result
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'borough-copy-'))
+    backup = join(folder, 'backup')
+    ;[etcd, server] = await Promise.all([EtcdServer.start(), BoroughProcess.start()])
+  }, 60_000)
+
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]()
+    await etcd?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  }, 60_000)
+
+  const hosts = (): string => new URL(etcd.endpoint).host
+
+  /** Must succeed. */
+  async function run(...args: string[]): Promise<Result> {
+    const { code, stdout, stderr } = await borough([...args, '-o', 'json'])
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
+    return JSON.parse(stdout) as Result
+  }
+
+  async function refusal(...args: string[]): Promise<string> {
+    const { code, stderr } = await borough(args)
+    expect([code, stderr.trim().split('\n').length]).toEqual([1, 1])
+    return stderr
+  }
+
+  it('is backed up at one revision while it is served and written to', async () => {
+    const client = clientOf(await server.adminKubeconfig(), server)
+    let writing = true
+    let written = 0
+    const load = (async (): Promise<void> => {
+      for (; writing; written++) {
+        const metadata = { name: `c-${written}`, namespace: 'default' }
+        await client.create(configMaps, { metadata, data: { n: String(written), odd: '\u0000 "ü" \ud83d\ude00' } })
+      }
+    })()
+    kept = await run('backup', `--data-dir=${server.dataDir}`, `--to=${backup}`)
+    writing = false
+    await load
+    expect((await stat(backup)).mode & 0o777).toBe(0o600)
+    const lines = (await readFile(backup, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { key?: string })
+    const found = lines.flatMap(({ key }) => /\/configmaps\/default\/c-(\d+)$/.exec(key ?? '')?.[1] ?? []).map(Number)
+    // A prefix of what was written: one revision, nothing in between.
+    expect(found.sort((a, b) => a - b)).toEqual(Array.from({ length: found.length }, (_, i) => i))
+    expect(found.length).toBeGreaterThan(0)
+    expect(lines).toHaveLength(kept.entries + 2)
+  })
+
+  it('is restored into an etcd, copied from there into a directory, and is the same: digest, objects, authority', async () => {
+    const place = `etcd://${hosts()}/restored`
+    const restored = await run('restore', `--from=${backup}`, `--storage=etcd://${hosts()}`, '--etcd-prefix=/restored')
+    const dir = join(folder, 'copied')
+    const copied = await run('storage', 'copy', `--from=${place}`, `--to=sqlite:${dir}`)
+    expect([restored.sha256, copied.sha256, copied.entries]).toEqual([kept.sha256, kept.sha256, kept.entries])
+
+    // Served by two now, from etcd and from the directory; the old kubeconfig is good at both.
+    const flags = [`--storage=etcd://${hosts()}`, '--etcd-prefix=/restored']
+    await using fromEtcd = await BoroughProcess.start(flags)
+    const client = clientOf(await server.adminKubeconfig(), fromEtcd)
+    const found = await client.get(configMaps, { namespace: 'default', name: 'c-0' })
+    expect(found['data']).toEqual({ n: '0', odd: '\u0000 "ü" \ud83d\ude00' })
+    const original = await clientOf(await server.adminKubeconfig(), server).get(configMaps, {
+      namespace: 'default',
+      name: 'c-0',
+    })
+    expect(found.metadata.uid).toBe(original.metadata.uid)
+  })
+
+  it('goes on in a new directory after the revision it was taken at: no resourceVersion is given out twice', async () => {
+    const dir = join(folder, 'fresh')
+    expect((await run('restore', `--from=${backup}`, `--data-dir=${dir}`)).sha256).toBe(kept.sha256)
+    const again = await run('backup', `--data-dir=${dir}`, `--to=${join(folder, 'again')}`)
+    expect(again.sha256).toBe(kept.sha256)
+    expect(again.revision).toBeGreaterThanOrEqual(kept.revision)
+  })
+
+  it('is never overwritten', async () => {
+    const dir = join(folder, 'fresh')
+    expect(await refusal('restore', `--from=${backup}`, `--data-dir=${dir}`)).toContain('is not empty')
+    expect(
+      await refusal('restore', `--from=${backup}`, `--storage=etcd://${hosts()}`, '--etcd-prefix=/restored'),
+    ).toContain('is not empty')
+    expect(await refusal('backup', `--data-dir=${dir}`, `--to=${backup}`)).toContain('is not empty')
+    expect(await refusal('restore', `--from=${backup}`, `--data-dir=${server.dataDir}`)).toContain(
+      'is in use by another borough',
+    )
+  })
+
+  it('is not restored from a damaged backup: nothing is written', async () => {
+    const text = await readFile(backup, 'utf8')
+    const damages: Record<string, string> = {
+      cut: text.slice(0, text.lastIndexOf('{"entries"')),
+      changed: text.replace('\\"n\\":\\"0\\"', '\\"n\\":\\"7\\"'),
+      short: text.replace(/\n\{"key":"[^\n]*c-0[^\n]*/, ''),
+      other: '{"kind":"List"}\n',
+    }
+    const want: Record<string, string> = {
+      cut: 'is cut off',
+      changed: 'is damaged',
+      short: 'is damaged',
+      other: 'is not a backup',
+    }
+    for (const [name, damaged] of Object.entries(damages)) {
+      const path = join(folder, name)
+      await writeFile(path, damaged)
+      expect(await refusal('restore', `--from=${path}`, `--data-dir=${join(folder, 'none')}`)).toContain(want[name])
+    }
+    const { code } = await borough(['backup', `--data-dir=${join(folder, 'none')}`, `--to=${join(folder, 'x')}`])
+    expect(code).toBe(1)
+  })
+})
