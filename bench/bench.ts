@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { startBareServer } from './bare-server.ts'
 import { startLoad } from './load/load.ts'
 import { type Row, table } from './report.ts'
+import { deletionRows } from './rows/deletion.ts'
 import { namespaceRows } from './rows/namespaces.ts'
 import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
@@ -18,15 +19,21 @@ import { peerOf, startBorough } from './target.ts'
 
 const usage = `npm run bench -- [flags]
 
-  --quick             short rounds: under a minute
+  --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store
-  --only NAME         one group of rows: requests, namespaces, watch or process
+  --only NAME         one group of rows: requests, namespaces, deletion, watch or process
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
 `
 
-const groups = { requests: requestRows, namespaces: namespaceRows, watch: watchRows, process: processRows }
+const groups = {
+  requests: requestRows,
+  namespaces: namespaceRows,
+  deletion: deletionRows,
+  watch: watchRows,
+  process: processRows,
+}
 
 async function main(): Promise<void> {
   const { values: flags } = parseArgs({

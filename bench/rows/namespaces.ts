@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, connect } from '../load/connection.ts'
 import type { TaskResult } from '../load/tasks.ts'
 import { type Row, spread } from '../report.ts'
-import { createNamespace, type Target } from '../target.ts'
+import { create, createNamespace, type Target } from '../target.ts'
 import { type Bench, configMap, targetsOf } from './rows.ts'
 
 const namespaces = '/api/v1/namespaces'
@@ -69,7 +69,7 @@ async function checkPopulated(target: Target, name: string): Promise<void> {
 const pollMs = 2
 
 /** From the DELETE until a GET says 404, for each of them. */
-async function goneAfterMs(connection: Connection, names: readonly string[]): Promise<number> {
+export async function goneAfterMs(connection: Connection, names: readonly string[]): Promise<number> {
   const began = performance.now()
   for (const name of names) await connection.send({ method: 'DELETE', path: `${namespaces}/${name}` })
   for (const name of names) {
@@ -86,16 +86,24 @@ interface Deletion {
   readonly what: string
   readonly namespaces: number
   readonly objects: number
+  /** A quota counts them. */
+  readonly limited?: boolean
   readonly goalMs: number
 }
 
-async function deleteRow(bench: Bench, { what, namespaces: count, objects, goalMs }: Deletion): Promise<Row> {
+async function deleteRow(
+  bench: Bench,
+  { what, namespaces: count, objects, limited = false, goalMs }: Deletion,
+): Promise<Row> {
   const perTarget = new Map<Target, number[]>(targetsOf(bench).map((t) => [t, []]))
   for (let round = 0; round < bench.rounds; round++) {
     for (const [target, times] of perTarget) {
       const connection = await connect(target.endpoint, 'http/1.1')
-      const names = Array.from({ length: count }, (_, i) => `doomed-${objects}-${count}-${round}-${i}`)
-      for (const name of names) await createNamespace(connection, name)
+      const names = Array.from({ length: count }, (_, i) => `doomed-${objects}-${count}-${limited}-${round}-${i}`)
+      for (const name of names) {
+        await createNamespace(connection, name)
+        if (limited) await create(connection, `${namespaces}/${name}/resourcequotas`, quota)
+      }
       if (objects > 0) {
         await bench.load.run({
           kind: 'repeat',
@@ -126,9 +134,18 @@ async function deleteRow(bench: Bench, { what, namespaces: count, objects, goalM
   }
 }
 
+const quota = { metadata: { name: 'limits' }, spec: { hard: { configmaps: '100000', 'count/configmaps': '100000' } } }
+
 export async function* namespaceRows(bench: Bench): AsyncGenerator<Row> {
   yield populateRow(bench)
   yield deleteRow(bench, { what: 'an empty namespace', namespaces: 1, objects: 0, goalMs: 50 })
   yield deleteRow(bench, { what: 'a namespace with 1,000 objects', namespaces: 1, objects: 1000, goalMs: 500 })
+  yield deleteRow(bench, {
+    what: 'a namespace with 1,000 objects and a quota that counts them',
+    namespaces: 1,
+    objects: 1000,
+    limited: true,
+    goalMs: 500,
+  })
   yield deleteRow(bench, { what: '100 empty namespaces', namespaces: 100, objects: 0, goalMs: 500 })
 }
