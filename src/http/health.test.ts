@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ApiRequest, RequestContext } from './api.ts'
+import type { ApiRequest } from './api.ts'
 import { findHealthHandler, type HealthCheck, healthPaths, ping } from './health.ts'
 
 const good: HealthCheck = { name: 'storage', check: async () => {} }
@@ -21,7 +21,7 @@ function server(checks: readonly HealthCheck[]) {
     paths: healthPaths(deps),
     async get(path: string, query = '') {
       const request = { method: 'GET', path, query, headers: {}, signal: new AbortController().signal }
-      const response = await findHealthHandler(path, deps)?.(request as unknown as ApiRequest, {} as RequestContext)
+      const response = await findHealthHandler(path, deps)?.(request as unknown as ApiRequest)
       return response && { status: response.status, text: Buffer.from(response.body as Uint8Array).toString() }
     },
   }

@@ -4,7 +4,7 @@
  * @see k8s.io/apiserver/pkg/server/healthz v0.36
  */
 import { methodNotAllowed } from '../kube/status-error.ts'
-import type { ApiRequest, ApiResponse, Handler } from './api.ts'
+import type { ApiRequest, ApiResponse } from './api.ts'
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
 
@@ -28,8 +28,11 @@ interface Outcome {
   readonly healthy: boolean
 }
 
-/** The handler of a path; undefined if there is no such endpoint or check. */
-export function findHealthHandler(path: string, deps: HealthDeps): Handler | undefined {
+/** The handler of a path; undefined if there is no such endpoint or check. It looks at nothing but the request. */
+export function findHealthHandler(
+  path: string,
+  deps: HealthDeps,
+): ((request: ApiRequest) => Promise<ApiResponse>) | undefined {
   const trimmed = path.replace(/^\/+|\/+$/g, '')
   const slash = trimmed.indexOf('/')
   const endpoint = slash < 0 ? trimmed : trimmed.slice(0, slash)

@@ -1,0 +1,241 @@
+/**
+ * Admission for templates on any cluster, as three webhooks:
+ *
+ *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a new
+ *           namespace that templates match; gives a template its finalizer
+ *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a name
+ *           made by the server is known only now; and whether a template makes sense and its author may give what it holds
+ *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
+ *
+ * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
+ * written a moment ago counts, whichever replica answers.
+ */
+import type { Attributes, MutationRound } from '../../admission/admission.ts'
+import type { RuleSet } from '../../authz/authz.ts'
+import type { Client, ServedKind } from '../../client/client.ts'
+import { jsonDiff } from '../../kube/patch/json-diff.ts'
+import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { badRequest, forbidden, isNotFound, tooManyRequests } from '../../kube/status-error.ts'
+import type { JsonValue, KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import { mayInitialize } from '../initializers/admission.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { isTemplateType, namespaceTemplates } from './admission.ts'
+import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
+import { autoOptOut, populationConfig } from './auto-opt-out.ts'
+import { Inquiry } from './inquiry.ts'
+import { compileMatcher, type Matcher, matching } from './match.ts'
+import { remoteAuthorizer } from './remote-authorizer.ts'
+import { creatorKey, type NamespaceTemplate, pendingLabel, templateResource } from './types.ts'
+
+export interface TemplateWebhookDeps {
+  readonly client: Client
+  readonly namespaceType: ResourceType
+  readonly templateType: ResourceType
+  /** What a user holds in all namespaces. */
+  rulesOf(user: UserInfo): Promise<RuleSet>
+}
+
+export interface TemplateWebhook {
+  admit(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
+  check(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
+  hold(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
+}
+
+/** The world as one request asks about it. */
+interface World {
+  readonly inquiry: Inquiry
+  readonly deps: Parameters<typeof namespaceTemplates>[0]
+  /** As `mayInitialize`, of the namespace of the request. */
+  mayInitialize(user: UserInfo, namespace: string): boolean
+}
+
+/** API servers ask again by themselves what other webhooks changed. */
+const onlyRound: MutationRound = { isSecond: false, askForSecond() {}, memory: (_plugin, make) => make() }
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const
+const pageSize = 500
+
+export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
+  return {
+    async admit(request, signal) {
+      const { object } = request
+      if (object === undefined) return {}
+      return decide(deps, request, signal, async (world, attributes) => {
+        const admitted = (await namespaceTemplates(world.deps).mutate?.(attributes, onlyRound)) ?? object
+        const next = isNamespace(request) ? gated(world, attributes, admitted) : admitted
+        return jsonDiff(object as unknown as JsonValue, next as unknown as JsonValue)
+      })
+    },
+    async check(request, signal) {
+      const { object } = request
+      if (object === undefined) return {}
+      return decide(deps, request, signal, async (world, attributes) => {
+        const plugin = namespaceTemplates(world.deps)
+        if (isTemplateType(request.resource)) await plugin.validate?.(attributes)
+        else keptCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
+        return []
+      })
+    },
+    async hold({ resource, namespace, userInfo, operation }) {
+      // Reviews are asked by way of a create and store nothing.
+      if (operation === 'DELETE' || resource.group === 'authorization.k8s.io' || isCaretaker(userInfo)) return {}
+      const inquiry = new Inquiry()
+      const authorizer = remoteAuthorizer(deps, inquiry)
+      if (await inquiry.settle(async () => mayInitialize(authorizer, userInfo, namespace))) return {}
+      return {
+        refusal: tooManyRequests(
+          `namespace ${JSON.stringify(namespace)} waits for its templates to be applied; try again in a moment`,
+          1,
+        ).toStatus(),
+      }
+    },
+  }
+}
+
+/**
+ * Who makes what every namespace of a cluster has (its default account, its root certificates) and cleans up after it.
+ * They are no tenants, and none of them retries for a label of ours.
+ */
+const isCaretaker = ({ username, groups }: UserInfo): boolean =>
+  groups.includes('system:serviceaccounts:kube-system') ||
+  groups.includes('system:nodes') ||
+  username.startsWith('system:kube-')
+
+const isNamespace = ({ resource }: AdmissionRequest): boolean =>
+  resource.group === '' && resource.resource === 'namespaces'
+
+async function decide(
+  deps: TemplateWebhookDeps,
+  request: AdmissionRequest,
+  signal: AbortSignal,
+  decision: (world: World, attributes: Attributes) => Promise<AdmissionVerdict['patch'] & object>,
+): Promise<AdmissionVerdict> {
+  if (!isNamespace(request) && !isTemplateType(request.resource))
+    throw badRequest(`${request.resource.resource} is none of our business`)
+  const world = worldOf(deps)
+  let warnings: string[] = []
+  try {
+    const patch = await world.inquiry.settle(() => {
+      // A decision on guesses may have warned of what is not so.
+      warnings = []
+      return decision(
+        world,
+        attributesOf(deps, request, (text) => warnings.push(text), signal),
+      )
+    })
+    return { patch, warnings }
+  } catch (error) {
+    return { refusal: refusalIn(error), warnings }
+  }
+}
+
+function attributesOf(
+  { namespaceType, templateType }: TemplateWebhookDeps,
+  request: AdmissionRequest,
+  warn: (text: string) => void,
+  signal: AbortSignal,
+): Attributes {
+  const { operation, subResource = '', object, oldObject, userInfo: user, dryRun } = request
+  const name = request.name || (object?.metadata.name ?? '')
+  const type = isNamespace(request) ? namespaceType : templateType
+  return {
+    operation,
+    type,
+    subresource: subResource,
+    namespace: isNamespace(request) ? name : '',
+    name,
+    object,
+    oldObject,
+    user,
+    dryRun,
+    options: {},
+    warn,
+    annotate: () => {},
+    signal,
+  }
+}
+
+function worldOf(deps: TemplateWebhookDeps): World {
+  const { client } = deps
+  const inquiry = new Inquiry()
+  const authorizer = remoteAuthorizer(deps, inquiry)
+  const serverKind = (apiVersion: string, kind: string): Promise<ServedKind | undefined> =>
+    client.discovery.findKind(apiVersion, kind)
+  const { namespace, name } = populationConfig
+  return {
+    inquiry,
+    mayInitialize: (user, of) => mayInitialize(authorizer, user, of),
+    deps: {
+      authorizer,
+      matchers: () => inquiry.ask('templates', () => listMatchers(client), []),
+      optsOutAutomatically: autoOptOut(() =>
+        inquiry.ask('opted-out accounts', () => orUndefined(client.get(configMaps, { namespace, name })), undefined),
+      ),
+      findKind: (apiVersion, kind) =>
+        inquiry.ask(`kind ${apiVersion} ${kind}`, () => serverKind(apiVersion, kind), undefined),
+      findClusterRole: (role) =>
+        inquiry.ask(
+          `cluster role ${role}`,
+          () => orUndefined(client.get(clusterRolesResource, { name: role })) as Promise<Role | undefined>,
+          undefined,
+        ),
+    },
+  }
+}
+
+async function listMatchers(client: Client): Promise<Matcher[]> {
+  const matchers: Matcher[] = []
+  let next: string | undefined
+  do {
+    const page = await client.list(templateResource, { limit: pageSize, ...(next ? { continue: next } : {}) })
+    for (const template of page.items) matchers.push(compileMatcher(template as NamespaceTemplate))
+    next = page.metadata.continue
+  } while (next)
+  return matchers
+}
+
+async function orUndefined(asking: Promise<KubeObject>): Promise<KubeObject | undefined> {
+  try {
+    return await asking
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * The namespace with the label of a shut gate where it must wait. Whether it must is not known of one whose name the
+ * server is still to make: it waits, and the controller lets it go at once if it need not have.
+ */
+function gated(world: World, { operation, user, name, oldObject }: Attributes, object: KubeObject): KubeObject {
+  const given = object.metadata.labels?.[pendingLabel]
+  if (operation === 'CREATE') {
+    const waits = name === '' || matching(world.deps.matchers(), object as Namespace).length > 0
+    return waits ? labelled(object, 'true') : labelled(object, undefined)
+  }
+  const before = oldObject?.metadata.labels?.[pendingLabel]
+  if (given === before || world.mayInitialize(user, name)) return object
+  return labelled(object, before)
+}
+
+function labelled(object: KubeObject, pending: string | undefined): KubeObject {
+  if (object.metadata.labels?.[pendingLabel] === pending) return object
+  const { [pendingLabel]: _, ...labels } = object.metadata.labels ?? {}
+  return {
+    ...object,
+    metadata: { ...object.metadata, labels: pending === undefined ? labels : { ...labels, [pendingLabel]: pending } },
+  }
+}
+
+/** Another mutating webhook after ours may have put in a creator of its own choice. */
+function keptCreator({ type, name, object }: Attributes, ours: KubeObject | undefined): void {
+  const creator = ours?.metadata.annotations?.[creatorKey]
+  if (ours === undefined || object?.metadata.annotations?.[creatorKey] === creator) return
+  throw forbidden(
+    type,
+    name,
+    `annotation ${creatorKey} says who created a namespace, and that is ${creator ?? 'not known'}`,
+  )
+}
