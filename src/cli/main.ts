@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
+import { addPopulateCommand } from './populate.ts'
 import { addBackupCommand, addRestoreCommand, addStorageCommand } from './storage.ts'
 import { addTemplateCommand } from './template.ts'
 import { addTokenCommand } from './token.ts'
@@ -27,6 +28,7 @@ addWhyCommand(program)
 addWhyDeniedCommand(program)
 addFinalizeCommand(program)
 addTemplateCommand(program)
+addPopulateCommand(program)
 
 try {
   await program.parseAsync()

@@ -1,8 +1,7 @@
 /** `borough template plan` and `borough template rollback`. */
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { KubeObject } from '../kube/types.ts'
+import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 interface PlanFlags extends RemoteFlags {
@@ -99,22 +98,14 @@ function parseGeneration(value: string): number {
 }
 
 async function readTemplates(file: string): Promise<KubeObject[]> {
-  const { parseAllDocuments } = await import('yaml')
   const { isTemplate } = await import('../apis/templates/plan.ts')
-  const body = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
-  const templates: KubeObject[] = []
-  for (const document of parseAllDocuments(body)) {
-    const [fault] = document.errors
-    if (fault !== undefined) throw new Error(`${file}: ${fault.message}`, { cause: fault })
-    const object = document.toJS() as Partial<KubeObject> | null
-    if (object === null) continue
+  return (await readDocuments(file)).map((object) => {
     if (!isTemplate(object)) {
       throw new Error(
         `${file}: only NamespaceTemplates can be planned, this is a ${object.kind} of ${object.apiVersion}`,
       )
     }
     if (!object.metadata?.name) throw new Error(`${file}: a template without metadata.name`)
-    templates.push({ ...object, metadata: object.metadata })
-  }
-  return templates
+    return { ...object, metadata: object.metadata }
+  })
 }

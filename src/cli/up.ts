@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
 import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
+import { parseListenAddress } from './listen-address.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 interface UpFlags extends EtcdFlags {
@@ -36,7 +37,7 @@ export function addUpCommand(program: Command): void {
     .option('--data-dir <dir>', 'where everything is kept', '.borough')
     .addOption(
       new Option('--listen <host:port>', 'address to serve; port 0 picks a free one')
-        .argParser(parseListen)
+        .argParser(parseListenAddress)
         .default({ host: '127.0.0.1', port: 6443 }, '127.0.0.1:6443'),
     )
     .addOption(
@@ -157,13 +158,6 @@ function parseFeatureGates(text: string): Config['featureGates'] {
     gates[name as keyof typeof gates] = value === 'true'
   }
   return gates
-}
-
-function parseListen(text: string): { host: string; port: number } {
-  const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
-  const port = Number(match?.[3])
-  if (match === null || port > 65_535) throw new InvalidArgumentError('It must be host:port, such as 127.0.0.1:6443.')
-  return { host: match[1] ?? (match[2] || '127.0.0.1'), port }
 }
 
 function addServiceAddress(text: string, before: Config['serviceAddresses']): Config['serviceAddresses'] {

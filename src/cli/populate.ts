@@ -1,0 +1,91 @@
+/** `borough populate`: population by templates for any cluster. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type ListenAddress, parseListenAddress } from './listen-address.ts'
+import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+
+export interface PopulateFlags extends RemoteFlags {
+  readonly listen: ListenAddress
+  readonly namespace: string
+  readonly webhookUrl?: string
+  readonly printManifests: boolean
+  readonly filename: readonly string[]
+  readonly image: string
+  readonly uninstall: boolean
+  readonly logLevel: string
+  readonly output: string
+}
+
+export function addPopulateCommand(program: Command): void {
+  const command = program
+    .command('populate')
+    .description(
+      'populate the namespaces of any cluster from templates: controller and webhooks, until SIGINT or SIGTERM',
+    )
+  withRemoteFlags(command)
+    .addOption(
+      new Option('--listen <host:port>', 'address of the webhooks, of /healthz, /readyz and /metrics; all HTTPS')
+        .argParser(parseListenAddress)
+        .default({ host: '127.0.0.1', port: 9443 }, '127.0.0.1:9443'),
+    )
+    .option('--namespace <name>', 'where its Secret and its Lease are', 'borough-system')
+    .addOption(
+      new Option(
+        '--webhook-url <url>',
+        'how API servers reach the webhooks; default: in a pod by the Service borough-population, else at --listen',
+      ).argParser(parseUrl),
+    )
+    .option('--print-manifests', 'print what an administrator applies to run it in a cluster, and end', false)
+    .option(
+      '-f, --filename <files...>',
+      'with --print-manifests: files or folders with templates, whose kinds it is given rights for',
+      [],
+    )
+    .option('--image <image>', 'with --print-manifests: the container image', 'borough:latest')
+    .option('--uninstall', 'take the webhooks off the cluster and end; templates and objects stay', false)
+    .addOption(
+      new Option('--log-level <level>', 'debug, info, warn or error')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('warn'),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'how the ready line is printed').choices(['text', 'json']).default('text'),
+    )
+    .addHelpText(
+      'after',
+      `
+It acts as the user of the kubeconfig, who needs the rights that --print-manifests shows: close to those of an
+administrator, since it makes whatever the templates hold. While it is installed, creating a namespace takes it: stop it for
+good with --uninstall.
+
+Examples:
+  borough populate --kubeconfig ~/.kube/config
+  borough populate --print-manifests -f templates/ --image registry.example/borough:0.1 | kubectl apply -f -
+  borough populate --uninstall`,
+    )
+    .action(async (flags: PopulateFlags) => {
+      if (flags.filename.length > 0 && !flags.printManifests)
+        command.error('borough: --filename needs --print-manifests')
+      if (flags.printManifests) {
+        const { printManifests } = await import('./print-manifests.ts')
+        return printManifests(flags)
+      }
+      if (flags.uninstall) return uninstall(flags)
+      const { runPopulate } = await import('./run-populate.ts')
+      return runPopulate(flags)
+    })
+}
+
+async function uninstall(flags: PopulateFlags): Promise<void> {
+  const { uninstallWebhooks } = await import('../app/populate/install.ts')
+  const { client, server } = await openFlags(flags, 'populate')
+  const removed = await uninstallWebhooks(client, AbortSignal.timeout(patienceMs))
+  for (const name of removed) process.stdout.write(`${name} deleted\n`)
+  if (removed.length === 0) process.stdout.write(`${server} has none of its webhooks.\n`)
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'https:' || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new InvalidArgumentError('It must be https://host[:port][/path].')
+  return text
+}

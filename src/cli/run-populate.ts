@@ -1,0 +1,49 @@
+/** The life of `borough populate`: reach the cluster, install, answer, say so, wait for a signal, finish. */
+import { once } from 'node:events'
+import { pino } from 'pino'
+import { type PopulateOptions, startPopulate } from '../app/populate/populate.ts'
+import { systemClock } from '../base/clock.ts'
+import { randomIds } from '../base/ids.ts'
+import type { PopulateFlags } from './populate.ts'
+import { openFlags } from './remote-flags.ts'
+
+/** Until SIGINT or SIGTERM; a second signal ends the process at once. */
+export async function runPopulate(flags: PopulateFlags): Promise<void> {
+  const log = pino({ level: flags.logLevel, serializers: { error: pino.stdSerializers.err } }, pino.destination(2))
+  const { client, server } = await openFlags(flags, 'populate')
+  await using populate = await startPopulate({
+    client,
+    clock: systemClock,
+    ids: randomIds,
+    log,
+    listen: flags.listen,
+    namespace: flags.namespace,
+    reachedAt: reachedAt(flags),
+  })
+  const signalled = Promise.race([
+    once(process, 'SIGINT').then(() => 'SIGINT'),
+    once(process, 'SIGTERM').then(() => 'SIGTERM'),
+  ])
+  // After that: whoever waits for this line may send a signal at once.
+  process.stdout.write(
+    flags.output === 'json'
+      ? `${JSON.stringify({ cluster: server, url: populate.url, pid: process.pid })}\n`
+      : `Namespaces of ${server} are populated from templates; webhooks at ${populate.url}\n`,
+  )
+  const signal = await signalled
+  if (flags.output !== 'json') {
+    process.stderr.write(
+      `\n${signal}: finishing what is under way; a second signal ends it at once. The cluster keeps asking the webhooks` +
+        ` about new namespaces: start this again, or take them off with borough populate --uninstall\n`,
+    )
+  }
+  const impatient = (): void => process.exit(130)
+  process.once('SIGINT', impatient)
+  process.once('SIGTERM', impatient)
+}
+
+function reachedAt({ webhookUrl }: PopulateFlags): PopulateOptions['reachedAt'] {
+  if (webhookUrl !== undefined) return { url: webhookUrl }
+  // Every pod has it.
+  return process.env['KUBERNETES_SERVICE_HOST'] === undefined ? 'listen' : 'service'
+}
