@@ -4,8 +4,8 @@ import { isInitializing, type Namespace, namespaceResource } from '../apis/names
 import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
 import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
-import type { AuthzAttributes } from '../authz/authz.ts'
-import { requireAllowed } from '../authz/forbidden.ts'
+import type { Authorizer, AuthzAttributes } from '../authz/authz.ts'
+import { forbiddenError } from '../authz/forbidden.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
@@ -33,6 +33,7 @@ import { watchVerb } from '../http/verbs/watch.ts'
 
 import { parseGoDuration } from '../kube/duration.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import type { StatusError } from '../kube/status-error.ts'
 import { parseJson } from '../kube/strict-json.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
@@ -119,7 +120,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ...(isShared(config) ? [catchUp(() => translated(core.lister.refresh()))] : []),
       authenticate(deps.authenticate),
       ...(audit === undefined ? [] : [auditRequests(audit)]),
-      impersonate((request, user) => impersonation(request, user, (a) => requireAllowed(authorizer, a))),
+      impersonate((request, context) => impersonation(request, attributesOf(context), refusalOf(authorizer))),
       authorize(authorization),
     ],
     dispatch: dispatcher({
@@ -141,6 +142,15 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     }),
   })
 }
+
+/** With a reason it is refused in any case. */
+const refusalOf =
+  (authorizer: Authorizer) =>
+  (attributes: AuthzAttributes, why?: string): StatusError | undefined => {
+    if (why !== undefined) return forbiddenError(attributes, why)
+    const { allowed, reason } = authorizer.authorize(attributes)
+    return allowed ? undefined : forbiddenError(attributes, reason)
+  }
 
 /** Bodies as the audit log parses them. */
 function recordedBodies(protobuf: ProtobufCodec): (bytes: Uint8Array, mediaType: string) => unknown {

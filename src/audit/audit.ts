@@ -41,6 +41,8 @@ export interface AuditEvent {
   readonly user: Partial<UserInfo>
   /** Whom they asked to be taken for. */
   readonly impersonatedUser?: UserInfo
+  /** The verb of constrained impersonation that allowed it. */
+  readonly authenticationMetadata?: { readonly impersonationConstraint: string }
   /** What proxies say, then the peer: only the last is certain. */
   readonly sourceIPs?: readonly string[]
   readonly userAgent?: string

@@ -1,120 +1,108 @@
 /**
- * Acting as somebody else: the `Impersonate-*` headers, each of which needs verb `impersonate` on what it names.
- * @see k8s.io/apiserver/pkg/endpoints/filters/impersonation.go v0.36 (the classic verb; the constrained ones are not here)
+ * Acting as somebody else: the `Impersonate-*` headers, and what the real user must be allowed for it. There are two
+ * ways, and either suffices.
+ *
+ * Constrained: who may be impersonated (verb `impersonate:<mode>` on the identity), and for doing what (verb
+ * `impersonate-on:<mode>:<verb>` on what is asked). The mode follows from whom the headers name:
+ *
+ *   associated-node   the node that a service account's token is bound to
+ *   arbitrary-node    system:node:<name>
+ *   serviceaccount    system:serviceaccount:<namespace>:<name>
+ *   user-info         everybody else; alone in allowing groups, uid and extra
+ *
+ * Classic: verb `impersonate` on the user, each group, each value of extra, and the uid; for doing anything.
+ *
+ * @see k8s.io/apiserver/pkg/endpoints/filters/impersonation v0.36
  */
-import { isDns1123Label, isDns1123Subdomain } from '../kube/names.ts'
-import { StatusError } from '../kube/status-error.ts'
+import type { StatusError } from '../kube/status-error.ts'
 import { anonymousUser, authenticatedGroup, serviceAccountUser, type UserInfo } from '../kube/user.ts'
+import { serviceAccountOf } from './account-name.ts'
+import { constrainedModes, identityChecks, impersonateOn, refusedIdentity } from './constrained-impersonation.ts'
+import { type AskedAttributes, type HeaderSource, type WantedUser, wantedUser } from './wanted-user.ts'
 
-/** An `ApiRequest` is one. */
-export interface HeaderSource {
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>
-  /** All values of a header that may repeat. */
-  headerValues(name: string): readonly string[]
-}
-
-/** What must be allowed to the real user. The attributes that authorization takes. */
-export interface ImpersonateAttributes {
+export interface Impersonated {
   readonly user: UserInfo
-  readonly verb: 'impersonate'
-  readonly group: string
-  readonly version: string
-  readonly resource: string
-  readonly subresource?: string
-  readonly namespace: string
-  readonly name: string
+  /** The verb of the constrained way that allowed it, for the audit log; absent for the classic way. */
+  readonly constraint?: string
 }
 
-const extraHeader = 'impersonate-extra-'
-const authenticationGroup = 'authentication.k8s.io'
 const unauthenticatedGroup = 'system:unauthenticated'
+const nodesGroup = 'system:nodes'
 
 /**
  * The user that the request is to be served as; undefined if it impersonates nobody. Afterwards the headers must not be
  * looked at again.
- * @param requireAllowed throws Forbidden if the real user may not.
- * @throws StatusError 500 for groups, uid or extra without a user, as upstream.
+ * @param asked what the request is about, with the real user
+ * @param refusalOf the refusal of something, with a further reason perhaps; undefined = allowed
+ * @throws StatusError Forbidden; 500 for groups, uid or extra without a user, as upstream.
  */
 export function impersonate(
   request: HeaderSource,
-  user: UserInfo,
-  requireAllowed: (attributes: ImpersonateAttributes) => void,
-): UserInfo | undefined {
-  const names = Object.keys(request.headers).filter((name) => name.startsWith('impersonate-'))
-  if (names.length === 0) return undefined
-  const username = request.headers['impersonate-user'] ?? ''
-  const uid = request.headers['impersonate-uid'] ?? ''
-  const groups = request.headerValues('impersonate-group')
-  const extra = extraOf(request, names)
-  if (username === '') {
-    if (uid === '' && groups.length === 0 && extra.size === 0) return undefined
-    const asked = [
-      ...groups.map((g) => `group ${g}`),
-      ...[...extra.keys()].map((k) => `extra ${k}`),
-      ...(uid ? [`uid ${uid}`] : []),
-    ]
-    throw new StatusError(`requested [${asked.join(', ')}] without impersonating a user`)
+  asked: AskedAttributes,
+  refusalOf: (attributes: AskedAttributes, why?: string) => StatusError | undefined,
+): Impersonated | undefined {
+  const wanted = wantedUser(request)
+  if (wanted === undefined) return undefined
+  let constrainedRefusal: StatusError | undefined
+  for (const mode of constrainedModes(wanted, asked.user)) {
+    const onRefusal = refusalOf(impersonateOn(mode, asked))
+    const bad = refusedIdentity(mode, wanted, asked.user)
+    const identityRefusal = bad ? refusalOf(...bad) : firstRefusal(identityChecks(mode, wanted, asked.user), refusalOf)
+    if (!onRefusal && !identityRefusal) {
+      return { user: servedAs(wanted, mode), constraint: `impersonate:${mode}` }
+    }
+    // Who holds one half is told of the other; who holds nothing, of the classic way that everybody knows.
+    if (!onRefusal || !identityRefusal) constrainedRefusal ??= onRefusal ?? identityRefusal
   }
+  const refusal = firstRefusal(classicChecks(wanted, asked.user), refusalOf)
+  if (refusal) throw constrainedRefusal ?? refusal
+  return { user: servedAs(wanted, undefined) }
+}
 
-  const check = (
-    group: string,
-    resource: string,
-    name: string,
-    more: { subresource?: string; namespace?: string } = {},
-  ): void => requireAllowed({ user, verb: 'impersonate', group, version: 'v1', resource, namespace: '', name, ...more })
+function firstRefusal(
+  checks: Iterable<AskedAttributes>,
+  refusalOf: (attributes: AskedAttributes) => StatusError | undefined,
+): StatusError | undefined {
+  for (const check of checks) {
+    const refusal = refusalOf(check)
+    if (refusal) return refusal
+  }
+  return undefined
+}
+
+function* classicChecks({ username, uid, groups, extra }: WantedUser, user: UserInfo): Generator<AskedAttributes> {
+  const core = { user, verb: 'impersonate', group: '', version: 'v1', namespace: '' } as const
   const account = serviceAccountOf(username)
-  if (account) check('', 'serviceaccounts', account.name, { namespace: account.namespace })
-  else check('', 'users', username)
-  for (const group of groups) check('', 'groups', group)
-  for (const [key, values] of extra) {
-    for (const value of values) check(authenticationGroup, 'userextras', value, { subresource: key })
+  if (account) yield { ...core, resource: 'serviceaccounts', ...account }
+  else yield { ...core, resource: 'users', name: username }
+  for (const name of groups) yield { ...core, resource: 'groups', name }
+  const further = { ...core, group: 'authentication.k8s.io' } as const
+  for (const [subresource, values] of extra) {
+    for (const name of values) yield { ...further, resource: 'userextras', subresource, name }
   }
-  if (uid !== '') check(authenticationGroup, 'uids', uid)
+  if (uid !== '') yield { ...further, resource: 'uids', name: uid }
+}
 
+/** With the groups that come by themselves. */
+function servedAs({ username, uid, groups, extra }: WantedUser, mode: string | undefined): UserInfo {
+  const isNode = mode === 'arbitrary-node' || mode === 'associated-node'
   return {
     username,
     ...(uid === '' ? {} : { uid }),
-    groups: groupsOf(username, groups, account?.namespace),
+    groups: groupsOf(username, isNode ? [nodesGroup] : groups),
     ...(extra.size > 0 ? { extra: Object.fromEntries(extra) } : {}),
   }
 }
 
-function extraOf(request: HeaderSource, names: readonly string[]): Map<string, readonly string[]> {
-  const extra = new Map<string, readonly string[]>()
-  for (const name of names) {
-    if (!name.startsWith(extraHeader)) continue
-    const key = decodeKey(name.slice(extraHeader.length))
-    extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(name)])
-  }
-  return extra
-}
-
-/** Keys with characters that a header can't carry are percent-encoded; a wrong encoding is taken as it is. */
-function decodeKey(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
-  }
-}
-
-function groupsOf(username: string, given: readonly string[], accountNamespace: string | undefined): readonly string[] {
+function groupsOf(username: string, given: readonly string[]): readonly string[] {
+  const account = serviceAccountOf(username)
   const groups =
-    given.length === 0 && accountNamespace !== undefined
-      ? serviceAccountUser(accountNamespace, '').groups.filter((g) => g !== authenticatedGroup)
+    given.length === 0 && account !== undefined
+      ? serviceAccountUser(account.namespace, '').groups.filter((g) => g !== authenticatedGroup)
       : given
   if (username === anonymousUser.username) {
     return groups.includes(unauthenticatedGroup) ? groups : [...groups, unauthenticatedGroup]
   }
   const settled = groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)
   return settled ? groups : [...groups, authenticatedGroup]
-}
-
-function serviceAccountOf(username: string): { readonly namespace: string; readonly name: string } | undefined {
-  const [system, kind, namespace = '', name = '', ...rest] = username.split(':')
-  if (system !== 'system' || kind !== 'serviceaccount' || rest.length > 0) return undefined
-  return isDns1123Label(namespace).length === 0 && isDns1123Subdomain(name).length === 0
-    ? { namespace, name }
-    : undefined
 }

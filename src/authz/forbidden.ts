@@ -5,7 +5,7 @@
 import { quote } from '../kube/go-quote.ts'
 import { qualifiedResource } from '../kube/gvk.ts'
 import { StatusError } from '../kube/status-error.ts'
-import type { Authorizer, AuthzAttributes } from './authz.ts'
+import type { AuthzAttributes } from './authz.ts'
 
 const htmlEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
@@ -38,10 +38,4 @@ export function forbiddenError(attributes: AuthzAttributes, reason = ''): Status
     reason: 'Forbidden',
     details: { ...(name ? { name } : {}), ...(group ? { group } : {}), kind: resource },
   })
-}
-
-/** @throws StatusError Forbidden */
-export function requireAllowed(authorizer: Authorizer, attributes: AuthzAttributes): void {
-  const decision = authorizer.authorize(attributes)
-  if (!decision.allowed) throw forbiddenError(attributes, decision.reason)
 }

@@ -48,6 +48,8 @@ export interface RequestContext {
   user: UserInfo
   /** Before impersonation, if any. */
   impersonator?: UserInfo
+  /** The verb that allowed the impersonation, where it is a constrained one. */
+  impersonationConstraint?: string
   /** What authorization said of this request, once it has been asked. */
   decision?: AuthzDecision
   /** The list or watch is allowed as far as its objects may be got one by one: nothing else may be shown. */

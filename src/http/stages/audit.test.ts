@@ -36,7 +36,9 @@ function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () =>
       impersonate(({ headers }) => {
         const username = headers['impersonate-user']
         if (username === 'root') throw forbidden({ group: '', resource: 'users' }, 'root', 'no')
-        return username === undefined ? undefined : { username, groups: [] }
+        if (username === undefined) return undefined
+        const constraint = username === 'system:node:n' ? { constraint: 'impersonate:arbitrary-node' } : {}
+        return { user: { username, groups: [] }, ...constraint }
       }),
     ],
     dispatch,
@@ -51,6 +53,18 @@ test('who impersonates and who is impersonated are both named', async () => {
   const { events, get } = audited('Metadata')
   await get({ 'impersonate-user': 'dave' })
   expect(events).toMatchObject([{ user: { username: 'carol' }, impersonatedUser: { username: 'dave' } }])
+  expect(events[0]).not.toHaveProperty('authenticationMetadata')
+})
+
+test('the verb that allowed a constrained impersonation is named', async () => {
+  const { get, events } = audited('Metadata')
+  await get({ 'impersonate-user': 'system:node:n' })
+  expect(events).toMatchObject([
+    {
+      impersonatedUser: { username: 'system:node:n' },
+      authenticationMetadata: { impersonationConstraint: 'impersonate:arbitrary-node' },
+    },
+  ])
 })
 
 test('attack: an impersonation that is refused stands under the name of who tried', async () => {

@@ -132,7 +132,7 @@ class Recording {
   }
 
   #event(stage: AuditStage, outcome: Outcome): AuditEvent {
-    const { requestId, receivedAtMs, impersonator, user } = this.#context
+    const { requestId, receivedAtMs, impersonator, impersonationConstraint, user } = this.#context
     const { level } = this.#decision
     const { path, query, method, headers } = this.#request
     const annotations: Record<string, string> = {}
@@ -159,6 +159,7 @@ class Recording {
       verb: this.#subject.isResource ? this.#subject.verb : method.toLowerCase(),
       user: shownUser(this.#subject.user),
       ...(impersonator === undefined ? {} : { impersonatedUser: user }),
+      ...(impersonationConstraint === undefined ? {} : { authenticationMetadata: { impersonationConstraint } }),
       ...(sourceIPs.length === 0 ? {} : { sourceIPs }),
       ...(agent === undefined ? {} : { userAgent: agent }),
       ...(this.#subject.isResource ? { objectRef: this.#reference(bodies.requestObject) } : {}),

@@ -1,20 +1,21 @@
 /** Whom a request asks to be taken for. Our own code never does. */
 import type { UserInfo } from '../../kube/user.ts'
-import type { ApiRequest, Stage } from '../api.ts'
+import type { ApiRequest, RequestContext, Stage } from '../api.ts'
 
 /** Whom the headers ask for, or undefined if they ask for nobody. @throws StatusError Forbidden */
 export type Impersonation = (
   request: Pick<ApiRequest, 'headers' | 'headerValues'>,
-  user: UserInfo,
-) => UserInfo | undefined
+  context: RequestContext,
+) => { readonly user: UserInfo; readonly constraint?: string } | undefined
 
 export function impersonate(decide: Impersonation): Stage {
   return (next) => (request, context) => {
     if (request.localUser === undefined) {
-      const other = decide(request, context.user)
+      const other = decide(request, context)
       if (other !== undefined) {
         context.impersonator = context.user
-        context.user = other
+        context.user = other.user
+        if (other.constraint !== undefined) context.impersonationConstraint = other.constraint
       }
     }
     return next(request, context)
