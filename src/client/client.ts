@@ -46,6 +46,8 @@ export interface WriteOptions {
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string
   readonly force?: boolean
+  /** Refuse with AlreadyExists if the object exists. One request on Borough, two on other servers. */
+  readonly mustBeAbsent?: boolean
 }
 
 export interface DeleteOptions {

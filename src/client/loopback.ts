@@ -29,6 +29,7 @@ const empty = new Uint8Array(0)
 
 export function loopbackTransport(serve: LocalServe, user: UserInfo): Transport {
   return {
+    knowsIfNoneMatch: true,
     async send({ method, path, query, headers, body, signal }): Promise<TransportResponse> {
       const answer = await serve({
         method,

@@ -3,7 +3,7 @@
  */
 import { Channel, type Stream } from '../base/stream.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
-import { StatusError, type StatusReason } from '../kube/status-error.ts'
+import { alreadyExists, isNotFound, StatusError, type StatusReason } from '../kube/status-error.ts'
 import type { KubeList, KubeObject, Status } from '../kube/types.ts'
 import type {
   ApplyOptions,
@@ -81,7 +81,10 @@ export class RestClient implements Client {
 
   async apply(resource: GroupVersionResource, object: KubeObject, options: ApplyOptions): Promise<KubeObject> {
     const path = pathOf(resource, refOf(object), options.subresource)
-    return this.#write('PATCH', path, object, options, 'application/apply-patch+yaml', options.force)
+    const mediaType = 'application/apply-patch+yaml'
+    if (options.mustBeAbsent !== true) return this.#write('PATCH', path, object, options, mediaType, options)
+    if (this.#transport.knowsIfNoneMatch !== true) await this.#requireAbsent(resource, refOf(object), options)
+    return this.#write('PATCH', path, object, options, mediaType, options)
   }
 
   async delete(
@@ -146,7 +149,7 @@ export class RestClient implements Client {
     body: object,
     options: WriteOptions,
     contentType = 'application/json',
-    force?: boolean,
+    { force, mustBeAbsent }: Pick<ApplyOptions, 'force' | 'mustBeAbsent'> = {},
   ): Promise<KubeObject> {
     const query = new URLSearchParams()
     if (options.fieldManager !== undefined) query.set('fieldManager', options.fieldManager)
@@ -154,19 +157,27 @@ export class RestClient implements Client {
     if (force) query.set('force', 'true')
     if (options.includeUninitialized) query.set('includeUninitialized', 'true')
     const bytes = encoder.encode(JSON.stringify(body))
-    return (await this.#json({ method, path, query, body: bytes, contentType, ...signalOf(options) })) as KubeObject
+    const headers = { 'content-type': contentType, ...(mustBeAbsent ? { 'if-none-match': '*' } : {}) }
+    return (await this.#json({ method, path, query, body: bytes, headers, ...signalOf(options) })) as KubeObject
+  }
+
+  async #requireAbsent(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<void> {
+    try {
+      await this.get(resource, ref, signalOf(options))
+    } catch (error) {
+      if (isNotFound(error)) return
+      throw error
+    }
+    throw alreadyExists(resource, ref.name)
   }
 
   async #json(
-    request: Omit<TransportRequest, 'query' | 'headers'> & {
-      readonly query?: URLSearchParams
-      readonly contentType?: string
-    },
+    request: Omit<TransportRequest, 'query' | 'headers'> & Partial<Pick<TransportRequest, 'query' | 'headers'>>,
   ): Promise<unknown> {
     const response = await this.#send({
       ...request,
       query: request.query ?? new URLSearchParams(),
-      headers: request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' },
+      headers: request.headers ?? (request.body === undefined ? {} : { 'content-type': 'application/json' }),
     })
     const text = decoder.decode(await bytesOf(response))
     return text === '' ? undefined : parseJson(text)

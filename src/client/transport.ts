@@ -21,6 +21,8 @@ export interface TransportResponse {
 }
 
 export interface Transport {
+  /** The server refuses an apply with `If-None-Match: *` if the object exists; others ignore the header. */
+  readonly knowsIfNoneMatch?: boolean
   /** Rejects only when no answer was had. */
   send(request: TransportRequest): Promise<TransportResponse>
 }

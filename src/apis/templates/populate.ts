@@ -4,14 +4,14 @@
  */
 import type { Client, ServedKind } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { findStatusError, isConflict, isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
 import { type Rendered, render, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
 
-export type Outcome = 'created' | 'configured' | 'unchanged' | 'pruned' | 'orphaned'
+export type Outcome = 'configured' | 'unchanged' | 'pruned' | 'orphaned'
 
 export interface ObjectResult {
   readonly template: string
@@ -93,19 +93,28 @@ const unordered: ReadonlySet<string> = new Set(
   ].flatMap(([group = '', resources = '']) => resources.split(' ').map((resource) => `${group}/${resource}`)),
 )
 
+/** Every change of content is charged to the quotas that are there: what comes before them is counted once, by them. */
+const isCounter = ({ kind }: Placed): boolean => kind.group === '' && kind.resource === 'resourcequotas'
+
 /** Runs of objects whose order among themselves does not matter are applied at once; all others one by one. */
 function* batches(placed: readonly Placed[]): Iterable<readonly Placed[]> {
   let run: Placed[] = []
+  const flushed = function* (): Iterable<readonly Placed[]> {
+    const counters = run.filter(isCounter)
+    const others = run.filter((p) => !isCounter(p))
+    if (others.length > 0) yield others
+    if (counters.length > 0) yield counters
+    run = []
+  }
   for (const p of placed) {
     if (unordered.has(`${p.kind.group}/${p.kind.resource}`)) {
       run.push(p)
       continue
     }
-    if (run.length > 0) yield run
-    run = []
+    yield* flushed()
     yield [p]
   }
-  if (run.length > 0) yield run
+  yield* flushed()
 }
 
 const identity = (r: GroupVersionResource, name: string): string => `${r.group}/${r.resource}/${name}`
@@ -138,17 +147,12 @@ async function applyOne(
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
   try {
-    const there = known?.isOurs ? undefined : await findForeign(client, kind, namespace, name, signal)
-    const before = known?.isOurs ? known.revision : there?.metadata.resourceVersion
-    if (there !== undefined && !isOurs(there) && template.spec?.adopt !== true) {
-      const message = 'it was there before and no template created it; spec.adopt: true would take it over'
-      return { ...failed(rendered, 'AlreadyExists', message, false), isPlaced: true }
-    }
-    const applied = await applyWithDrift(client, kind, rendered, signal)
+    // What is ours is on our watch; what is not, must not be there.
+    const mustBeAbsent = known?.isOurs !== true && template.spec?.adopt !== true
+    const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, signal)
     if ('failure' in applied) return { ...failed(rendered, applied.failure, applied.message, false), isPlaced: true }
     answer = { object: applied.object, config }
-    if (before === undefined) return done('created')
-    return done(before === applied.object.metadata.resourceVersion ? 'unchanged' : 'configured')
+    return done(known?.revision === applied.object.metadata.resourceVersion ? 'unchanged' : 'configured')
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
@@ -175,7 +179,7 @@ async function findForeign(
 
 interface Kept {
   /** `Drift`: the template only reports changes. `TakenOver`: another applier owns it now. */
-  readonly failure: 'Drift' | 'TakenOver'
+  readonly failure: 'AlreadyExists' | 'Drift' | 'TakenOver'
   readonly message: string
 }
 
@@ -187,12 +191,23 @@ async function applyWithDrift(
   client: PopulateDeps['client'],
   kind: ServedKind,
   { template, object }: Rendered,
+  mustBeAbsent: boolean,
   signal: AbortSignal,
 ): Promise<{ readonly object: KubeObject } | Kept> {
   const options = { fieldManager: templateFieldManager, signal }
   try {
-    return { object: await client.apply(kind, object, options) }
+    return { object: await client.apply(kind, object, { ...options, mustBeAbsent }) }
   } catch (error) {
+    if (mustBeAbsent && isAlreadyExists(error)) {
+      const { namespace = '', name = '' } = object.metadata
+      const there = await findForeign(client, kind, namespace, name, signal)
+      // Ours, and the watch has not told yet; or it has gone meanwhile.
+      if (there === undefined || isOurs(there)) {
+        return applyWithDrift(client, kind, { template, object }, there === undefined, signal)
+      }
+      const message = 'it was there before and no template created it; spec.adopt: true would take it over'
+      return { failure: 'AlreadyExists', message }
+    }
     const status = findStatusError(error)
     if (!isConflict(error) || status === undefined) throw error
     const causes = (status.details?.causes ?? []).filter((c) => c.reason === 'FieldManagerConflict')

@@ -6,7 +6,7 @@
  * a quota's `used` moves with every pod) is not drift, and what was applied once and still says the same is not applied
  * again.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
@@ -212,7 +212,7 @@ export function isOurs({ metadata }: KubeObject): boolean {
 
 /** 96 bits: enough that two texts of one object never meet by chance. */
 export function digestOf(value: unknown): string {
-  return createHash('sha1').update(JSON.stringify(value)).digest('base64').slice(0, 16)
+  return hash('sha1', JSON.stringify(value), 'base64').slice(0, 16)
 }
 
 /** What is kept of an object: about 300 bytes, whatever its size. */

@@ -6,7 +6,14 @@ import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
+import {
+  alreadyExists,
+  badRequest,
+  invalid,
+  notFound,
+  StatusError,
+  unsupportedMediaType,
+} from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Transform, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -47,7 +54,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     const scope = writeScope(request, context, target, 'PatchOptions')
     const { stored, created } =
       mediaType === applyMediaType
-        ? await registry.update(scope, applyTransform(deps, bytes, context, target, scope), {
+        ? await registry.update(scope, applyTransform(deps, bytes, request, context, target, scope), {
             createIfMissing: target.subresource === '',
             ownsManagedFields: true,
           })
@@ -145,6 +152,7 @@ function checkIdentity(object: KubeObject, type: ResourceType): void {
 function applyTransform(
   { decoder, apply, requireCreate }: PatchDeps,
   bytes: Uint8Array,
+  request: ApiRequest,
   context: RequestContext,
   target: Target,
   scope: WriteScope,
@@ -157,11 +165,13 @@ function applyTransform(
   const config = value as unknown as KubeObject
   checkConfiguration(config, target)
   const force = isTrue(query.get('force'))
+  // Ours: RFC 9110's way to say 'only if there is none'. Upstream ignores it.
+  const mustBeAbsent = request.headers['if-none-match']?.trim() === '*'
   return async (live) => {
     if (live === undefined) {
       if (subresource !== '') throw notFound(type, name)
       await requireCreate(context)
-    }
+    } else if (mustBeAbsent) throw alreadyExists(type, name)
     const full = {
       ...config,
       metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
