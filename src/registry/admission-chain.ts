@@ -46,13 +46,17 @@ export class AdmissionChain {
     this.#accountant = accountant
   }
 
-  /** The object after all have had their say: the one in `attributes` if none changed it. undefined = nobody asks. */
-  mutate(attributes: Attributes): Promise<KubeObject | undefined> | undefined {
-    return anyHandles(this.#mutating, attributes) ? this.#mutate(attributes) : undefined
+  /**
+   * The object after all have had their say: the one in `attributes` if none changed it. undefined = nobody asks. A
+   * promise only where a plugin waits for something. @throws StatusError, at once or in the promise
+   */
+  mutate(attributes: Attributes): KubeObject | undefined | Promise<KubeObject | undefined> {
+    return anyHandles(this.#mutating, attributes) ? this.#mutate(attributes, 0, new Round()) : undefined
   }
 
-  validate(attributes: Attributes): Promise<void> | undefined {
-    return anyHandles(this.#validating, attributes) ? validateAll(this.#validating, attributes) : undefined
+  /** As `mutate`. */
+  validate(attributes: Attributes): void | Promise<void> {
+    return this.#validate(attributes, 0)
   }
 
   /** Synchronous, see `AdmissionPlugin.decide`. @throws StatusError */
@@ -67,21 +71,34 @@ export class AdmissionChain {
     return merged
   }
 
-  async #mutate(attributes: Attributes): Promise<KubeObject | undefined> {
-    let current = attributes
-    const round = new Round()
-    for (let i = 0; i < this.#mutating.length; i++) {
+  #mutate(given: Attributes, from: number, round: Round): KubeObject | undefined | Promise<KubeObject | undefined> {
+    let attributes = given
+    for (let i = from; i < this.#mutating.length; i++) {
       const plugin = this.#mutating[i] as AdmissionPlugin
-      if (!handles(plugin, current)) continue
-      const answer = plugin.mutate?.(current, round)
-      const object = answer instanceof Promise ? await answer : answer
-      if (object && object !== current.object) current = { ...current, object }
-      // The plugins after it have not run yet: they see what both rounds made.
-      if (round.beginSecond()) i = -1
+      if (!handles(plugin, attributes)) continue
+      const answer = plugin.mutate?.(attributes, round)
+      if (answer instanceof Promise) {
+        const asked = attributes
+        return answer.then((object) => this.#mutate(withObject(asked, object), round.after(i), round))
+      }
+      attributes = withObject(attributes, answer)
+      i = round.after(i) - 1
     }
-    return current.object
+    return attributes.object
+  }
+
+  #validate(attributes: Attributes, from: number): void | Promise<void> {
+    for (let i = from; i < this.#validating.length; i++) {
+      const plugin = this.#validating[i] as AdmissionPlugin
+      if (!handles(plugin, attributes)) continue
+      const asked = plugin.validate?.(attributes)
+      if (asked) return asked.then(() => this.#validate(attributes, i + 1))
+    }
   }
 }
+
+const withObject = (attributes: Attributes, object: KubeObject | undefined): Attributes =>
+  object && object !== attributes.object ? { ...attributes, object } : attributes
 
 class Round implements MutationRound {
   #memory: Map<string, unknown> | undefined
@@ -92,11 +109,11 @@ class Round implements MutationRound {
     this.#isAsked = true
   }
 
-  /** True = from the start again. At most once. */
-  beginSecond(): boolean {
-    if (!this.#isAsked || this.isSecond) return false
+  /** Whose turn it is after plugin `i`: once, all over again. The plugins after it see what both rounds made. */
+  after(i: number): number {
+    if (!this.#isAsked || this.isSecond) return i + 1
     this.isSecond = true
-    return true
+    return 0
   }
 
   memory<T>(plugin: string, make: () => T): T {
@@ -111,14 +128,6 @@ const handles = (plugin: AdmissionPlugin, a: Attributes): boolean => plugin.hand
 function anyHandles(plugins: readonly AdmissionPlugin[], attributes: Attributes): boolean {
   for (const plugin of plugins) if (handles(plugin, attributes)) return true
   return false
-}
-
-async function validateAll(plugins: readonly AdmissionPlugin[], attributes: Attributes): Promise<void> {
-  for (const plugin of plugins) {
-    if (!handles(plugin, attributes)) continue
-    const asked = plugin.validate?.(attributes)
-    if (asked) await asked
-  }
 }
 
 /** Few decisions say anything, and mostly one alone: then nothing is copied. */

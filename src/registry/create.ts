@@ -37,7 +37,8 @@ export async function createObject(
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
   const now = formatTime(parts.clock.now())
   const given = withoutStatus(ownMetadata(scope, object), hasStatus(scope.type, parts.strategyOf(scope.type)))
-  const next = await admitted(parts, scope, given, { now, tracked })
+  const admitting = admitted(parts, scope, given, { now, tracked })
+  const next = admitting instanceof Promise ? await admitting : admitting
   const { metadata } = next
   metadata.uid = parts.ids.uid()
   metadata.creationTimestamp = now
@@ -73,23 +74,25 @@ function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
 }
 
 /** Field tracking, then mutating admission; what admission changed belongs to the same manager. */
-async function admitted(
+function admitted(
   parts: RegistryParts,
   scope: WriteScope,
   object: KubeObject,
   how: { readonly now: string; readonly tracked: boolean },
-): Promise<KubeObject> {
+): KubeObject | Promise<KubeObject> {
   const { type, subresource, fieldManager: manager } = scope
   const track = (next: KubeObject, live: KubeObject | undefined): KubeObject =>
     how.tracked ? next : parts.trackUpdate({ type, live, next, manager, subresource, now: how.now })
   const tracked = track(object, undefined)
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
+  const settle = (mutated: KubeObject | undefined): KubeObject => {
+    // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
+    if (mutated === undefined || mutated === tracked) return tracked
+    // What a client may not set, admission may not set for it.
+    return ownCopy(track(parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
+  }
   const asked = parts.chain.mutate(attributes)
-  const mutated = asked && (await asked)
-  // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
-  if (mutated === undefined || mutated === tracked) return tracked
-  // What a client may not set, admission may not set for it.
-  return ownCopy(track(parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
+  return asked instanceof Promise ? asked.then(settle) : settle(asked)
 }
 
 /** Whoever made the object last may still hold its metadata. */

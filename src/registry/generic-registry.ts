@@ -63,8 +63,9 @@ async function admitOnly(
   return admitted
 }
 
-async function createPresented(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<StoredObject> {
-  return presented(await createObject(parts, scope, object), !scope.dryRun)
+function createPresented(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<StoredObject> {
+  const created = createObject(parts, scope, object)
+  return scope.type.conversion === undefined ? created : created.then((stored) => presented(stored, !scope.dryRun))
 }
 
 async function updatePresented(

@@ -25,17 +25,16 @@ export function limitInFlight(limits: InFlightLimits): Stage {
     if (isRead) reads++
     else writes++
     let counted = true
-    const release = (): void => {
+    context.release = () => {
       if (!counted) return
       counted = false
       if (isRead) reads--
       else writes--
     }
-    context.release = release
     try {
       return await next(request, context)
     } finally {
-      release()
+      context.release()
     }
   }
 }
