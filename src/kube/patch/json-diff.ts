@@ -12,11 +12,12 @@ export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): JsonPa
   if (isObject(before) && isObject(after)) {
     const operations: JsonPatchOperation[] = []
     for (const key of Object.keys(before)) {
-      if (after[key] === undefined) operations.push({ op: 'remove', path: `${path}/${escaped(key)}` })
+      if (!Object.hasOwn(after, key) || after[key] === undefined)
+        operations.push({ op: 'remove', path: `${path}/${escaped(key)}` })
     }
     for (const [key, value] of Object.entries(after)) {
       if (value === undefined) continue
-      const old = before[key]
+      const old = Object.hasOwn(before, key) ? before[key] : undefined
       const place = `${path}/${escaped(key)}`
       if (old === undefined) operations.push({ op: 'add', path: place, value })
       else operations.push(...jsonDiff(old, value, place))
