@@ -19,6 +19,7 @@ import { auditRefusals, auditRequests } from '../http/stages/audit.ts'
 import { type Authenticate, authenticate } from '../http/stages/authenticate.ts'
 import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } from '../http/stages/authorize.ts'
 import { catchUp } from '../http/stages/catch-up.ts'
+import { compressAnswers } from '../http/stages/compress-answers.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
 import { createVerb } from '../http/verbs/create.ts'
@@ -112,8 +113,11 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     ids,
     stages: [
       deps.metrics.stage,
-      answerErrors((error, { requestId, info }) =>
-        log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
+      compressAnswers(),
+      answerErrors(
+        (error, { requestId, info }) =>
+          log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
+        (status, n) => renderer.status(status, n),
       ),
       limitInFlight(defaultInFlightLimits),
       ...(audit === undefined ? [] : [auditRefusals(audit)]),

@@ -54,8 +54,29 @@ const cases: {
     name: 'an unknown view alone is refused',
     accept: 'application/json;as=Chair;g=meta.k8s.io;v=v1',
     offer: custom,
-    want: { code: 406, message: 'only the following media types are accepted: application/json, application/yaml' },
+    want: {
+      code: 406,
+      message:
+        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    },
   },
+  {
+    name: 'tables can be YAML',
+    accept: 'application/yaml;as=Table;v=v1;g=meta.k8s.io',
+    want: { format: 'yaml', view: 'table' },
+  },
+  {
+    name: 'what is named comes before what may be anything',
+    accept: '*/*, application/yaml',
+    want: { format: 'yaml' },
+  },
+  {
+    name: 'a stream that nobody knows is passed over',
+    accept: 'application/yaml;stream=x,*/*',
+    want: { format: 'json' },
+  },
+  { name: 'a version without a kind is passed over', accept: 'application/yaml;v=v1,*/*', want: { format: 'json' } },
+  { name: 'the server version that there is is taken', accept: 'application/yaml;sv=v1,*/*', want: { format: 'yaml' } },
   { name: 'a person with curl gets line breaks', agent: 'curl/8.5.0', want: { pretty: true } },
   { name: 'unless they ask not to', agent: 'curl/8.5.0', query: 'pretty=false', want: { pretty: false } },
   { name: 'pretty=1 asks for line breaks', query: 'pretty=1', want: { pretty: true } },

@@ -50,11 +50,14 @@ function parseAccept(header: string): readonly Clause[] {
     }
     return { mediaType: mediaType.toLowerCase(), parameters, quality: Number(parameters.get('q') ?? 1), order }
   })
-  clauses.sort((a, b) => b.quality - a.quality || a.order - b.order)
+  clauses.sort((a, b) => b.quality - a.quality || wildcards(a.mediaType) - wildcards(b.mediaType) || a.order - b.order)
   if (parsed.size >= rememberedHeaders) parsed.clear()
   parsed.set(header, clauses)
   return clauses
 }
+
+/** What is named comes before what may be anything. */
+const wildcards = (mediaType: string): number => (mediaType === '*/*' ? 2 : mediaType.endsWith('/*') ? 1 : 0)
 
 const formatByMediaType: Readonly<Record<string, Format>> = {
   [jsonMediaType]: 'json',
@@ -84,7 +87,12 @@ export function negotiate(
   for (const clause of parseAccept(header)) {
     const format = formatByMediaType[clause.mediaType]
     if (format === undefined) continue
-    const as = clause.parameters.get('as')
+    const { parameters } = clause
+    const stream = parameters.get('stream')
+    if (stream && stream !== 'watch') continue
+    const serverVersion = parameters.get('sv')
+    if (serverVersion && serverVersion !== 'v1') continue
+    const as = parameters.get('as') ?? (parameters.has('g') || parameters.has('v') ? '' : undefined)
     const prettyHere = pretty || clause.parameters.get('pretty') === '1'
     if (as === undefined) {
       if (format === 'protobuf' && !offer.protobuf) continue
@@ -98,17 +106,16 @@ export function negotiate(
     if (format === 'protobuf' && view === 'table') continue
     return { format, view, viewVersion: version, pretty: prettyHere }
   }
-  throw notAcceptable(offer.protobuf ? allMediaTypes : [jsonMediaType, yamlMediaType])
+  throw notAcceptable(allMediaTypes)
 }
 
-/** How an error is written: like the answer would have been, JSON where that can't be. */
+/** How an error is written: in the first form asked for that is of the object itself, else in JSON. */
 export function negotiateError(
   headers: Readonly<Record<string, string | undefined>>,
   query: URLSearchParams,
 ): Negotiated {
   try {
-    const wanted = negotiate(headers, query, { protobuf: true, views: ['table', 'partial', 'partialList'] })
-    return wanted.view === 'object' ? wanted : { ...plainJson, pretty: wanted.pretty }
+    return negotiate(headers, query, { protobuf: true, views: [] })
   } catch (error) {
     if (error instanceof StatusError) return plainJson
     throw error

@@ -25,6 +25,7 @@ const textEncoder = new TextEncoder()
 const closing = textEncoder.encode(']}\n')
 
 export const metaGroup = 'meta.k8s.io'
+const statusKind: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' }
 
 export class Renderer {
   readonly #protobuf: ProtobufEncoder
@@ -57,7 +58,7 @@ export class Renderer {
       case 'object':
         return this.value(object, type, n, status)
       case 'table':
-        return json(status, this.table(type, [object], {}, n, query), n)
+        return this.value(this.table(type, [object], {}, n, query), { ...metaKind(n), kind: 'Table' }, n, status)
       case 'partial':
       case 'partialList':
         return this.value(partialObject(object, n), { ...metaKind(n), kind: 'PartialObjectMetadata' }, n, status)
@@ -76,11 +77,31 @@ export class Renderer {
     }
   }
 
+  /** What an error says. */
+  status(status: Status, n: Negotiated): ApiResponse {
+    const code = status.code ?? 200
+    const retry = status.details?.retryAfterSeconds
+    const { headers, body } = this.value(status, statusKind, { ...n, view: 'object' }, code)
+    return {
+      status: code,
+      headers: {
+        ...headers,
+        ...(retry === undefined || retry <= 0 ? {} : { 'retry-after': String(retry) }),
+        ...(code === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
+      },
+      body,
+    }
+  }
+
   list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams): ApiResponse {
     const metadata = listMeta(page)
     switch (n.view) {
       case 'table':
-        return json(200, this.table(type, [...objectsOf(page)], metadata, n, query), n)
+        return this.value(
+          this.table(type, [...objectsOf(page)], metadata, n, query),
+          { ...metaKind(n), kind: 'Table' },
+          n,
+        )
       case 'partial':
       case 'partialList': {
         const items = page.items.map((i) => partialObject(i.object, n))
@@ -185,24 +206,4 @@ function json(status: number, value: object, n: Negotiated): ApiResponse {
 
 function answer(status: number, n: Negotiated, body: Uint8Array): ApiResponse {
   return { status, headers: { 'content-type': contentTypeOf(n) }, body }
-}
-
-/** A Status in JSON or YAML. Clients choose the decoder by the content type, so protobuf callers read JSON. */
-export function respondStatus(status: Status, n: Negotiated): ApiResponse {
-  const code = status.code ?? 200
-  const retry = status.details?.retryAfterSeconds
-  const format = n.format === 'yaml' ? 'yaml' : 'json'
-  const body =
-    format === 'yaml'
-      ? toYaml(status, yamlOptions)
-      : `${n.pretty ? JSON.stringify(status, null, 2) : JSON.stringify(status)}\n`
-  return {
-    status: code,
-    headers: {
-      'content-type': contentTypeOf({ ...n, format }),
-      ...(retry === undefined || retry <= 0 ? {} : { 'retry-after': String(retry) }),
-      ...(code === 403 ? { 'x-content-type-options': 'nosniff' } : {}),
-    },
-    body: textEncoder.encode(body),
-  }
 }

@@ -3,15 +3,18 @@
  * the request's id and no internals, the log gets the rest.
  */
 import { findStatusError, internalError } from '../../kube/status-error.ts'
+import type { Status } from '../../kube/types.ts'
 import type { ApiResponse, RequestContext, Stage } from '../api.ts'
-import { negotiateError } from '../negotiate.ts'
-import { respondStatus } from '../respond.ts'
+import { type Negotiated, negotiateError } from '../negotiate.ts'
 
 export interface ErrorReport {
   (error: unknown, context: RequestContext): void
 }
 
-export function answerErrors(report: ErrorReport): Stage {
+/** A Status in the form that its reader asked for. */
+export type RenderStatus = (status: Status, n: Negotiated) => ApiResponse
+
+export function answerErrors(report: ErrorReport, render: RenderStatus): Stage {
   return (next) => async (request, context) => {
     let response: ApiResponse
     try {
@@ -22,7 +25,7 @@ export function answerErrors(report: ErrorReport): Stage {
         report(error, context)
         status = internalError(`request ${context.requestId} failed; the server's log says why`, error)
       }
-      response = respondStatus(status.toStatus(), negotiateError(request.headers, context.info.query))
+      response = render(status.toStatus(), negotiateError(request.headers, context.info.query))
     }
     return withCommonHeaders(response, context)
   }
@@ -34,8 +37,27 @@ function withCommonHeaders(response: ApiResponse, context: RequestContext): ApiR
     'cache-control': 'no-cache, private',
     ...response.headers,
   }
-  if (context.warnings.length > 0) headers['warning'] = context.warnings.map(warningHeader)
+  if (context.warnings.length > 0) headers['warning'] = bounded(context.warnings).map(warningHeader)
   return { status: response.status, headers, body: response.body }
+}
+
+const maxWarningRunes = 4096
+const cutWarningRunes = 256
+
+/** As upstream: where they are long together each is cut, and what is too much even so is left out. */
+function bounded(warnings: readonly string[]): readonly string[] {
+  const runes = warnings.map((text) => [...text])
+  let total = runes.reduce((sum, { length }) => sum + length, 0)
+  if (total <= maxWarningRunes) return warnings
+  total = 0
+  const kept: string[] = []
+  for (const text of runes) {
+    const cut = text.slice(0, cutWarningRunes)
+    total += cut.length
+    if (total > maxWarningRunes) break
+    kept.push(cut.join(''))
+  }
+  return kept
 }
 
 /** RFC 7234 warn-text: quotes and backslashes escaped, control characters dropped. */

@@ -2,15 +2,18 @@ import { expect, test } from 'vitest'
 import { type AuditEvent, type AuditLevel } from '../../audit/audit.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { randomIds } from '../../base/ids.ts'
+import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import { forbidden, unauthorized } from '../../kube/status-error.ts'
 import type { ApiResponse } from '../api.ts'
 import { fetchAdapter } from '../fetch.ts'
 import { createPipeline } from '../pipeline.ts'
+import { Renderer } from '../respond.ts'
 import { answerErrors } from './answer-errors.ts'
 import { auditRefusals, auditRequests } from './audit.ts'
 import { authenticate } from './authenticate.ts'
 import { impersonate } from './impersonate.ts'
 
+const renderer = new Renderer({ protobuf: new ProtobufCodec(), now: () => 0 })
 const ok: ApiResponse = { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') }
 
 function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () => Promise.resolve(ok)) {
@@ -26,7 +29,10 @@ function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () =>
     clock,
     ids: randomIds,
     stages: [
-      answerErrors(() => undefined),
+      answerErrors(
+        () => undefined,
+        (status, n) => renderer.status(status, n),
+      ),
       auditRefusals(deps),
       authenticate(async ({ bearerToken }) => {
         if (bearerToken !== 'right') throw unauthorized()

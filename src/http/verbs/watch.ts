@@ -5,11 +5,11 @@
 import type { Stream } from '../../base/stream.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { badRequest, findStatusError, internalError } from '../../kube/status-error.ts'
+import { badRequest, findStatusError, internalError, notAcceptable } from '../../kube/status-error.ts'
 import { watchLine } from '../../kube/stored-form.ts'
 import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
-import { contentTypeOf, type Negotiated, negotiate } from '../negotiate.ts'
+import { contentTypeOf, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import { metaKind, partialObject } from '../respond.ts'
 import { checkIncludeObject } from './read.ts'
@@ -30,11 +30,15 @@ export interface WatchDeps extends VerbDeps {
 /** Without `timeoutSeconds` a watch lasts between this and twice as long, so that watches do not end all at once. */
 const minWatchMs = 30 * 60_000
 
+/** YAML has no frames. */
+const streamedMediaTypes = [`${jsonMediaType};stream=watch`, `${protobufMediaType};stream=watch`]
+
 export function watchVerb(deps: WatchDeps): VerbHandler {
   const { registry, renderer, visibility, random } = deps
   return async (request, context, target) => {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
+    if (n.format === 'yaml') throw notAcceptable(streamedMediaTypes)
     checkIncludeObject(query)
     const seconds = integer(query, 'timeoutSeconds')
     const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000

@@ -1,0 +1,49 @@
+/**
+ * Long answers in gzip for those who take it. Not streams: a watch must not wait for a block to fill. The fastest level,
+ * on another thread; an answer whose bytes are kept (a document) is compressed once.
+ * @see k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/writers.go v0.36
+ */
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import { type ApiBody, type ApiResponse, isStream, type Stage } from '../api.ts'
+
+/** Above that, as upstream: in a fast network less is not worth the work. */
+export const compressedFromBytes: number = 128 * 1024
+
+const compress = promisify(gzip)
+const options = { level: constants.Z_BEST_SPEED }
+
+export function compressAnswers(): Stage {
+  const kept = new WeakMap<Uint8Array, Promise<Uint8Array>>()
+  const compressed = (body: Uint8Array): Promise<Uint8Array> => {
+    let made = kept.get(body)
+    if (made === undefined) {
+      made = compress(body, options)
+      kept.set(body, made)
+    }
+    return made
+  }
+  return (next) => async (request, context) => {
+    const response = await next(request, context)
+    const { body, headers } = response
+    if (!isLong(body) || headers['content-encoding'] !== undefined || !takesGzip(request.headers['accept-encoding'])) {
+      return response
+    }
+    const answer: ApiResponse = {
+      status: response.status,
+      headers: { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+      body: await compressed(body instanceof Uint8Array ? body : Buffer.concat(body)),
+    }
+    return answer
+  }
+}
+
+function isLong(body: ApiBody): body is Uint8Array | readonly Uint8Array[] {
+  if (body instanceof Uint8Array) return body.length > compressedFromBytes
+  if (isStream(body)) return false
+  return body.reduce((size, chunk) => size + chunk.length, 0) > compressedFromBytes
+}
+
+/** Upstream looks for the bare word: `gzip;q=0` and `gzip;q=1` both are no request for it. */
+const takesGzip = (accepted: string | undefined): boolean =>
+  accepted?.split(',').some((token) => token.trim() === 'gzip') ?? false
