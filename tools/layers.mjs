@@ -39,7 +39,8 @@ const layers = {
   controller: ['base', 'kube', 'client'],
   apis: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
-    ...['admission/admission.ts', 'authz/authz.ts', 'authz/explain-refusal.ts', 'controller/controller.ts'],
+    ...['admission/admission.ts', 'authn/tokens.ts', 'authz/authz.ts', 'authz/explain-refusal.ts'],
+    'controller/controller.ts',
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',

@@ -6,7 +6,8 @@ import { FakeClock } from '../base/fake-clock.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { discoveryDocument, keySet } from './openid-discovery.ts'
 import type { ServiceAccountKey } from './service-account-key.ts'
-import { ServiceAccountTokens, type TokenGrant } from './service-account-token.ts'
+import { ServiceAccountTokens } from './service-account-token.ts'
+import type { TokenGrant } from './tokens.ts'
 
 const issuer = 'https://kubernetes.default.svc.cluster.local'
 const grant: TokenGrant = {

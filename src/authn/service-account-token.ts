@@ -13,19 +13,17 @@ import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 import type { ServiceAccountKey } from './service-account-key.ts'
-
-export type BoundResource = 'pods' | 'secrets' | 'nodes'
-
-/** Synchronous, from the cache. */
-export type TokenObjectLookup = (
-  resource: 'serviceaccounts' | BoundResource,
-  namespace: string,
-  name: string,
-) => KubeObject | undefined
+import type {
+  BoundResource,
+  IssuedToken,
+  ObjectIdentity,
+  TokenGrant,
+  TokenIssuer,
+  TokenObjectLookup,
+} from './tokens.ts'
 
 export interface ServiceAccountTokensOptions {
   /** `https://kubernetes.default.svc.cluster.local` */
@@ -39,29 +37,6 @@ export interface ServiceAccountTokensOptions {
   readonly find: TokenObjectLookup
   /** Tokens whose signatures are remembered. */
   readonly cacheSize?: number
-}
-
-export interface ObjectIdentity {
-  readonly name: string
-  readonly uid: string
-}
-
-export interface TokenGrant {
-  readonly namespace: string
-  readonly serviceAccount: ObjectIdentity
-  readonly bound?: ObjectIdentity & { readonly resource: BoundResource }
-  /** Where a bound pod runs; for information. */
-  readonly node?: ObjectIdentity
-  /** Empty = this server's. */
-  readonly audiences: readonly string[]
-  readonly expirationSeconds: number
-}
-
-export interface IssuedToken {
-  readonly token: string
-  readonly audiences: readonly string[]
-  /** RFC 3339, seconds. */
-  readonly expirationTimestamp: string
 }
 
 interface KubernetesClaims {
@@ -85,7 +60,7 @@ const claimsKey = 'kubernetes.io'
 const extraPrefix = 'authentication.kubernetes.io/'
 const claimOf = { pods: 'pod', secrets: 'secret', nodes: 'node' } as const
 
-export class ServiceAccountTokens implements Authenticator {
+export class ServiceAccountTokens implements Authenticator, TokenIssuer {
   readonly name = 'service-account-token'
   readonly #options: ServiceAccountTokensOptions
   readonly #keys: ReadonlyMap<string, ServiceAccountKey>
@@ -97,7 +72,6 @@ export class ServiceAccountTokens implements Authenticator {
     this.#verified = new BoundedCache(options.cacheSize ?? 8192)
   }
 
-  /** The caller has checked that account and bound object exist. */
   async issue(grant: TokenGrant): Promise<IssuedToken> {
     const { issuer, clock, ids, keys } = this.#options
     const key = keys.find((k) => k.privateKey)
@@ -142,7 +116,6 @@ export class ServiceAccountTokens implements Authenticator {
     return this.#userOf(verified)
   }
 
-  /** Whom a token was issued to be shown to; it must have been authenticated. */
   audiencesOf(token: string): readonly string[] | undefined {
     return this.#verified.get(hash('sha256', token, 'base64'))?.audiences
   }

@@ -1,6 +1,8 @@
 /**
  * Who may do what. Decisions are synchronous: they are made from an index that follows the store, never from the store.
  */
+import type { FieldSelector } from '../kube/field-selector.ts'
+import type { LabelSelector } from '../kube/label-selector.ts'
 import type { UserInfo } from '../kube/user.ts'
 
 export interface ResourceAttributes {
@@ -13,6 +15,9 @@ export interface ResourceAttributes {
   readonly namespace: string
   /** '' = no particular object. */
   readonly name: string
+  /** What of a collection is asked for, where an access review says so. RBAC can't tell. */
+  readonly fieldSelector?: FieldSelector
+  readonly labelSelector?: LabelSelector
 }
 
 export interface NonResourceAttributes {

@@ -8,6 +8,7 @@ import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { badRequest, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
+import { readSelectors, selectorErrors } from './selector-attributes.ts'
 import { type AccessReviewSpec, authorizationGroup, type ReviewHandler } from './types.ts'
 
 export interface AccessReviews {
@@ -19,13 +20,29 @@ export interface AccessReviews {
 
 export function accessReviews(authorizer: Authorizer): AccessReviews {
   const answered = (question: KubeObject, user: UserInfo): KubeObject => {
-    const { allowed, reason } = authorizer.authorize(attributesOf(specOf(question), user))
-    return { ...question, status: { allowed, ...(reason === '' ? {} : { reason }) } }
+    const spec = specOf(question)
+    const { faults, ...selectors } = readSelectors(spec.resourceAttributes ?? {})
+    const asked = attributesOf(spec, user)
+    const { allowed, reason } = authorizer.authorize(asked.path === undefined ? { ...asked, ...selectors } : asked)
+    const evaluationError = faults.join('; ')
+    return {
+      ...question,
+      status: {
+        allowed,
+        ...(reason === '' ? {} : { reason }),
+        ...(evaluationError === '' ? {} : { evaluationError }),
+      },
+    }
   }
   return {
     async subject(question) {
       const spec = specOf(question)
-      refuse([...specErrors(spec), ...subjectErrors(spec), ...metadataErrors(question.metadata, 'must be empty')])
+      refuse([
+        ...specErrors(spec),
+        ...subjectErrors(spec),
+        ...selectorErrors(spec.resourceAttributes ?? {}),
+        ...metadataErrors(question.metadata, 'must be empty'),
+      ])
       return answered(question, subjectOf(spec))
     },
 
@@ -37,6 +54,7 @@ export function accessReviews(authorizer: Authorizer): AccessReviews {
       refuse([
         ...specErrors(spec),
         ...subjectErrors(spec),
+        ...selectorErrors(spec.resourceAttributes ?? {}),
         ...metadataErrors(metadata, 'must be empty except for namespace'),
         ...localErrors(spec, home ?? ''),
       ])
@@ -46,7 +64,12 @@ export function accessReviews(authorizer: Authorizer): AccessReviews {
     },
 
     async self(question, { user }) {
-      refuse([...specErrors(specOf(question)), ...metadataErrors(question.metadata, 'must be empty')])
+      const spec = specOf(question)
+      refuse([
+        ...specErrors(spec),
+        ...selectorErrors(spec.resourceAttributes ?? {}),
+        ...metadataErrors(question.metadata, 'must be empty'),
+      ])
       return answered(question, user)
     },
 
@@ -54,7 +77,7 @@ export function accessReviews(authorizer: Authorizer): AccessReviews {
       const { namespace = '' } = (question['spec'] ?? {}) as { namespace?: string }
       if (namespace === '') throw badRequest('no namespace on request')
       // Upstream answers without the question.
-      return { ...question, spec: {}, status: { ...authorizer.rulesFor(user, namespace) } }
+      return { ...question, metadata: {}, spec: {}, status: { ...authorizer.rulesFor(user, namespace) } }
     },
   }
 }

@@ -1,10 +1,11 @@
 /** Which resource is answered by which handler: what the create verb looks up instead of a store. */
+import type { TokenIssuer, TokenObjectLookup } from '../../authn/tokens.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
 import { accessReviews } from './access-review.ts'
 import { selfSubjectReview, tokenReview } from './identity-review.ts'
 import { tokenRequest } from './token-request.ts'
-import type { AuthenticateToken, ObjectLookup, ReviewHandler, TokenIssuer } from './types.ts'
+import type { AuthenticateToken, ReviewHandler } from './types.ts'
 
 export interface ReviewDeps {
   readonly authorizer: Authorizer
@@ -13,7 +14,7 @@ export interface ReviewDeps {
   readonly tokens: TokenIssuer
   /** This server's own. */
   readonly audiences: readonly string[]
-  readonly find: ObjectLookup
+  readonly find: TokenObjectLookup
   readonly clock: Clock
 }
 

@@ -12,7 +12,8 @@ import {
 import { countingIds, testPki } from '../../../test/support/identity-fixtures.ts'
 import { authenticatorChain } from '../../authn/authenticator-chain.ts'
 import type { Authenticator } from '../../authn/authn.ts'
-import { ServiceAccountTokens, type TokenObjectLookup } from '../../authn/service-account-token.ts'
+import { ServiceAccountTokens } from '../../authn/service-account-token.ts'
+import type { TokenObjectLookup } from '../../authn/tokens.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../../authz/union-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
@@ -102,6 +103,13 @@ const ssar = 'selfsubjectaccessreviews.authorization.k8s.io'
 const podInAny = { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'nowhere', name: 'p' } }
 const podInNs = { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'ns' } }
 const metrics = { nonResourceAttributes: { verb: 'get', path: '/metrics' } }
+const selecting = (fieldSelector?: object, labelSelector?: object): object => ({
+  resourceAttributes: {
+    ...podInNs.resourceAttributes,
+    ...(fieldSelector ? { fieldSelector } : {}),
+    ...(labelSelector ? { labelSelector } : {}),
+  },
+})
 const invalid = '422 .authorization.k8s.io "" is invalid: '
 
 const cases: readonly { name: string; when: Ask; status?: object; refusal?: string }[] = [
@@ -206,6 +214,71 @@ const cases: readonly { name: string; when: Ask; status?: object; refusal?: stri
     name: 'a local question with a name',
     when: { kind: lsar, namespace: 'ns', metadata: { name: 'x' }, spec: { ...podInNs, user: 'u' } },
     refusal: `${invalid}metadata: Invalid value: {"name":"x"}: must be empty except for namespace`,
+  },
+  {
+    name: 'what a selector picks: RBAC does not look at it',
+    when: { kind: ssar, spec: selecting({ rawSelector: 'spec.nodeName=n' }, { rawSelector: 'a in (b)' }) },
+    status: {
+      allowed: true,
+      reason: 'RBAC: allowed by ClusterRoleBinding "devs" of ClusterRole "pods" to Group "devs"',
+    },
+  },
+  {
+    name: 'selectors that can not be read are left out, and said',
+    when: {
+      kind: sar,
+      spec: {
+        user: 'x',
+        ...selecting(
+          {
+            requirements: [
+              { key: 'a', operator: 'In', values: ['b'] },
+              { key: 'c', operator: 'Like', values: ['d'] },
+            ],
+          },
+          { rawSelector: '&' },
+        ),
+      },
+    },
+    status: {
+      allowed: false,
+      evaluationError:
+        'spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error',
+    },
+  },
+  {
+    name: 'a selector in both forms',
+    when: {
+      kind: ssar,
+      spec: selecting({ rawSelector: 'foo', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] }),
+    },
+    refusal: `${invalid}spec.resourceAttributes.fieldSelector.rawSelector: Invalid value: "foo": may not specified at the same time as requirements`,
+  },
+  {
+    name: 'a selector in neither form',
+    when: { kind: ssar, spec: selecting(undefined, {}) },
+    refusal: `${invalid}spec.resourceAttributes.labelSelector.requirements: Required value: when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required`,
+  },
+  {
+    name: 'requirements that say too little or too much',
+    when: {
+      kind: lsar,
+      namespace: 'ns',
+      spec: {
+        user: 'x',
+        ...selecting(
+          { requirements: [{ operator: 'NotIn' }, { key: 'b', operator: 'Exists', values: ['c'] }] },
+          { requirements: [{ key: 'a b', operator: 'Newer', values: ['-'] }] },
+        ),
+      },
+    },
+    refusal: `${invalid}[${[
+      'spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified',
+      "spec.resourceAttributes.fieldSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      "spec.resourceAttributes.fieldSelector.requirements[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+      `spec.resourceAttributes.labelSelector.requirements[0].key: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      `spec.resourceAttributes.labelSelector.requirements[0].values[0]: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+    ].join(', ')}]`,
   },
   {
     name: 'what may I do here',

@@ -4,6 +4,7 @@
  * @see k8s.io/kubernetes/pkg/registry/core/serviceaccount/storage/token.go v1.36
  */
 
+import type { BoundResource, TokenGrant, TokenIssuer, TokenObjectLookup } from '../../authn/tokens.ts'
 import type { Clock } from '../../base/clock.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
 import { quote } from '../../kube/go-quote.ts'
@@ -11,19 +12,11 @@ import { parseApiVersion } from '../../kube/gvk.ts'
 import { badRequest, conflict, invalid, notFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import {
-  authenticationGroup,
-  type BoundResource,
-  type ObjectLookup,
-  type ReviewHandler,
-  type TokenGrant,
-  type TokenIssuer,
-  type TokenRequestSpec,
-} from './types.ts'
+import { authenticationGroup, type ReviewHandler, type TokenRequestSpec } from './types.ts'
 
 export interface TokenRequestDeps {
   readonly tokens: Pick<TokenIssuer, 'issue'>
-  readonly find: ObjectLookup
+  readonly find: TokenObjectLookup
   readonly clock: Clock
 }
 
@@ -78,7 +71,7 @@ function checkDuration(seconds: number): void {
 }
 
 function bind(
-  find: ObjectLookup,
+  find: TokenObjectLookup,
   ref: NonNullable<TokenRequestSpec['boundObjectRef']>,
   namespace: string,
   account: string,

@@ -21,6 +21,21 @@ export interface ReviewContext {
  */
 export type ReviewHandler = (question: KubeObject, context: ReviewContext) => Promise<KubeObject>
 
+/** One requirement of either selector. */
+export interface SelectorRequirementSpec {
+  readonly key?: string
+  /** In, NotIn, Exists, DoesNotExist, or what newer clients know. */
+  readonly operator?: string
+  readonly values?: readonly string[]
+}
+
+/** FieldSelectorAttributes, LabelSelectorAttributes */
+export interface SelectorAttributesSpec {
+  /** The query parameter as it stands. */
+  readonly rawSelector?: string
+  readonly requirements?: readonly SelectorRequirementSpec[]
+}
+
 export interface ResourceAttributesSpec {
   readonly namespace?: string
   readonly verb?: string
@@ -29,6 +44,8 @@ export interface ResourceAttributesSpec {
   readonly resource?: string
   readonly subresource?: string
   readonly name?: string
+  readonly fieldSelector?: SelectorAttributesSpec
+  readonly labelSelector?: SelectorAttributesSpec
 }
 
 export interface NonResourceAttributesSpec {
@@ -67,41 +84,3 @@ export type AuthenticateToken = (credentials: {
   readonly bearerToken: string
   readonly audiences?: readonly string[]
 }) => Promise<UserInfo | undefined>
-
-export type BoundResource = 'pods' | 'secrets' | 'nodes'
-
-/** Synchronous, from the cache. */
-export type ObjectLookup = (
-  resource: 'serviceaccounts' | BoundResource,
-  namespace: string,
-  name: string,
-) => KubeObject | undefined
-
-export interface ObjectIdentity {
-  readonly name: string
-  readonly uid: string
-}
-
-/** What a token is to say. */
-export interface TokenGrant {
-  readonly namespace: string
-  readonly serviceAccount: ObjectIdentity
-  readonly bound?: ObjectIdentity & { readonly resource: BoundResource }
-  /** Where a bound pod runs; for information. */
-  readonly node?: ObjectIdentity
-  /** Empty = this server's. */
-  readonly audiences: readonly string[]
-  readonly expirationSeconds: number
-}
-
-/** Service-account tokens, as far as reviews need them. */
-export interface TokenIssuer {
-  issue(grant: TokenGrant): Promise<{
-    readonly token: string
-    readonly audiences: readonly string[]
-    /** RFC 3339, seconds. */
-    readonly expirationTimestamp: string
-  }>
-  /** Whom an authenticated token is meant for; undefined = not one of these. */
-  audiencesOf(token: string): readonly string[] | undefined
-}
