@@ -16,7 +16,8 @@ const folder = 'quotaepoch'
 const takeoverMs = 5000
 
 export interface EpochParts {
-  readonly storage: Storage
+  /** Knows the tickets of what is seen. */
+  readonly storage: Pick<Storage, 'commit'>
   readonly cache: WatchCache
   readonly clock: Clock
   readonly log: Log

@@ -67,10 +67,11 @@ import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
+import { FoldedCommits } from '../registry/folded-commits.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
 import type { Lister, Registry, StoredObject, WriteScope } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
 import { spanOf } from '../watch/type-cache.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
@@ -81,6 +82,7 @@ import { trackWrites } from './field-ownership.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
 import { StoredEpochs } from './quota-epochs.ts'
+import { isShared } from './storage.ts'
 import { strategies } from './strategies.ts'
 import { checkTemplateObject } from './template-objects.ts'
 
@@ -277,8 +279,11 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
     },
   )
+  const folded = isShared(config) ? new FoldedCommits({ storage, clock, random: Math.random }) : undefined
+  const committing = folded ? { commit: (transaction: Transaction) => folded.commit(transaction, false) } : storage
   const registry: Registry = createRegistry({
     storage,
+    folded,
     cache,
     types: catalog.types,
     clock,
@@ -290,7 +295,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
     accountant: quotaAccountant({
       quotaType,
-      epochs: new StoredEpochs({ storage, cache, clock, log }, quotaType),
+      epochs: new StoredEpochs({ storage: committing, cache, clock, log }, quotaType),
       quotas: (namespace) =>
         cache
           .type(quotaType.storageName)

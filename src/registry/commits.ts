@@ -15,11 +15,12 @@ import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { Commit, Entry, Expect, PendingCommit, Revision, Storage } from '../storage/storage.ts'
+import type { Commit, Entry, Expect, PendingCommit, Revision, Storage, Transaction } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import { CommitLane } from './commit-lane.ts'
 import { gaveUp } from './errors.ts'
+import type { FoldedCommits } from './folded-commits.ts'
 
 export interface ObjectWrite {
   /** For the plugins' `decide`; absent where no admission is asked (a collection's items are asked one by one). */
@@ -47,11 +48,20 @@ export class Commits {
   readonly #cache: WatchCache
   readonly #clock: Clock
   readonly #chain: AdmissionChain
+  readonly #folded: FoldedCommits | undefined
   readonly #lane = new CommitLane()
   readonly #view: DecisionView = { see: (type, namespace, name) => this.#see(type, namespace, name) }
 
-  constructor(parts: { storage: Storage; cache: WatchCache; clock: Clock; chain: AdmissionChain }) {
+  /** `folded`: for a store that several processes write to. */
+  constructor(parts: {
+    storage: Storage
+    cache: WatchCache
+    clock: Clock
+    chain: AdmissionChain
+    folded?: FoldedCommits | undefined
+  }) {
     this.#storage = parts.storage
+    this.#folded = parts.folded
     this.#cache = parts.cache
     this.#clock = parts.clock
     this.#chain = parts.chain
@@ -125,17 +135,16 @@ export class Commits {
 
   #commit(write: ObjectWrite, decision: MergedDecision): PendingCommit {
     const { key, value, expect } = write
-    const pending = this.#storage.commit({
+    const transaction: Transaction = {
       guards: decision.guards,
       writes: [
         { key, value, expect },
         ...decision.writes.map((w) => ({ key: w.key, value: w.value, expect: w.expect })),
       ],
-    })
-    this.#lane.queued(
-      pending.ticket,
-      decision.writes.filter((w) => !w.hidden),
-    )
+    }
+    const shown = decision.writes.filter((w) => !w.hidden)
+    const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
+    this.#lane.queued(pending.ticket, shown)
     return pending
   }
 

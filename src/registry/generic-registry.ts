@@ -37,7 +37,7 @@ const defaultGiveUpAfterMs = 10_000
 
 export function createRegistry(deps: RegistryDeps): Registry & { readonly lister: Lister } {
   const chain = new AdmissionChain(deps.admission, deps.accountant)
-  const commits = new Commits({ storage: deps.storage, cache: deps.cache, clock: deps.clock, chain })
+  const commits = new Commits({ ...deps, chain })
   const parts: RegistryParts = { ...deps, chain, commits, giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs }
   return {
     lister: new CacheLister(deps.cache, deps.types),

@@ -10,6 +10,7 @@ import type { WatchCache } from '../watch/watch-cache.ts'
 import type { SessionLimits } from '../watch/watch-session.ts'
 import type { AdmissionChain } from './admission-chain.ts'
 import type { Commits } from './commits.ts'
+import type { FoldedCommits } from './folded-commits.ts'
 import type { Strategy } from './strategy.ts'
 
 export interface TrackedWrite {
@@ -40,6 +41,8 @@ export interface RegistryDeps {
   /** In the order of `app/catalog.ts`. */
   readonly admission: readonly AdmissionPlugin[]
   readonly accountant?: Accountant
+  /** Where other processes write to the store as well. */
+  readonly folded?: FoldedCommits | undefined
   /** How long a write may try again after lost races. Default 10 s, as upstream. */
   readonly giveUpAfterMs?: number
   readonly watchLimits?: SessionLimits

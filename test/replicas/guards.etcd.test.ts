@@ -62,4 +62,28 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
     const { status } = (await wires[2]?.must('GET', `${path}/resourcequotas/q`)) ?? {}
     expect(status).toEqual({ hard: { secrets: '50' }, used: { secrets: '50' } })
   })
+
+  it('give everybody a turn where all charge one quota', async () => {
+    const wires = planes.map((plane) => new Wire(plane))
+    await wires[0]?.must('POST', '/api/v1/namespaces', { metadata: { name: 'fair' } })
+    const path = '/api/v1/namespaces/fair'
+    await wires[0]?.must('POST', `${path}/resourcequotas`, {
+      metadata: { name: 'q' },
+      spec: { hard: { secrets: '90000' } },
+    })
+    const made = [0, 0, 0]
+    const until = performance.now() + 1500
+    await Promise.all(
+      Array.from({ length: 36 }, async (_, creator) => {
+        const at = creator % 3
+        while (performance.now() < until) {
+          await wires[at]?.must('POST', `${path}/secrets`, { metadata: { generateName: 's-' } })
+          made[at] = (made[at] ?? 0) + 1
+        }
+      }),
+    )
+    const total = made.reduce((a, b) => a + b)
+    console.log(`creates charged to one quota in 1.5 s, by replica: ${made.join(', ')}`)
+    for (const share of made) expect(share / total).toBeGreaterThan(0.08)
+  })
 })
