@@ -1,0 +1,273 @@
+/**
+ * `borough populate` beside a cluster that knows nothing of templates: Borough with population off, reached over HTTPS
+ * alone, set up with `kubectl apply -k deploy/`, as the account and with the rights that are in there.
+ */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { kubeconfigYaml } from '../../src/app/kubeconfig.ts'
+import { BoroughProcess, borough } from './borough-process.ts'
+import { describeEachKubectl, KubectlSession, type Ran } from './kubectl.ts'
+import { PopulateProcess } from './populate-process.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const plain = ['--no-population', '--feature-gates', 'NamespaceInitializers=false']
+const account = 'borough-system/namespace-template-controller'
+
+const templates = `
+apiVersion: policy.borough.dev/v1alpha1
+kind: NamespaceTemplate
+metadata: { name: teams }
+spec:
+  namespaces: { nameSelector: { include: ["team-*"] } }
+  templates:
+    - apiVersion: v1
+      kind: ConfigMap
+      metadata: { name: motd }
+      data: { text: 'welcome to $(NAMESPACE), $(CREATOR)' }
+    - apiVersion: rbac.authorization.k8s.io/v1
+      kind: RoleBinding
+      metadata: { name: creator }
+      roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin }
+      subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: User, name: $(CREATOR) }]
+---
+apiVersion: policy.borough.dev/v1alpha1
+kind: NamespaceTemplate
+metadata:
+  name: privileged
+  annotations: { policy/namespace-template-require-permission: "true" }
+spec:
+  namespaces: { labelSelector: { matchLabels: { class: privileged } } }
+  templates: []
+`
+
+/** Holds its namespaces up: nobody serves the kind. */
+const stuck = (objects: string): string => `
+apiVersion: policy.borough.dev/v1alpha1
+kind: NamespaceTemplate
+metadata: { name: stuck }
+spec:
+  namespaces: { nameSelector: { include: ["stuck-*"] } }
+  templates: ${objects}
+`
+
+const rights = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: creators }
+rules:
+  - { apiGroups: [""], resources: [namespaces], verbs: [create, get, patch, delete] }
+  - { apiGroups: [""], resources: [configmaps], verbs: [create] }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: { name: creators }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: creators }
+subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: Group, name: devs }]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: authors }
+rules:
+  - { apiGroups: [policy.borough.dev], resources: [namespacetemplates], verbs: ["*"] }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: { name: authors }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: authors }
+subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: User, name: author }]
+`
+
+describeEachKubectl((kubectl) => {
+  let server: BoroughProcess
+  let admin: KubectlSession
+  let dev1: KubectlSession
+  let populate: PopulateProcess
+  let kubeconfig: string
+
+  beforeAll(async () => {
+    server = await BoroughProcess.start(plain)
+    admin = await KubectlSession.open(kubectl, await server.adminKubeconfig())
+  }, 60_000)
+
+  afterAll(async () => {
+    await populate?.[Symbol.asyncDispose]()
+    await dev1?.[Symbol.asyncDispose]()
+    await admin?.[Symbol.asyncDispose]()
+    await server?.[Symbol.asyncDispose]()
+  }, 60_000)
+
+  const succeeds = async (running: Promise<Ran>): Promise<string> => {
+    const ran = await running
+    expect(ran.code, ran.transcript).toBe(0)
+    return ran.stdout
+  }
+  const refuses = async (running: Promise<Ran>, message: string): Promise<void> => {
+    const ran = await running
+    expect(ran.code, ran.transcript).toBe(1)
+    expect(ran.stderr).toContain(message)
+  }
+  /** When it is as told, or after ten seconds not at all: kubectl says so by itself. */
+  const becomes = (what: string, condition: string): Promise<string> =>
+    succeeds(admin.run(['wait', ...what.split(' '), `--for=${condition}`, '--timeout=10s']))
+  /** Polls, since old kubectls can't wait for a value. */
+  const says = async (args: readonly string[], want: string, limitMs = 10_000): Promise<void> => {
+    const began = Date.now()
+    for (;;) {
+      const ran = await admin.run(args)
+      if (ran.stdout === want) return
+      if (Date.now() - began > limitMs) expect(ran.transcript).toBe(want)
+    }
+  }
+  const motdIn = (namespace: string): string[] => ['-n', namespace, 'get', 'cm', 'motd', '-o', 'jsonpath={.data.text}']
+
+  test('deploy/ installs with kustomize', async () => {
+    const said = await succeeds(admin.run(['apply', '-k', `${root}deploy/`]))
+    expect(said).toContain(
+      'customresourcedefinition.apiextensions.k8s.io/namespacetemplates.policy.borough.dev created',
+    )
+    expect(said).toContain('deployment.apps/borough-population created')
+    await becomes('crd namespacetemplates.policy.borough.dev', 'condition=Established')
+  }, 60_000)
+
+  test('it runs as the account of deploy/, with those rights and no others', async () => {
+    const made = await borough(['token', 'create', '--serviceaccount', account, '--data-dir', server.dataDir])
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const own = parse(await server.adminKubeconfig()) as {
+      clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }]
+    }
+    const { cluster } = own.clusters[0]
+    const text = kubeconfigYaml({
+      server: cluster.server,
+      caCert: Buffer.from(cluster['certificate-authority-data'], 'base64').toString(),
+      credential: { token: made.stdout.trim() },
+    })
+    kubeconfig = await admin.write('populate.kubeconfig', text)
+    populate = await PopulateProcess.start(kubeconfig)
+    const webhooks = ['get', 'mutatingwebhookconfigurations,validatingwebhookconfigurations', '-o', 'name']
+    expect(await succeeds(admin.run(webhooks))).toMatch(
+      /^mutating[\w.]+\/borough-population\nvalidating[\w.]+\/borough-population\n$/,
+    )
+  }, 60_000)
+
+  test('templates and rights are applied, and applied again', async () => {
+    const files = await admin.write('all.yaml', `${templates}---${rights}`)
+    expect(await succeeds(admin.run(['apply', '-f', files]))).toContain(
+      'namespacetemplate.policy.borough.dev/teams created',
+    )
+    expect(await succeeds(admin.run(['apply', '-f', files]))).toContain(
+      'namespacetemplate.policy.borough.dev/teams unchanged',
+    )
+    const made = await borough(['kubeconfig', '--user', 'dev1', '--group', 'devs', '--data-dir', server.dataDir])
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    dev1 = await KubectlSession.open(kubectl, made.stdout)
+  }, 60_000)
+
+  test('a namespace that somebody creates is populated, and theirs', async () => {
+    expect(await succeeds(dev1.run(['create', 'namespace', 'team-a']))).toBe('namespace/team-a created\n')
+    // kubectl waits by itself where it is told to come back.
+    const create = ['-n', 'team-a', 'create', 'cm', 'mine', '--from-literal=a=b']
+    expect(await succeeds(dev1.run(create))).toBe('configmap/mine created\n')
+    expect(await succeeds(dev1.run(motdIn('team-a')))).toBe('welcome to team-a, dev1')
+    const creator = '{.metadata.annotations.authorization\\.k8s\\.io/creator} {.metadata.labels}'
+    const labels = await succeeds(admin.run(['get', 'ns', 'team-a', '-o', `jsonpath=${creator}`]))
+    expect(labels).toMatch(/^dev1 /)
+    expect(labels).not.toContain('pending')
+  }, 60_000)
+
+  test('one whose objects can not be made stays shut to its creator until they can', async () => {
+    const broken = stuck('[{ apiVersion: ex.io/v1, kind: Widget, metadata: { name: w } }]')
+    await succeeds(admin.run(['apply', '-f', await admin.write('stuck.yaml', broken)]))
+    await succeeds(dev1.run(['create', 'namespace', 'stuck-a']))
+    const write = ['-n', 'stuck-a', 'create', 'cm', 'mine', '--from-literal=a=b']
+    const open = ['label', 'ns', 'stuck-a', 'policy/namespace-template-pending-']
+    await dev1.run(open)
+    // It is told to come back, and does, until its time is over.
+    await refuses(dev1.run([...write, '--request-timeout=1s']), 'deadline exceeded')
+    expect(await succeeds(admin.run(['-n', 'stuck-a', 'get', 'cm', 'mine', '--ignore-not-found']))).toBe('')
+    const waiting = ['get', 'ns', '-l', 'policy/namespace-template-pending', '-o', 'name']
+    expect(await succeeds(admin.run(waiting))).toBe('namespace/stuck-a\n')
+    const events = ['-n', 'stuck-a', 'get', 'events', '-o', 'jsonpath={.items[*].message}']
+    expect(await succeeds(admin.run(events))).toContain('no kind Widget in ex.io/v1 is served')
+    await succeeds(admin.run(['apply', '-f', await admin.write('stuck.yaml', stuck('[]'))]))
+    expect(await succeeds(dev1.run(write))).toBe('configmap/mine created\n')
+  }, 60_000)
+
+  test('a guarded template needs `use`, at creation and at relabelling', async () => {
+    const guarded = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"power","labels":{"class":"privileged"}}}`
+    const why = 'cannot use namespacetemplates "privileged", which selects this namespace'
+    await refuses(dev1.run(['create', '-f', '-'], { input: guarded }), why)
+    await refuses(dev1.run(['label', 'namespace', 'team-a', 'class=privileged']), why)
+    await succeeds(admin.run(['create', '-f', '-'], { input: guarded }))
+  }, 60_000)
+
+  test('opting out needs `optout`', async () => {
+    const opted = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-o","annotations":{"policy/namespace-template-opt-out":"true"}}}`
+    await refuses(dev1.run(['create', '-f', '-'], { input: opted }), 'needs the verb "optout"')
+    await succeeds(admin.run(['create', '-f', '-'], { input: opted }))
+    expect(await succeeds(admin.run(['-n', 'team-o', 'get', 'cm', 'motd', '--ignore-not-found', '-o', 'name']))).toBe(
+      '',
+    )
+  }, 60_000)
+
+  test('an author can not give what they do not hold, nor what makes no sense', async () => {
+    const of = (object: string): string => stuck(`[${object}]`).replace('name: stuck', 'name: theirs')
+    const binding =
+      '{ apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: { name: b }, roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin }, subjects: [] }'
+    await refuses(
+      admin.run(['--as', 'author', 'apply', '-f', '-'], { input: of(binding) }),
+      'needs "create", "patch", "delete" on rolebindings',
+    )
+    await refuses(
+      admin.run(['apply', '-f', '-'], { input: of('{ apiVersion: v1, kind: Node, metadata: { name: one } }') }),
+      'does not live in namespaces',
+    )
+  }, 60_000)
+
+  test('drift is put right, what a template drops is pruned, what it did not make is left', async () => {
+    await succeeds(
+      admin.run(['-n', 'team-a', 'patch', 'cm', 'motd', '--type=merge', '-p', '{"data":{"text":"mine now"}}']),
+    )
+    await says(motdIn('team-a'), 'welcome to team-a, dev1')
+    await says(['get', 'nstpl', 'teams', '-o', 'jsonpath={.status.matched} {.status.synced}'], '1 1')
+    await succeeds(admin.run(['delete', 'nstpl', 'teams', '--timeout=20s']))
+    expect(await succeeds(admin.run(['-n', 'team-a', 'get', 'cm,rolebindings', '-o', 'name']))).toBe(
+      'configmap/kube-root-ca.crt\nconfigmap/mine\n',
+    )
+    await succeeds(admin.run(['apply', '-f', await admin.write('all.yaml', `${templates}---${rights}`)]))
+    await says(motdIn('team-a'), 'welcome to team-a, dev1')
+  }, 60_000)
+
+  test('a second one takes over when the first stops', async () => {
+    const second = await PopulateProcess.start(kubeconfig)
+    expect(await populate.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    populate = second
+    await succeeds(admin.run(['-n', 'team-a', 'delete', 'cm', 'motd']))
+    await says(motdIn('team-a'), 'welcome to team-a, dev1', 5000)
+    expect(await succeeds(dev1.run(['create', 'namespace', 'team-b']))).toBe('namespace/team-b created\n')
+    await says(motdIn('team-b'), 'welcome to team-b, dev1')
+  }, 60_000)
+
+  test('killed, it stops nothing but new namespaces; taken off, those go too', async () => {
+    await populate.end('SIGKILL')
+    await refuses(dev1.run(['create', 'namespace', 'team-c']), 'failed calling webhook "admit.population.borough.dev"')
+    expect(await succeeds(dev1.run(['-n', 'team-a', 'create', 'cm', 'another', '--from-literal=a=b']))).toContain(
+      'created',
+    )
+    expect(await succeeds(admin.run(['delete', 'namespace', 'team-b']))).toContain('deleted')
+    const uninstalled = await borough(['populate', '--kubeconfig', await adminFile(), '--uninstall'])
+    expect(uninstalled).toMatchObject({ code: 0, stderr: '' })
+    expect(uninstalled.stdout.split('\n')).toHaveLength(3)
+    expect(await succeeds(dev1.run(['create', 'namespace', 'team-c']))).toBe('namespace/team-c created\n')
+  }, 60_000)
+
+  const adminFile = async (): Promise<string> => admin.write('admin.kubeconfig', await server.adminKubeconfig())
+})
+
+test('what is in deploy/ is what the code makes', async () => {
+  const { deployFiles } = await import('../../tools/deploy-manifests.ts')
+  const files = await deployFiles()
+  expect(files.size).toBe(6)
+  for (const [name, text] of files) expect(await readFile(`${root}deploy/${name}`, 'utf8'), name).toBe(text)
+})
