@@ -1,5 +1,6 @@
 /** The pipeline over the core: which stages, which verbs, which documents. */
 import { mayInitialize } from '../apis/initializers/admission.ts'
+import type { HeldNamespace } from '../apis/initializers/hold.ts'
 import { isInitializing, type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import { namespaceVisibility } from '../apis/namespaces/visibility.ts'
 import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
@@ -39,6 +40,7 @@ import { parseJson } from '../kube/strict-json.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import { translated } from '../registry/errors.ts'
+import type { StoredObject } from '../registry/registry.ts'
 import { type OpenAudit } from './audit.ts'
 import { createDocuments, type DocumentsDeps } from './documents.ts'
 import { refusalWith } from './explained-refusals.ts'
@@ -223,26 +225,28 @@ const answerReserveMs = 1000
 
 /** The answer to a create of a namespace waits until the namespace is ready. */
 function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
-  const untilReady: AwaitCreated = async (stored, request, context, { type }) => {
+  return async (stored, request, context, { type }) => {
     const { query } = context.info
-    const created = stored.object as Namespace
-    if (!isInitializing(created)) return stored
-    context.release()
-    const current = (): Namespace | undefined => lister.find(type, '', stored.name)?.object as Namespace | undefined
-    const outcome = await hold.wait(created, current, holdMs(config.initializationTimeoutMs, query), request.signal)
-    if (!outcome.ready) {
-      const awaited = outcome.namespace.spec?.initializers?.pending?.[0]?.name ?? ''
-      warn(context, `namespace ${stored.name} is still being initialized: waiting for ${awaited}`)
-    }
-    const latest = lister.find(type, '', stored.name)
-    return latest !== undefined && latest.object.metadata.uid === created.metadata.uid ? latest : stored
-  }
-  return (stored, request, context, target) => {
     // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (!isNamespaces(target.type) || stored.revision === 0) return stored
-    if (isTrue(context.info.query.get('includeUninitialized'))) return stored
-    return untilReady(stored, request, context, target)
+    if (!isNamespaces(type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
+    const held = heldOf(stored)
+    if (held === undefined) return stored
+    context.release()
+    const find = (): StoredObject | undefined => lister.find(type, '', held.name)
+    const current = (): Namespace | undefined => find()?.object as Namespace | undefined
+    const outcome = await hold.wait(held, current, holdMs(config.initializationTimeoutMs, query), request.signal)
+    const latest = find()
+    const answer = latest !== undefined && latest.object.metadata.uid === held.uid ? latest : stored
+    if (outcome === 'waited') {
+      const awaited = (answer.object as Namespace).spec?.initializers?.pending?.[0]?.name ?? ''
+      warn(context, `namespace ${held.name} is still being initialized: waiting for ${awaited}`)
+    }
+    return answer
   }
+}
+
+function heldOf({ name, object }: StoredObject): HeldNamespace | undefined {
+  return isInitializing(object as Namespace) ? { name, uid: object.metadata.uid ?? '' } : undefined
 }
 
 function holdMs(limitMs: number, query: URLSearchParams): number {

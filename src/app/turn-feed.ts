@@ -14,8 +14,8 @@ export function observeTurns({ lister, namespaces, config }: Core, onEnd: TurnOb
   const observer = new TurnObserver({ clock: config.clock, onEnd })
   if (!config.featureGates.NamespaceInitializers) return observer
   lister.subscribe(namespaces.type, (next, old) => {
-    if (!mayWait(next) && !mayWait(old)) return
-    observer.changed(next?.name ?? old?.name ?? '', next?.object as Namespace | undefined)
+    const name = next?.name ?? old?.name ?? ''
+    if (observer.isWaiting(name) || mayWait(next)) observer.changed(name, next?.object as Namespace | undefined)
   })
   return observer
 }

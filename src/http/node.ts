@@ -170,6 +170,8 @@ function bodyReader(
       source.once('end', () => {
         ended = true
         resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
+        // The listeners live as long as the stream, and an answer may be long in coming.
+        chunks.length = 0
       })
       source.once('error', reject)
       source.once('close', () => {

@@ -34,13 +34,38 @@ export interface EventRecorderDeps {
 /** Events remembered in order to count repetitions. */
 const remembered = 4096
 const maxMessageLength = 1024
+/** Events that `recordSoon` may have waiting, and how many of them are written at once. */
+const maxWaiting = 20_000
+const writers = 2
 
 export class EventRecorder {
   readonly #deps: EventRecorderDeps
   readonly #counts = new Map<string, { name: string; count: number }>()
 
+  readonly #waiting: EventRecord[] = []
+  #writing = 0
+
   constructor(deps: EventRecorderDeps) {
     this.#deps = deps
+  }
+
+  /** Behind the work it tells of: a wave of ten thousand must not wait for ten thousand Events. */
+  recordSoon(event: EventRecord): void {
+    if (this.#waiting.length >= maxWaiting) {
+      this.#deps.log.warn(
+        { reason: event.reason, object: event.object.metadata.name },
+        'too many events at once: one is left out',
+      )
+      return
+    }
+    this.#waiting.push(event)
+    if (this.#writing < writers) void this.#writeWaiting()
+  }
+
+  async #writeWaiting(): Promise<void> {
+    this.#writing++
+    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) await this.record(event)
+    this.#writing--
   }
 
   async record(event: EventRecord): Promise<void> {

@@ -5,10 +5,13 @@ import type { Clock } from '../../base/clock.ts'
 import { internalError, StatusError, type StatusReason } from '../../kube/status-error.ts'
 import { isInitializing, type Namespace } from '../namespaces/types.ts'
 
-export interface HoldOutcome {
-  readonly namespace: Namespace
-  /** False: time ran out, the namespace is still initializing. */
-  readonly ready: boolean
+/** `waited`: time ran out, the namespace is still initializing. */
+export type HoldOutcome = 'ready' | 'waited'
+
+/** All that is kept of what was created: there may be ten thousand of them, waiting for minutes. */
+export interface HeldNamespace {
+  readonly name: string
+  readonly uid: string
 }
 
 interface Waiter {
@@ -49,13 +52,11 @@ export class NamespaceHold {
    * passed or `signal` aborts. `current` is asked first, so a change before the call is not missed.
    */
   wait(
-    created: Namespace,
+    { name, uid }: HeldNamespace,
     current: () => Namespace | undefined,
     timeoutMs: number,
     signal: AbortSignal,
   ): Promise<HoldOutcome> {
-    const { name = '', uid = '' } = created.metadata
-    let latest = created
     return new Promise((resolve, reject) => {
       const finish = (outcome: HoldOutcome | Error): void => {
         timer.cancel()
@@ -66,12 +67,10 @@ export class NamespaceHold {
         if (outcome instanceof Error) reject(outcome)
         else resolve(outcome)
       }
-      const giveUp = (): void => finish({ namespace: latest, ready: false })
+      const giveUp = (): void => finish('waited')
       const settle = (next: Namespace | undefined): void => {
         const verdict = judge(next, uid)
-        if (verdict instanceof Error) finish(verdict)
-        else if (verdict === 'ready') finish({ namespace: next as Namespace, ready: true })
-        else latest = next as Namespace
+        if (verdict !== 'waiting') finish(verdict)
       }
       const waiter: Waiter = { settle, giveUp }
       const timer = this.#clock.after(timeoutMs, giveUp)

@@ -17,8 +17,8 @@ import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
-import type { Status } from '../../kube/types.ts'
-import type { EventRecorder } from '../events/recorder.ts'
+import type { KubeObject, Status } from '../../kube/types.ts'
+import type { EventRecord, EventRecorder } from '../events/recorder.ts'
 import { inItself } from '../namespaces/event-subject.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { mergeConfigurations } from './configurations.ts'
@@ -43,7 +43,8 @@ export interface InitializerControllerDeps {
   readonly announce?: (uid: string, outcome: TurnOutcome | undefined) => void
 }
 
-const workers = 8
+/** Each is a commit under way: as many as a store likes to flush together, when a configuration lets thousands go. */
+const workers = 64
 
 export function initializerController(deps: InitializerControllerDeps): ControllerSpec {
   const { client, clock, events, onError, announce } = deps
@@ -58,6 +59,7 @@ export function initializerController(deps: InitializerControllerDeps): Controll
     resource: namespaceResource,
     fieldSelector: 'status.phase=Initializing',
     includeUninitialized: true,
+    keep: withoutManagedFields,
     onError,
     onChange(next, old) {
       const name = (next ?? old)?.metadata.name ?? ''
@@ -78,16 +80,13 @@ export function initializerController(deps: InitializerControllerDeps): Controll
     },
   })
 
-  const tell = (namespace: Namespace, reason: string, message: string): Promise<void> => {
-    const about = inItself(namespace)
-    return events.record({
-      object: about,
-      namespace: namespace.metadata.name ?? '',
-      type: 'Warning',
-      reason,
-      message,
-    })
-  }
+  const warning = (namespace: Namespace, reason: string, message: string): EventRecord => ({
+    object: inItself(namespace),
+    namespace: namespace.metadata.name ?? '',
+    type: 'Warning',
+    reason,
+    message,
+  })
 
   /** `expect` the state that was judged: whoever changed it since brings the key back. */
   const change = async (
@@ -121,13 +120,15 @@ export function initializerController(deps: InitializerControllerDeps): Controll
   ): Promise<void> => {
     const pending = namespace.spec?.initializers?.pending ?? []
     if (await change(namespace, { pending: pending.slice(1) }, outcome, signal)) {
-      await tell(namespace, outcome === 'skipped' ? 'InitializerSkipped' : 'InitializerReleased', message)
+      const reason = outcome === 'skipped' ? 'InitializerSkipped' : 'InitializerReleased'
+      events.recordSoon(warning(namespace, reason, message))
     }
   }
 
   const remove = async (namespace: Namespace, result: Status, signal: AbortSignal): Promise<void> => {
     const { name = '', uid = '' } = namespace.metadata
-    await tell(namespace, 'InitializationFailed', result.message ?? result.reason ?? 'initialization failed')
+    const message = result.message ?? result.reason ?? 'initialization failed'
+    await events.record(warning(namespace, 'InitializationFailed', message))
     try {
       await client.delete(namespaceResource, { name }, { preconditions: { uid }, signal })
     } catch (error) {
@@ -199,4 +200,10 @@ export function initializerController(deps: InitializerControllerDeps): Controll
   }
 
   return { name: initializerControllerName, workers, sources: [source], reconciler: { reconcile } }
+}
+
+/** Who wrote which field is most of a new namespace, and nothing to us. */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }

@@ -37,6 +37,11 @@ export class TurnObserver {
     this.#turns = new Turns(options.clock)
   }
 
+  /** As far as it was told. */
+  isWaiting(name: string): boolean {
+    return this.#turns.find(name) !== undefined
+  }
+
   /** Namespaces that wait right now, by whom they wait for. Every name that was ever waited for is there, with 0. */
   waiting(): ReadonlyMap<string, number> {
     const counts = new Map([...this.#names].map((name) => [name, 0]))
