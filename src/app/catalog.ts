@@ -84,6 +84,7 @@ export const controllerNames = [
   'apiservice-registration-controller',
   'event-ttl-controller',
   'resourcequota-controller',
+  'mirror-pod-controller',
 ] as const
 
 export type ControllerName = (typeof controllerNames)[number]

@@ -40,6 +40,16 @@ export interface AuditConfig {
   readonly keep: number
 }
 
+/** Pods that files or a URL describe, shown as mirror pods. */
+export interface ManifestConfig {
+  readonly clusterId: string
+  /** A folder, or one file. */
+  readonly path?: string
+  readonly url?: string
+  /** How often they are looked at; absent = every second, the URL every five. */
+  readonly pollMs?: number
+}
+
 export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
   readonly dataDir?: string
@@ -64,6 +74,8 @@ export interface Config {
   readonly initializationTimeoutMs: number
   /** Where Services are reached that webhooks are behind: `namespace/name` or `namespace/name:port`. */
   readonly serviceAddresses: ReadonlyMap<string, Endpoint>
+  /** Absent = no mirror pods. */
+  readonly manifests?: ManifestConfig
   readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
   readonly clock: Clock
   readonly ids: Ids

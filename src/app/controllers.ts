@@ -8,6 +8,10 @@ import { EventRecorder } from '../apis/events/recorder.ts'
 import { garbageCollector, garbageCollectorName } from '../apis/garbage-collection/reconcile.ts'
 import { initializerController, initializerControllerName } from '../apis/initializers/reconcile.ts'
 import type { TurnObserver } from '../apis/initializers/turn-observer.ts'
+import { ManifestFolder } from '../apis/mirrorpods/manifest-folder.ts'
+import type { ManifestSource } from '../apis/mirrorpods/manifest-source.ts'
+import { ManifestUrl } from '../apis/mirrorpods/manifest-url.ts'
+import { mirrorPodController, mirrorPodControllerName } from '../apis/mirrorpods/reconcile.ts'
 import { namespaceReconciler } from '../apis/namespaces/reconcile.ts'
 import { podCollector, podCollectorName } from '../apis/pods/reconcile.ts'
 import { nodeResource, podResource } from '../apis/pods/types.ts'
@@ -18,12 +22,14 @@ import { type Birthright, birthrightReconciler, birthrights } from '../apis/serv
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { templateControllerName } from '../apis/templates/types.ts'
 import { aborted } from '../base/aborted.ts'
+import type { Clock } from '../base/clock.ts'
 import { groupPriority } from '../catalog/facts/groups.ts'
 import type { Client } from '../client/client.ts'
 import type { ControllerSpec, Source } from '../controller/controller.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { ControllerName } from './catalog.ts'
+import type { ManifestConfig } from './config.ts'
 import { instancesIn } from './custom-resources.ts'
 import { eventFeed } from './event-feed.ts'
 import type { Metrics } from './metrics.ts'
@@ -162,6 +168,21 @@ function controllerSpecs(
       onError: warn(apiServiceControllerName),
     }),
   ])
+  const { manifests } = core.config
+  if (manifests) {
+    specs.push([
+      mirrorPodControllerName,
+      mirrorPodController({
+        client: as(mirrorPodControllerName),
+        clock,
+        log,
+        events: eventsOf(mirrorPodControllerName),
+        clusterId: manifests.clusterId,
+        sources: manifestSources(manifests, clock),
+        onError: warn(mirrorPodControllerName),
+      }),
+    ])
+  }
   if (featureGates.NamespaceInitializers) {
     specs.push([
       initializerControllerName,
@@ -214,6 +235,14 @@ function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name
       stop()
     },
   }
+}
+
+function manifestSources({ path, url, pollMs }: ManifestConfig, clock: Clock): ManifestSource[] {
+  const polling = { clock, ...(pollMs === undefined ? {} : { pollMs }) }
+  return [
+    ...(path === undefined ? [] : [new ManifestFolder({ path, ...polling })]),
+    ...(url === undefined ? [] : [new ManifestUrl({ url, ...polling })]),
+  ]
 }
 
 /** Quotas that show something else than what they hold to. */

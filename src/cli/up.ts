@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
 import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
+import { isDns1123Label } from '../kube/names.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
@@ -25,6 +26,9 @@ interface UpFlags extends EtcdFlags {
   readonly historyMinutes: number
   readonly historyMib: number
   readonly serviceAddress: Config['serviceAddresses']
+  readonly manifestPath?: string
+  readonly manifestUrl?: string
+  readonly clusterId?: string
   readonly enableAdmissionPlugins: Config['extraAdmission']
   readonly logLevel: string
   readonly output: string
@@ -93,6 +97,9 @@ export function addUpCommand(program: Command): void {
         .choices(['NamespaceExists', 'NamespaceAutoProvision'])
         .default([], 'none'),
     )
+    .option('--manifest-path <dir>', 'show the pods that the files of this folder describe as mirror pods')
+    .option('--manifest-url <url>', 'show the pods that are described here as mirror pods', parseUrl)
+    .option('--cluster-id <name>', 'whose mirror pods they are: names them, their node and their namespace', parseLabel)
     .addOption(
       new Option('--log-level <level>', 'debug, info, warn or error')
         .choices(['debug', 'info', 'warn', 'error'])
@@ -113,6 +120,9 @@ Examples:
     .action(async (flags: UpFlags, command: Command) => {
       if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
         command.error('borough: --audit-policy needs --audit-log')
+      }
+      if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
+        command.error('borough: --manifest-path and --manifest-url need --cluster-id')
       }
       const { runUp } = await import('./run-up.ts')
       await runUp(configOf(flags, command), flags.logLevel, flags.output === 'json')
@@ -136,7 +146,19 @@ function configOf(flags: UpFlags, command: Command): Config {
     featureGates: flags.featureGates,
     initializationTimeoutMs: flags.namespaceInitializationTimeout,
     serviceAddresses: flags.serviceAddress,
+    ...manifestsOf(flags),
     extraAdmission: flags.enableAdmissionPlugins,
+  }
+}
+
+function manifestsOf({ manifestPath, manifestUrl, clusterId }: UpFlags): Pick<Config, 'manifests'> {
+  if (clusterId === undefined) return {}
+  return {
+    manifests: {
+      clusterId,
+      ...(manifestPath === undefined ? {} : { path: resolve(manifestPath) }),
+      ...(manifestUrl === undefined ? {} : { url: manifestUrl }),
+    },
   }
 }
 
@@ -173,6 +195,18 @@ function parseDurationMs(text: string): number {
   const match = /^(\d+)(ms|s|m)$/.exec(text)
   if (match === null) throw new InvalidArgumentError('It must be a number with a unit: 500ms, 30s, 2m.')
   return Number(match[1]) * { ms: 1, s: 1000, m: 60_000 }[match[2] as 'ms' | 's' | 'm']
+}
+
+function parseUrl(text: string): string {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
+  if (protocol !== 'http:' && protocol !== 'https:') throw new InvalidArgumentError('It must be an http or https URL.')
+  return text
+}
+
+function parseLabel(text: string): string {
+  const [problem] = isDns1123Label(text)
+  if (problem !== undefined) throw new InvalidArgumentError(`It names a namespace: ${problem}`)
+  return text
 }
 
 function parseCount(text: string): number {

@@ -30,6 +30,7 @@ export interface StartOptions
       | 'serviceAddresses'
       | 'history'
       | 'audit'
+      | 'manifests'
       | 'storage'
     >
   > {

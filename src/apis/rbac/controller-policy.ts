@@ -68,11 +68,11 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     may(read, '', 'nodes'),
     events,
   ],
-  // Registers pods found in files and at URLs, in namespaces that it makes if need be.
+  // Shows pods found in files and at a URL, in a namespace that it makes if need be, and does not wait for.
   'mirror-pod-controller': [
     may([...read, 'create', 'delete', 'patch', 'update'], '', 'pods'),
     may('patch update', '', 'pods/status'),
-    may([...read, 'create', 'patch'], '', 'namespaces'),
+    may([...read, 'create', 'initialize'], '', 'namespaces'),
     events,
   ],
   // Forgets events that are an hour old.
