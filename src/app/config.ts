@@ -57,6 +57,8 @@ export interface Config {
   readonly history: HistoryWindow
   /** Absent = no sockets. */
   readonly listen?: { readonly host: string; readonly port: number }
+  /** Of the serving certificate, beside those that the server finds itself. */
+  readonly extraNames: readonly string[]
   /** The admin kubeconfig is also written here. */
   readonly kubeconfigPath?: string
   readonly tokenFile?: string
@@ -85,6 +87,7 @@ export interface Config {
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },
   history: { ageMs: 5 * 60_000, bytes: 256 * 1024 * 1024 },
+  extraNames: [],
   anonymous: true,
   featureGates: { NamespaceInitializers: true },
   controllers: () => true,

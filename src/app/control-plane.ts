@@ -194,9 +194,9 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   }
 }
 
-function namesOf({ listen }: Config): Parameters<typeof servingNames>[0] {
+function namesOf({ listen, extraNames }: Config): Parameters<typeof servingNames>[0] {
   const addresses = Object.values(networkInterfaces()).flatMap((i) => (i ?? []).map((a) => a.address))
-  return { listenHosts: listen === undefined ? [] : [listen.host], hostName: hostname(), addresses }
+  return { listenHosts: listen === undefined ? [] : [listen.host], hostName: hostname(), addresses, extra: extraNames }
 }
 
 /** What must be there before anybody is answered. All at once: a first start is one flush, not fifty. */

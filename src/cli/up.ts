@@ -12,6 +12,7 @@ interface UpFlags extends EtcdFlags {
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
   readonly kubeconfig?: string
+  readonly tlsSan: readonly string[]
   readonly tokenFile?: string
   readonly anonymousAuth: boolean
   readonly auditLog?: string
@@ -51,6 +52,11 @@ export function addUpCommand(program: Command): void {
     )
   addEtcdOptions(command, { prefix: true })
   command
+    .option(
+      '--tls-san <names...>',
+      'further names or addresses of the serving certificate: of a load balancer, say',
+      [],
+    )
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
@@ -135,6 +141,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     dataDir: resolve(flags.dataDir),
     storage: storageChoice(flags.storage, flags, command),
     listen: flags.listen,
+    extraNames: flags.tlsSan,
     history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),

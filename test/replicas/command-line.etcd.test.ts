@@ -1,4 +1,5 @@
 /** `borough up --storage etcd://…` as an operator runs it: two processes, TLS with client certificates, one authority. */
+import { X509Certificate } from 'node:crypto'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,6 +49,7 @@ describe.skipIf(etcdVersion === undefined)(
         `--etcd-certfile=${folder}/borough.crt`,
         `--etcd-keyfile=${folder}/borough.key`,
         '--etcd-prefix=/clusters/one',
+        '--tls-san=api.example.com',
       ]
       // Both find an empty store.
       servers = await Promise.all([BoroughProcess.start(flags), BoroughProcess.start(flags)])
@@ -64,6 +66,8 @@ describe.skipIf(etcdVersion === undefined)(
       const authorities = await Promise.all(servers.map((s) => readFile(join(s.dataDir, 'pki/ca.crt'), 'utf8')))
       expect(authorities[0]).toBe(authorities[1])
       await clientOf(await a.adminKubeconfig(), b).create(configMaps, { metadata: { name: 'a', namespace: 'default' } })
+      const serving = new X509Certificate(await readFile(join(a.dataDir, 'pki/server.crt')))
+      expect(serving.checkHost('api.example.com')).toBe('api.example.com')
       const minted = await borough(['kubeconfig', '--user=ops', '--group=system:masters', `--data-dir=${b.dataDir}`])
       const found = await clientOf(minted.stdout, a).get(configMaps, { name: 'a', namespace: 'default' })
       expect(found.metadata.name).toBe('a')
