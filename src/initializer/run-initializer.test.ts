@@ -87,7 +87,7 @@ async function until(done: () => boolean, stepMs = 1000): Promise<void> {
 describe('runInitializer', () => {
   test('makes new namespaces ready, and those that were waiting when it started', async () => {
     await begin('before')
-    run(async ({ metadata }, client) => {
+    void run(async ({ metadata }, client) => {
       await client.create(configMaps, { metadata: { namespace: metadata.name ?? '', name: 'made' } })
     })
     expect(await seen('before', isActive)).toBeDefined()
@@ -99,7 +99,7 @@ describe('runInitializer', () => {
   test('acts only when its turn has come', async () => {
     await configure({ name: 'first.ex.io' }, { name })
     const called: string[] = []
-    run(async ({ metadata }) => void called.push(metadata.name ?? ''))
+    void run(async ({ metadata }) => void called.push(metadata.name ?? ''))
     await begin('team')
     await admin.patch(namespaces, { name: 'team' }, { metadata: { labels: { x: 'y' } } })
     await clock.advance(1000)
@@ -111,7 +111,7 @@ describe('runInitializer', () => {
 
   test('tries an error again, later each time, and says why in the condition', async () => {
     const at: number[] = []
-    run(async () => {
+    void run(async () => {
       at.push(clock.now())
       if (at.length < 8) throw new Error('no room for an index')
     })
@@ -129,7 +129,7 @@ describe('runInitializer', () => {
 
   test('InitializationFailed fails the namespace: its message is the answer to who creates it', async () => {
     let calls = 0
-    run(async () => {
+    void run(async () => {
       calls++
       throw new InitializationFailed('your team has no indexes left', { reason: 'Forbidden' })
     })
@@ -147,7 +147,7 @@ describe('runInitializer', () => {
     const gate = new Promise<void>((resolve) => {
       go = resolve
     })
-    run(async (_namespace, _client, { progress }) => {
+    void run(async (_namespace, _client, { progress }) => {
       void progress('asking')
       void progress('still asking')
       await progress('creating index logs-team (1 of 2)')
@@ -174,7 +174,7 @@ describe('runInitializer', () => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'i' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'i' }],
     })
-    run(async (_n, _c, { progress }) => progress('half way'), { client: plane.clientAs('i') })
+    void run(async (_n, _c, { progress }) => progress('half way'), { client: plane.clientAs('i') })
     await begin('team')
     await seen('team', isActive)
     expect(logged).toContain('warn: progress could not be reported')
@@ -182,7 +182,7 @@ describe('runInitializer', () => {
 
   test('a namespace that others label meanwhile is made ready all the same, without doing the work twice', async () => {
     let calls = 0
-    run(async ({ metadata }, client) => {
+    void run(async ({ metadata }, client) => {
       calls++
       await client.patch(namespaces, { name: metadata.name ?? '' }, { metadata: { labels: { meanwhile: 'yes' } } })
     })
@@ -199,7 +199,7 @@ describe('runInitializer', () => {
     const flaky = new Proxy(admin, {
       get: (_, key: keyof Client) => (key === 'patch' ? patch : (admin[key] as CallableFunction).bind(admin)),
     })
-    run(
+    void run(
       async () => {
         calls++
       },
@@ -216,7 +216,7 @@ describe('runInitializer', () => {
     { name: 'released', end: () => admin.delete(configurations, { name: 'a' }) },
   ])('work for a namespace that is $name is told to stop, and nothing is written', async ({ end }) => {
     const contexts: InitializeContext[] = []
-    run(async (_n, _c, context) => {
+    void run(async (_n, _c, context) => {
       contexts.push(context)
       await new Promise((_resolve, reject) => context.signal.addEventListener('abort', () => reject(new Error('told'))))
     })
@@ -231,7 +231,7 @@ describe('runInitializer', () => {
 
   test('a namespace made again under the same name is worked on anew', async () => {
     const uids: string[] = []
-    run(async ({ metadata }, _client, { signal }) => {
+    void run(async ({ metadata }, _client, { signal }) => {
       uids.push(metadata.uid ?? '')
       if (uids.length === 1) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     })
@@ -247,7 +247,7 @@ describe('runInitializer', () => {
   test('never works twice at once on one namespace, nor on more than concurrency at once', async () => {
     const inside = new Set<string>()
     let most = 0
-    run(
+    void run(
       async ({ metadata: { name: namespace = '' } }) => {
         expect(inside.has(namespace)).toBe(false)
         inside.add(namespace)
@@ -273,15 +273,15 @@ describe('runInitializer', () => {
     await first
     expect(isActive(await admin.get(namespaces, { name: 'team' }))).toBe(false)
     stop = new AbortController()
-    run(async () => void begun++)
+    void run(async () => void begun++)
     await seen('team', isActive)
     expect(begun).toBe(2)
   })
 
   test('two processes of one initializer do no harm', async () => {
     const work = async (): Promise<void> => void (await admin.get(namespaces, { name: 'default' }))
-    run(work)
-    run(work)
+    void run(work)
+    void run(work)
     await Promise.all(Array.from({ length: 8 }, (_, i) => admin.create(namespaces, { metadata: { name: `n-${i}` } })))
     for (let i = 0; i < 8; i++) expect(isActive(await admin.get(namespaces, { name: `n-${i}` }))).toBe(true)
     await waitFor(admin, namespaces, { name: 'n-0' }, isThere)

@@ -41,12 +41,11 @@ function get(
         key: pem(users[0]?.user['client-key-data']),
         agent: false,
       },
-      async (response) => {
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(await response.toArray()),
-        })
+      (response) => {
+        const { statusCode = 0, headers } = response
+        response
+          .toArray()
+          .then((chunks) => resolve({ status: statusCode, headers, body: Buffer.concat(chunks) }), reject)
       },
     )
     sent.once('error', reject)

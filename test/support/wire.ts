@@ -58,7 +58,7 @@ export class Wire {
   async events(
     path: string,
     enough: (seen: readonly WireEvent[]) => boolean,
-    begun?: () => void,
+    begun?: () => void | Promise<void>,
   ): Promise<WireEvent[]> {
     const stop = new AbortController()
     const response = await this.#plane.fetch(path, {
@@ -66,7 +66,8 @@ export class Wire {
       ...(this.#user === undefined ? {} : { user: this.#user }),
     })
     if (response.status !== 200 || response.body === null) throw new Error(`${path}: ${await response.text()}`)
-    begun?.()
+    const acting = (async () => begun?.())()
+    acting.catch(() => stop.abort())
     const seen: WireEvent[] = []
     let rest = ''
     try {
@@ -84,6 +85,7 @@ export class Wire {
     } finally {
       stop.abort()
     }
+    await acting
     return seen
   }
 }

@@ -81,7 +81,7 @@ export class WebhookConversion {
       one.then(forget, forget)
       results[index] = one
     }
-    return Promise.all(results)
+    return Promise.all(results.map((one) => Promise.resolve(one)))
   }
 
   /** Of objects that are not stored like that: nothing is remembered. @throws StatusError */
