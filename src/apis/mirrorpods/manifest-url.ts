@@ -54,7 +54,7 @@ export class ManifestUrl implements ManifestSource {
     }
     const chunks: Uint8Array[] = []
     let length = 0
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       length += chunk.byteLength
       // Leaving the loop ends the answer.
       if (length > maxManifestBytes) throw tooLarge()
