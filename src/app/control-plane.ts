@@ -106,8 +106,8 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   authenticators.push(tokens)
   const chain = authenticatorChain(authenticators, { anonymous: config.anonymous })
 
-  const client = (user: UserInfo, userAgent: string): Client =>
-    new RestClient({ transport: loopbackTransport(serve, user), userAgent })
+  const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
+    new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
   const leadership = new Leadership(config, client)
   const metrics: Metrics = new Metrics(build, {
     heldCreates: () => core.hold.waiting,

@@ -37,7 +37,8 @@ import { ownershipFeed } from './ownership-feed.ts'
 import type { Pki } from './pki.ts'
 import type { Core } from './wire.ts'
 
-export type ClientFor = (user: UserInfo, userAgent: string) => Client
+/** `sharesValues`: only for those who never change an object they were given. */
+export type ClientFor = (user: UserInfo, userAgent: string, sharesValues?: boolean) => Client
 
 /** Each acts as a service account of its own, through the pipeline. Resolves when all have stopped. */
 export async function runControllers(
@@ -48,7 +49,8 @@ export async function runControllers(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, controllers } = core.config
-  const as = (name: string): Client => client(serviceAccountUser('kube-system', name), name)
+  const as = (name: string, sharesValues?: boolean): Client =>
+    client(serviceAccountUser('kube-system', name), name, sharesValues)
   const specs = controllerSpecs(core, pki, turns, as).filter(([name]) => controllers(name))
   const runtime: ControllerRuntime = {
     clock,
@@ -62,7 +64,7 @@ function controllerSpecs(
   core: Core,
   pki: Pki,
   turns: TurnObserver,
-  as: (name: string) => Client,
+  as: (name: string, sharesValues?: boolean) => Client,
 ): [ControllerName, ControllerSpec][] {
   const { clock, ids, log, population, featureGates } = core.config
   const { content, lister } = core
@@ -187,7 +189,7 @@ function controllerSpecs(
     specs.push([
       initializerControllerName,
       initializerController({
-        client: as(initializerControllerName),
+        client: as(initializerControllerName, true),
         clock,
         events: eventsOf(initializerControllerName),
         onError: warn(initializerControllerName),
@@ -196,7 +198,7 @@ function controllerSpecs(
     ])
   }
   if (population) {
-    const deps = { client: as(templateControllerName), events: eventsOf(templateControllerName) }
+    const deps = { client: as(templateControllerName, true), events: eventsOf(templateControllerName) }
     for (const spec of populationControllers({ ...deps, clock, onError: warn(templateControllerName) })) {
       specs.push([templateControllerName, spec])
     }

@@ -2,6 +2,8 @@
  * The pipeline of this process as a transport. The identity is a field no socket can set; everything else (authorization,
  * admission, audit) happens as for anybody.
  */
+import type { Stream } from '../base/stream.ts'
+import type { JsonValue } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 
@@ -15,22 +17,30 @@ export interface LocalServe {
     headerValues(name: string): readonly string[]
     body(limitBytes: number): Promise<Uint8Array>
     readonly localUser: UserInfo
+    readonly sharing?: { readonly value?: JsonValue }
     readonly remoteAddress: string
     readonly signal: AbortSignal
   }): Promise<{
     readonly status: number
     readonly headers: Readonly<Record<string, string | readonly string[]>>
-    readonly body: Uint8Array | readonly Uint8Array[] | import('../base/stream.ts').Stream<Uint8Array>
+    readonly body: Uint8Array | readonly Uint8Array[] | Stream<Uint8Array>
+    readonly shared?: NonNullable<TransportResponse['shared']>
   }>
 }
 
 const never = new AbortController().signal
+const encoder = new TextEncoder()
 const empty = new Uint8Array(0)
 
-export function loopbackTransport(serve: LocalServe, user: UserInfo): Transport {
+/**
+ * `sharesValues`: nothing is written as JSON and read again on the way. For callers that never change what they were
+ * given: it is the server's own.
+ */
+export function loopbackTransport(serve: LocalServe, user: UserInfo, sharesValues = false): Transport {
   return {
     knowsIfNoneMatch: true,
-    async send({ method, path, query, headers, body, signal }): Promise<TransportResponse> {
+    sharesValues,
+    async send({ method, path, query, headers, body, value, signal }): Promise<TransportResponse> {
       const answer = await serve({
         method,
         path,
@@ -40,8 +50,9 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo): Transport 
           const value = headers[name]
           return value === undefined ? [] : [value]
         },
-        body: () => Promise.resolve(body ?? empty),
+        body: () => Promise.resolve(value === undefined ? (body ?? empty) : encoder.encode(JSON.stringify(value))),
         localUser: user,
+        ...(sharesValues ? { sharing: value === undefined ? {} : { value } } : {}),
         remoteAddress: '127.0.0.1',
         signal: signal ?? never,
       })
@@ -54,6 +65,7 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo): Transport 
         body: Array.isArray(answer.body)
           ? Buffer.concat(answer.body)
           : (answer.body as Exclude<typeof answer.body, readonly Uint8Array[]>),
+        ...(answer.shared === undefined ? {} : { shared: answer.shared }),
       }
     },
   }

@@ -4,7 +4,7 @@
 import { Channel, type Stream } from '../base/stream.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
 import { alreadyExists, isNotFound, StatusError, type StatusReason } from '../kube/status-error.ts'
-import type { KubeList, KubeObject, Status } from '../kube/types.ts'
+import type { JsonObject, KubeList, KubeObject, Status } from '../kube/types.ts'
 import type {
   ApplyOptions,
   Client,
@@ -17,7 +17,7 @@ import type {
   WriteOptions,
 } from './client.ts'
 import { createDiscovery } from './discovery.ts'
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+import type { SharedEvent, Transport, TransportRequest, TransportResponse } from './transport.ts'
 
 /** Events a slow consumer may leave lying before the watch is cut off. */
 const watchBuffer = 100_000
@@ -156,9 +156,11 @@ export class RestClient implements Client {
     if (options.dryRun) query.set('dryRun', 'All')
     if (force) query.set('force', 'true')
     if (options.includeUninitialized) query.set('includeUninitialized', 'true')
-    const bytes = encoder.encode(JSON.stringify(body))
     const headers = { 'content-type': contentType, ...(mustBeAbsent ? { 'if-none-match': '*' } : {}) }
-    return (await this.#json({ method, path, query, body: bytes, headers, ...signalOf(options) })) as KubeObject
+    const sent = this.#transport.sharesValues
+      ? { value: body as JsonObject }
+      : { body: encoder.encode(JSON.stringify(body)) }
+    return (await this.#json({ method, path, query, ...sent, headers, ...signalOf(options) })) as KubeObject
   }
 
   async #requireAbsent(resource: GroupVersionResource, ref: ObjectRef, options: WriteOptions): Promise<void> {
@@ -179,6 +181,7 @@ export class RestClient implements Client {
       query: request.query ?? new URLSearchParams(),
       headers: request.headers ?? (request.body === undefined ? {} : { 'content-type': 'application/json' }),
     })
+    if (response.shared !== undefined && 'object' in response.shared) return response.shared.object
     const text = decoder.decode(await bytesOf(response))
     return text === '' ? undefined : parseJson(text)
   }
@@ -195,8 +198,9 @@ export class RestClient implements Client {
   async #follow(channel: Channel<WatchEvent>, request: TransportRequest): Promise<void> {
     try {
       const response = await this.#send({ ...request, streaming: true })
-      const body = response.body
-      if (body instanceof Uint8Array) for (const event of eventsIn(decoder.decode(body))) channel.push(event)
+      const { body, shared } = response
+      if (shared !== undefined && 'events' in shared) await followShared(channel, shared.events)
+      else if (body instanceof Uint8Array) for (const event of eventsIn(decoder.decode(body))) channel.push(event)
       else await this.#followStream(channel, body)
       channel.close()
     } catch (error) {
@@ -213,6 +217,18 @@ export class RestClient implements Client {
       const end = received.lastIndexOf('\n') + 1
       rest = received.slice(end)
       for (const event of eventsIn(received.slice(0, end))) if (!channel.push(event)) return
+    }
+  }
+}
+
+async function followShared(channel: Channel<WatchEvent>, batches: Stream<readonly SharedEvent[]>): Promise<void> {
+  for await (const batch of batches) {
+    for (const event of batch) {
+      const told: WatchEvent =
+        event.type === 'BOOKMARK'
+          ? { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(event.revision) } } }
+          : { type: event.type, object: event.stored.object }
+      if (!channel.push(told)) return
     }
   }
 }

@@ -5,6 +5,7 @@
 
 import type { AuthzDecision } from '../authz/authz.ts'
 import type { Stream } from '../base/stream.ts'
+import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
 
@@ -25,6 +26,11 @@ export interface ApiRequest {
   readonly clientCertificate?: { readonly der: Uint8Array; readonly rejected: boolean }
   /** Set only by the in-process client: the identity it acts as. Sockets can't set it. */
   readonly localUser?: UserInfo
+  /**
+   * Set only by an in-process client that shares values with the server: it takes answers as objects, and may give its
+   * body as one. Neither side changes what it was given. Whoever needs the bytes (the audit log) leaves it out.
+   */
+  readonly sharing?: { readonly value?: JsonValue }
   readonly remoteAddress: string
   /** Aborts when the caller has gone away. */
   readonly signal: AbortSignal
@@ -38,7 +44,15 @@ export interface ApiResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: ApiBody
+  /** What the body says, for a caller that shares; `body` is then without meaning. */
+  readonly shared?: SharedAnswer
 }
+
+export type SharedAnswer = { readonly object: KubeObject } | { readonly events: Stream<readonly SharedEvent[]> }
+
+export type SharedEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: { readonly object: KubeObject } }
+  | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
 
 /** What the stages learn about a request on its way in. Each field is written by exactly one stage. */
 export interface RequestContext {

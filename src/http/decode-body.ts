@@ -36,7 +36,7 @@ export interface DecodeDeps {
   readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
 }
 
-interface Parsed {
+export interface Parsed {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
 }

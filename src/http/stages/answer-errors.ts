@@ -38,7 +38,7 @@ function withCommonHeaders(response: ApiResponse, context: RequestContext): ApiR
     ...response.headers,
   }
   if (context.warnings.length > 0) headers['warning'] = bounded(context.warnings).map(warningHeader)
-  return { status: response.status, headers, body: response.body }
+  return { ...response, headers }
 }
 
 const maxWarningRunes = 4096

@@ -60,7 +60,8 @@ export function auditRequests(deps: AuditDeps): Stage {
       return response
     }
     record.emit('ResponseStarted', { response })
-    return { ...response, body: new FollowedStream(body, () => record.emit('ResponseComplete', { response })) }
+    const { status, headers } = response
+    return { status, headers, body: new FollowedStream(body, () => record.emit('ResponseComplete', { response })) }
   }
 }
 

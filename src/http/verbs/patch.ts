@@ -17,7 +17,7 @@ import {
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Transform, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-import { maxBodyBytes } from '../decode-body.ts'
+import { maxBodyBytes, type Parsed } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import { checkWriteOptions, fieldValidationOf } from './options.ts'
@@ -50,44 +50,59 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     const { type } = target
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
-    const { mediaType, bytes } = await parsePatchRequest(request, context, target)
+    const patch = await readPatch(deps, request, context, target)
     const scope = writeScope(request, context, target, 'PatchOptions')
     const { stored, created } =
-      mediaType === applyMediaType
-        ? await registry.update(scope, applyTransform(deps, bytes, request, context, target, scope), {
+      patch.mediaType === applyMediaType
+        ? await registry.update(scope, applyTransform(deps, patch.parsed, request, context, target, scope), {
             createIfMissing: target.subresource === '',
             ownsManagedFields: true,
           })
-        : await registry.update(scope, patchTransform(deps, bytes, mediaType, context, target))
-    return renderer.object(stored, n, query, created ? 201 : 200)
+        : await registry.update(scope, patchTransform(deps, patch, context, target))
+    const status = created ? 201 : 200
+    if (request.sharing !== undefined && n.view === 'object') {
+      return { status, headers: {}, body: nothing, shared: { object: stored.object } }
+    }
+    return renderer.object(stored, n, query, status)
   }
 }
 
-/** Which kind of patch it is, and its bytes; its options are checked. @throws StatusError */
-export async function parsePatchRequest(
+const nothing = new Uint8Array(0)
+
+export interface PatchRequest {
+  readonly mediaType: string
+  readonly parsed: Parsed
+}
+
+/** Which kind of patch it is, and what it says; its options are checked. @throws StatusError */
+export async function readPatch(
+  { decoder }: Pick<PatchDeps, 'decoder'>,
   request: ApiRequest,
   context: RequestContext,
   { type }: Target,
-): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array }> {
+): Promise<PatchRequest> {
   const mediaType = bodyMediaType(request.headers)
   const accepted = type.custom
     ? [jsonPatch, mergePatch, applyMediaType]
     : [jsonPatch, mergePatch, strategicMergePatch, applyMediaType]
   if (!accepted.includes(mediaType)) throw unsupportedMediaType(accepted)
-  checkWriteOptions('PatchOptions', context.info.query, mediaType === applyMediaType)
-  return { mediaType, bytes: await request.body(maxBodyBytes) }
+  const { query } = context.info
+  const isApply = mediaType === applyMediaType
+  checkWriteOptions('PatchOptions', query, isApply)
+  const shared = request.sharing?.value
+  if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
+  const report = !isApply && fieldValidationOf(query) !== 'Ignore'
+  return { mediaType, parsed: decoder.parsePatch(await request.body(maxBodyBytes), isApply, report) }
 }
 
 export function patchTransform(
   { decoder }: Pick<PatchDeps, 'decoder'>,
-  bytes: Uint8Array,
-  mediaType: string,
+  { mediaType, parsed: { value, duplicates } }: PatchRequest,
   context: RequestContext,
   target: Target,
 ): Transform {
   const { type } = target
   const validation = fieldValidationOf(context.info.query)
-  const { value, duplicates } = decoder.parsePatch(bytes, false, validation !== 'Ignore')
   const change = changeOf(mediaType, value, type)
   const dialect = mediaType === strategicMergePatch ? 'map' : 'json'
   return (current) => {
@@ -151,7 +166,7 @@ function checkIdentity(object: KubeObject, type: ResourceType): void {
 
 function applyTransform(
   { decoder, apply, requireCreate }: PatchDeps,
-  bytes: Uint8Array,
+  { value }: Parsed,
   request: ApiRequest,
   context: RequestContext,
   target: Target,
@@ -160,7 +175,6 @@ function applyTransform(
   const { type, name, namespace, subresource } = target
   const { query } = context.info
   const validation = fieldValidationOf(query)
-  const { value } = decoder.parsePatch(bytes, true, false)
   if (!isJsonObject(value)) throw badRequest('error decoding YAML: an apply patch must be an object')
   const config = value as unknown as KubeObject
   checkConfiguration(config, target)

@@ -16,7 +16,7 @@ import type { HandlerVerb } from '../dispatch.ts'
 import { negotiate } from '../negotiate.ts'
 import type { Renderer } from '../respond.ts'
 import { checkWriteOptions } from './options.ts'
-import { type Apply, applyMediaType, parsePatchRequest, patchTransform } from './patch.ts'
+import { type Apply, applyMediaType, patchTransform, readPatch } from './patch.ts'
 import { type Target, writeScope } from './target.ts'
 import { checkAddress } from './update.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
@@ -49,11 +49,10 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
 
     async patch(request, context, target) {
       const { query } = context.info
-      const { mediaType, bytes } = await parsePatchRequest(request, context, target)
+      const patch = await readPatch(deps, request, context, target)
       const scope = writeScope(request, context, target, 'PatchOptions')
-      if (mediaType === applyMediaType) {
-        const { value } = decoder.parsePatch(bytes, true, false)
-        const replicas = appliedReplicas(value, scaleType)
+      if (patch.mediaType === applyMediaType) {
+        const replicas = appliedReplicas(patch.parsed.value, scaleType)
         const { type, name, namespace } = target
         const { stored } = await registry.update(
           scope,
@@ -69,7 +68,7 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
         )
         return answer(deps, request, query, stored)
       }
-      const patched = patchTransform(deps, bytes, mediaType, context, scaleTarget(target, scaleType))
+      const patched = patchTransform(deps, patch, context, scaleTarget(target, scaleType))
       const { stored } = await registry.update(
         scope,
         through(target, (scale) => patched(scale)),

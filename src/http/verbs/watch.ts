@@ -27,6 +27,8 @@ export interface WatchDeps extends VerbDeps {
   readonly random: () => number
 }
 
+const nothing = new Uint8Array(0)
+
 /** Without `timeoutSeconds` a watch lasts between this and twice as long, so that watches do not end all at once. */
 const minWatchMs = 30 * 60_000
 
@@ -54,6 +56,9 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       timeoutMs,
       signal: request.signal,
     })
+    if (request.sharing !== undefined && n.view === 'object') {
+      return { status: 200, headers: {}, body: nothing, shared: { events } }
+    }
     const frames = framesOf(deps, target.type, n, query)
     const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
     return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames) }
