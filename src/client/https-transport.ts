@@ -9,20 +9,40 @@ export type RequestCredentials = Pick<
   'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername' | 'auth' | 'headers' | 'agent'
 >
 
+/** A connection may die without a word: whoever says nothing for so long is taken for dead. */
+export interface Patience {
+  /** For an answer, and between its parts. */
+  readonly answerMs: number
+  /** Between the events of a watch. Longer than `watchSeconds`, at whose end the server ends the watch. */
+  readonly watchMs: number
+  /** What the server is asked to end a watch after, at the earliest; a quarter more at the latest. */
+  readonly watchSeconds: number
+}
+
+/** Servers hold no request for longer than a minute. */
+const defaultPatience: Patience = { answerMs: 90_000, watchMs: 330_000, watchSeconds: 240 }
+/** Less than servers wait before they close a connection that nobody uses, so that no request meets a closed one. */
+const unusedMs = 30_000
+
 export interface HttpsTransportOptions {
   /** `https://127.0.0.1:6443`; a path in it is put before that of each request. */
   readonly server: string
   /** Asked before each request: credentials may be renewed at any time. */
   readonly credentials: () => RequestCredentials | Promise<RequestCredentials>
+  readonly patience?: Patience
 }
 
-export function httpsTransport({ server, credentials }: HttpsTransportOptions): Transport {
+export function httpsTransport({ server, credentials, patience = defaultPatience }: HttpsTransportOptions): Transport {
   const base = server.replace(/\/+$/, '')
   const secure = base.startsWith('https:')
-  const ours = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const kept = { keepAlive: true, timeout: unusedMs }
+  const ours = secure ? new HttpsAgent(kept) : new HttpAgent(kept)
   return {
     async send({ method, path, query, headers, body, signal, streaming }): Promise<TransportResponse> {
-      const search = query.size === 0 ? '' : `?${query.toString()}`
+      const isWatch = streaming && query.get('watch') === 'true'
+      const asked = isWatch ? ending(query, patience) : query
+      const search = asked.size === 0 ? '' : `?${asked.toString()}`
+      const silenceMs = isWatch ? patience.watchMs : patience.answerMs
       const { headers: who, agent, ...trust } = await credentials()
       const answer = await new Promise<IncomingMessage>((resolve, reject) => {
         const sent = (secure ? sendSecure : sendPlain)(`${base}${path}${search}`, {
@@ -34,6 +54,7 @@ export function httpsTransport({ server, credentials }: HttpsTransportOptions): 
         })
         sent.once('response', resolve)
         sent.once('error', (cause) => reject(signal?.aborted ? cause : unreachable(base, cause)))
+        sent.setTimeout(silenceMs, () => sent.destroy(new Error(`no word from ${base} for ${silenceMs / 1000} s`)))
         sent.end(body)
       })
       return {
@@ -46,6 +67,14 @@ export function httpsTransport({ server, credentials }: HttpsTransportOptions): 
       }
     },
   }
+}
+
+/** Many watches begin at once and shall not all end at once. */
+function ending(query: URLSearchParams, { watchSeconds }: Patience): URLSearchParams {
+  if (query.has('timeoutSeconds')) return query
+  const asked = new URLSearchParams(query)
+  asked.set('timeoutSeconds', String(Math.round(watchSeconds * (1 + Math.random() / 4))))
+  return asked
 }
 
 /** Where a name has several addresses, the error of the connection says nothing itself. */

@@ -2,7 +2,12 @@
  * Any cluster as a `Client`: the server and the credentials of a kubeconfig, found and read as kubectl does, with its
  * plugins for credentials. The official client library knows how; it is slow to load, so only who needs it imports this.
  */
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
+import { parse } from 'yaml'
 import type { Client } from './client.ts'
 import { httpsTransport, type RequestCredentials } from './https-transport.ts'
 import { RestClient } from './rest-client.ts'
@@ -43,10 +48,11 @@ export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions
   if (cluster === null) throw new Error(`${source} names no cluster: choose one with --kubeconfig or --context`)
   // A proxy needs an agent that knows it.
   const proxied = cluster.proxyUrl !== undefined && cluster.proxyUrl !== ''
+  const tokenFile = tokenFileOf(config, kubeconfigPath)
   const transport = httpsTransport({
     server: cluster.server,
     async credentials() {
-      const { agent, ...credentials }: RequestCredentials = await credentialsOf(config)
+      const { agent, ...credentials }: RequestCredentials = await credentialsOf(config, tokenFile)
       return proxied && agent !== undefined ? { ...credentials, agent } : credentials
     },
   })
@@ -57,8 +63,34 @@ export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions
   }
 }
 
-async function credentialsOf(config: KubeConfig): Promise<RequestCredentials> {
+async function credentialsOf(config: KubeConfig, tokenFile: string | undefined): Promise<RequestCredentials> {
   const options: RequestCredentials = { headers: {} }
   await config.applyToHTTPSOptions(options)
-  return options
+  if (tokenFile === undefined) return options
+  const token = (await readFile(tokenFile, 'utf8')).trim()
+  return { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } }
 }
+
+interface FileWithUsers {
+  readonly users?: readonly { readonly name?: string; readonly user?: { readonly tokenFile?: string } }[]
+}
+
+/**
+ * `users[].user.tokenFile`, which the library does not know. Read at each request, since whoever keeps a token in a file
+ * renews it there.
+ */
+function tokenFileOf(config: KubeConfig, kubeconfigPath: string | undefined): string | undefined {
+  const user = config.getCurrentUser()
+  if (user === null || user.token !== undefined || user.authProvider !== undefined) return undefined
+  const files = kubeconfigPath === undefined ? defaultFiles() : [kubeconfigPath]
+  for (const file of files.filter((path) => existsSync(path))) {
+    const { users } = (parse(readFileSync(file, 'utf8')) ?? {}) as FileWithUsers
+    const tokenFile = users?.find(({ name }) => name === user.name)?.user?.tokenFile
+    // As kubectl does: counted from the file that names it.
+    if (tokenFile !== undefined) return resolve(dirname(file), tokenFile)
+  }
+  return undefined
+}
+
+const defaultFiles = (): string[] =>
+  process.env['KUBECONFIG']?.split(delimiter).filter((path) => path !== '') ?? [join(homedir(), '.kube', 'config')]

@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { httpsTransport } from './https-transport.ts'
+import { RestClient } from './rest-client.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const
+const patience = { answerMs: 150, watchMs: 150, watchSeconds: 240 }
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function serving(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<RestClient> {
+  const listening = createServer(answer)
+  server = listening
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+  const { port } = listening.address() as AddressInfo
+  const transport = httpsTransport({ server: `http://127.0.0.1:${port}`, credentials: () => ({}), patience })
+  return new RestClient({ transport, userAgent: 'test' })
+}
+
+const ref = { namespace: 'a', name: 'b' }
+const event = `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'b' } } })}\n`
+
+describe('a server elsewhere', () => {
+  test('that does not answer is taken for dead', async () => {
+    const client = await serving(() => {})
+    await expect(client.get(configMaps, ref)).rejects.toThrow('no word from')
+  })
+
+  test('that stops in the middle of an answer is taken for dead', async () => {
+    const client = await serving((_, response) => response.write('{"metadata":'))
+    await expect(client.get(configMaps, ref)).rejects.toThrow()
+  })
+
+  test('whose watch says nothing past the time it should have ended is taken for dead, after what it said', async () => {
+    const client = await serving((_, response) => response.write(event))
+    const seen: (string | undefined)[] = []
+    const following = (async () => {
+      for await (const { object } of client.watch(configMaps, { signal: new AbortController().signal })) {
+        seen.push(object.metadata.name)
+      }
+    })()
+    await expect(following).rejects.toThrow()
+    expect(seen).toEqual(['b'])
+  })
+
+  test('that goes on saying something is listened to for as long as it does', async () => {
+    const client = await serving((_, response) => {
+      let n = 0
+      const timer = setInterval(() => {
+        if (n++ < 6) response.write(event)
+        else {
+          clearInterval(timer)
+          response.end()
+        }
+      }, 50)
+    })
+    let seen = 0
+    for await (const _ of client.watch(configMaps, { signal: new AbortController().signal })) seen += 1
+    expect(seen).toBe(6)
+  })
+
+  test('is asked to end a watch after some minutes, not all watches at once', async () => {
+    const asked: number[] = []
+    const client = await serving((request, response) => {
+      asked.push(Number(new URL(request.url ?? '', 'http://x').searchParams.get('timeoutSeconds')))
+      response.end()
+    })
+    for (let i = 0; i < 20; i++) {
+      for await (const _ of client.watch(configMaps, { signal: new AbortController().signal }))
+        throw new Error('an event')
+    }
+    expect(new Set(asked).size).toBeGreaterThan(1)
+    for (const seconds of asked) expect(seconds >= 240 && seconds <= 300).toBe(true)
+  })
+})
