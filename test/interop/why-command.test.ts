@@ -43,7 +43,7 @@ test('why tells what is left and the way out, finalize takes it, and the audit l
 
   const kept = await run('finalize', 'stuck', '--remove', 'kubernetes')
   expect({ code: kept.code, stdout: kept.stdout }).toEqual({ code: 1, stdout: '' })
-  expect(kept.stderr).toMatch(/^borough: .*1 objects are left in it.*: configmaps\/held; 'borough why stuck' says.*\n$/)
+  expect(kept.stderr).toMatch(/^borough: .*1 object is left in it.*: configmaps\/held; 'borough why stuck' says.*\n$/)
 
   const freed = await run('finalize', 'stuck', '--remove', 'ex.io/wait')
   expect(freed).toEqual({ code: 0, stderr: '', stdout: 'ex.io/wait removed from configmaps/held\n' })

@@ -173,6 +173,43 @@ describe('borough why', () => {
     expect(obstacles.map((o) => o.what)).toEqual(['finalizer openshift.com/origin holds the namespace itself'])
   })
 
+  it('tells the last error when content is refused to go, and what it does not concern goes', async () => {
+    const webhooks = {
+      group: 'admissionregistration.k8s.io',
+      version: 'v1',
+      resource: 'validatingwebhookconfigurations',
+    }
+    await create()
+    await inTeam('secrets', { name: 's' })
+    await client.create(webhooks, {
+      metadata: { name: 'guard' },
+      webhooks: [
+        {
+          name: 'guard.ex.io',
+          clientConfig: { url: 'https://127.0.0.1:1/' },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['DELETE'] }],
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    } as never)
+    await terminating()
+    const { obstacles, left, reports } = await why()
+    expect(left?.objects.map((o) => `${o.resource}/${o.name}`)).toEqual(['configmaps/kube-root-ca.crt'])
+    expect(obstacles[0]?.who).toBe('namespace-controller: it tries again; what went wrong is reported below')
+    expect(reports).toEqual([
+      {
+        type: 'NamespaceDeletionContentFailure',
+        reason: 'ContentDeletionFailed',
+        message: expect.stringMatching(
+          /^Failed to delete all resource types, 1 remaining: v1 configmaps: .*failed calling webhook "guard\.ex\.io".*connection refused$/,
+        ) as string,
+      },
+    ])
+    await client.delete(webhooks, { name: 'guard' })
+    await waitFor(client, namespaces, { name: 'team-a' }, isGone)
+  })
+
   it('says what could not be read to somebody who may not', async () => {
     await create()
     await inTeam('configmaps', { name: 'held', finalizers: ['ex.io/wait'] })
@@ -254,6 +291,49 @@ describe('borough finalize', () => {
     await terminating()
     await expect(release('ex.io/own', false, plane.clientAs('viewer'))).rejects.toMatchObject({ reason: 'Forbidden' })
   })
+})
+
+it('a group that is broken, and holds nothing in the namespace, does not hold it', async () => {
+  const instance = { apiVersion: 'broken.ex.io/v2', kind: 'Widget', metadata: { name: 'w', namespace: 'other' } }
+  const url = 'https://127.0.0.1:1/convert'
+  const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig: { url } } }
+  const version = (name: string, storage: boolean): object => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: 'object' } },
+  })
+  const names = { plural: 'widgets', kind: 'Widget', singular: 'widget', listKind: 'WidgetList' }
+  await client.create({ group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }, {
+    metadata: { name: 'widgets.broken.ex.io' },
+    spec: {
+      group: 'broken.ex.io',
+      scope: 'Namespaced',
+      names,
+      versions: [version('v1', false), version('v2', true)],
+      conversion,
+    },
+  } as never)
+  await client.create({ group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' }, {
+    metadata: { name: 'v1.gone.ex.io' },
+    spec: {
+      group: 'gone.ex.io',
+      version: 'v1',
+      groupPriorityMinimum: 1,
+      versionPriority: 1,
+      service: { namespace: 'default', name: 'gone' },
+    },
+  } as never)
+  await client.create(namespaces, { metadata: { name: 'other' } })
+  await expect
+    .poll(() =>
+      client.create({ group: 'broken.ex.io', version: 'v2', resource: 'widgets' }, instance).catch(() => 'not yet'),
+    )
+    .not.toBe('not yet')
+  await create()
+  await inTeam('configmaps', { name: 'a' })
+  await client.delete(namespaces, { name: 'team-a' })
+  await waitFor(client, namespaces, { name: 'team-a' }, isGone)
 })
 
 it('deleting a namespace that lost the finalizer kubernetes puts it back beside others', async () => {

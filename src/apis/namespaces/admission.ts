@@ -110,7 +110,7 @@ function contentLeft(name: string, left: ReturnType<NamespaceContent['of']>, con
   const { named } = content.remaining(name, listedObjects)
   const total = left.reduce((sum, c) => sum + c.count, 0)
   return new StatusError(
-    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: ${total} objects are left in it, so the finalizer "${kubernetesFinalizer}" can't be removed`,
+    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: ${total} ${total === 1 ? 'object is' : 'objects are'} left in it, so the finalizer "${kubernetesFinalizer}" can't be removed`,
     {
       reason: 'Conflict',
       details: {
