@@ -1,0 +1,118 @@
+/**
+ * Expressions of users: compiled once, evaluated often. The seam of this folder: nobody else need know the other files,
+ * but `declared-type.ts` and `budget.ts`.
+ *
+ * An expression can't hang the server: its length and depth are bounded, each evaluation has a cost limit and a time
+ * limit (`budget.ts`), and patterns run in an engine without backtracking.
+ * @see k8s.io/apiserver/pkg/cel/environment/base.go v0.36 for what an expression may call
+ */
+
+import type { Budget } from './budget.ts'
+import { type Checked, check } from './checker.ts'
+import { type DeclaredType, declaredDyn } from './declared-type.ts'
+import { type Bindings, compileChecked, type Evaluate } from './evaluate.ts'
+import { FunctionTable } from './functions.ts'
+import type { Fault } from './lexer.ts'
+import { authorizerLibrary } from './library/authorizer.ts'
+import { formatLibrary } from './library/format.ts'
+import { listsLibrary } from './library/lists.ts'
+import { networkLibrary } from './library/network.ts'
+import { optionalLibrary } from './library/optional.ts'
+import { quantityLibrary } from './library/quantity.ts'
+import { regexLibrary } from './library/regex.ts'
+import { semverLibrary } from './library/semver.ts'
+import { standardLibrary } from './library/standard.ts'
+import { stringsLibrary } from './library/strings.ts'
+import { timeLibrary } from './library/time.ts'
+import { urlLibrary } from './library/url.ts'
+import { literalFaults } from './literal-rules.ts'
+import { parse } from './parser.ts'
+import type { CelType } from './types.ts'
+import type { CelValue } from './values.ts'
+
+let table: FunctionTable | undefined
+/** Made at first use: a server without expressions does not pay for it. */
+const functions = (): FunctionTable => {
+  table ??= new FunctionTable([
+    standardLibrary,
+    timeLibrary,
+    stringsLibrary,
+    listsLibrary,
+    optionalLibrary,
+    regexLibrary,
+    urlLibrary,
+    quantityLibrary,
+    networkLibrary,
+    semverLibrary,
+    formatLibrary,
+    authorizerLibrary,
+  ])
+  return table
+}
+
+/** Variables by name. Names may be dotted (`authorizer.requestResource`). */
+export type Variables = Readonly<Record<string, DeclaredType>>
+
+export interface Program {
+  readonly source: string
+  /** What it answers, as far as is known before it runs. */
+  readonly type: CelType
+  readonly checked: Checked
+  uses(variable: string): boolean
+  /**
+   * Charges the budget; begin each call with `budget.beginCall()`.
+   * @throws CelError for what the expression does wrong; BudgetError (also a CelError) when it may run no longer
+   */
+  readonly evaluate: (bindings: Bindings, budget: Budget) => CelValue
+}
+
+export type Compilation =
+  | { readonly program: Program; readonly problem?: undefined }
+  /** All faults as upstream's compiler prints them: `ERROR: <input>:1:6: undefined field 'x'\n | self.x\n | .....^`. */
+  | { readonly program?: undefined; readonly problem: string }
+
+/** `types` are those that can be made in the expression: `Object{…}`. */
+export function compile(source: string, variables: Variables, types?: ReadonlyMap<string, CelType>): Compilation {
+  const parsed = parse(source)
+  if (parsed.faults.length > 0) return { problem: printFaults(parsed.faults, source) }
+  const checked = check(parsed.expr, {
+    functions: functions(),
+    variables: new Map(Object.entries(variables).map(([name, declared]) => [name, declared.type])),
+    ...(types ? { types } : {}),
+  })
+  const faults = checked.faults.length > 0 ? checked.faults : literalFaults(parsed.expr)
+  if (faults.length > 0) return { problem: printFaults(faults, source) }
+  let evaluate: Evaluate | undefined
+  return {
+    program: {
+      source,
+      type: checked.type,
+      checked,
+      uses: (variable) => checked.used.has(variable),
+      evaluate(bindings, budget) {
+        evaluate ??= compileChecked(checked)
+        return evaluate(bindings, budget)
+      },
+    },
+  }
+}
+
+/** A variable of which nothing is known before it is there. */
+export const dynVariable: DeclaredType = declaredDyn
+
+/** In the order of their places; the same one at the same place once. */
+function printFaults(faults: readonly Fault[], source: string): string {
+  const texts = faults.toSorted((a, b) => a.offset - b.offset).map((f) => printFault(f, source))
+  return [...new Set(texts)].join('\n')
+}
+
+function printFault({ message, offset }: Fault, source: string): string {
+  const before = source.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  const line = before.split('\n').length
+  const column = [...before.slice(lineStart)].length
+  const lineEnd = source.indexOf('\n', lineStart)
+  const text = source.slice(lineStart, lineEnd < 0 ? source.length : lineEnd).replaceAll('\t', ' ')
+  const dots = [...before.slice(lineStart)].map((c) => ((c.codePointAt(0) ?? 0) > 0x7f ? '．' : '.')).join('')
+  return `ERROR: <input>:${line}:${column + 1}: ${message}\n | ${text}\n | ${dots}^`
+}
