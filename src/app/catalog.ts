@@ -64,6 +64,7 @@ export const admissionOrder = [
   'NamespaceFinalization',
   'ReservedResourceNames',
   'NamespaceBirth',
+  'CertificateSigningRequests',
   'RbacEscalation',
   'ValidatingAdmissionWebhook',
 ] as const

@@ -1,5 +1,6 @@
 /** Which strategy each kind has: those of the rooms in `apis/` first, the catalogue's for the rest. */
 
+import { signingRequestStrategy } from '../apis/certificates/strategy.ts'
 import { definitionStrategy } from '../apis/crds/strategy.ts'
 import { initializerConfigurationStrategy } from '../apis/initializers/strategy.ts'
 import { type NamespaceStrategyOptions, namespaceStrategy } from '../apis/namespaces/strategy.ts'
@@ -40,6 +41,7 @@ export function strategies(
     ],
     ['namespaceinitializerconfigurations.admissionregistration.k8s.io', initializerConfigurationStrategy],
     ['customresourcedefinitions.apiextensions.k8s.io', definitionStrategy],
+    ['certificatesigningrequests.certificates.k8s.io', signingRequestStrategy],
     // `v1.` names the core group.
     ['apiservices.apiregistration.k8s.io', { validateName: nameIsPathSegment }],
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],

@@ -3,6 +3,7 @@
  * flows: storage → watch cache → registry, admission and authorization → pipeline → clients.
  */
 import type { AdmissionPlugin } from '../admission/admission.ts'
+import { signingRequestAdmission } from '../apis/certificates/admission.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
 import { definitionResource } from '../apis/crds/types.ts'
@@ -253,6 +254,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
     ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),
+    CertificateSigningRequests: signingRequestAdmission(authorizer),
     RbacEscalation: rbacAdmission({
       authorizer,
       findRole: (namespace, name) =>

@@ -135,14 +135,3 @@ function keepAllocated(spec: Record<string, unknown>, before: Part): void {
 
 /** Claims and volumes begin as pending. */
 export const preparePending: Prepare = (next, old) => (old ? next : { ...next, status: { phase: 'Pending' } })
-
-/** Only conditions are written by way of `approval`, anything but them by way of `status`. */
-export const prepareSigningRequest: Prepare = (next, old, subresource) => {
-  if (!old) return { ...next, status: {} }
-  if (subresource !== 'approval') return next
-  return {
-    ...old,
-    metadata: next.metadata,
-    status: { ...partIn(old, 'status'), conditions: partIn(next, 'status').conditions },
-  }
-}

@@ -33,7 +33,6 @@ import {
   checkEvent,
   checkLease,
   checkRuntimeClass,
-  checkSigningRequest,
   checkVolumeAttachment,
 } from '../validation/platform.ts'
 import { checkPod } from '../validation/pod.ts'
@@ -51,14 +50,7 @@ import {
   checkReplicationController,
   checkStatefulSet,
 } from '../validation/workloads.ts'
-import {
-  type Prepare,
-  prepareJob,
-  preparePending,
-  preparePod,
-  prepareService,
-  prepareSigningRequest,
-} from './prepare.ts'
+import { type Prepare, prepareJob, preparePending, preparePod, prepareService } from './prepare.ts'
 
 export interface BuiltInContext {
   /** '' for the main resource. */
@@ -101,7 +93,6 @@ const checks: Readonly<Record<string, Check>> = {
   secrets: main(checkSecret),
   services: main(checkService),
   'apiservices.apiregistration.k8s.io': main(checkApiService),
-  'certificatesigningrequests.certificates.k8s.io': main(checkSigningRequest),
   'controllerrevisions.apps': main(checkControllerRevision),
   'cronjobs.batch': main(checkCronJob),
   'csidrivers.storage.k8s.io': main(checkCsiDriver),
@@ -132,7 +123,6 @@ const preparations: Readonly<Record<string, Prepare>> = {
   persistentvolumes: preparePending,
   pods: preparePod,
   services: prepareService,
-  'certificatesigningrequests.certificates.k8s.io': prepareSigningRequest,
   'jobs.batch': prepareJob,
 }
 

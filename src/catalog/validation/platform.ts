@@ -1,10 +1,10 @@
 /**
- * Kinds about the platform: leases, events, runtime classes, API services, signing requests, CSI.
+ * Kinds about the platform: leases, events, runtime classes, API services, CSI.
  * @see the validation packages of the same groups in Kubernetes 1.36
  */
-import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../kube/names.ts'
+import { isDns1123Label, isQualifiedName } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { findPart, numberIn, partIn, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'
+import { findPart, numberIn, partIn, partsIn, type Report, sameValue, textIn } from './report.ts'
 
 export function checkLease(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
@@ -79,32 +79,6 @@ export function checkApiService(report: Report, next: KubeObject): void {
   for (const field of ['namespace', 'name']) if (textIn(service, field) === '') report.required(`spec.service.${field}`)
   if (spec.insecureSkipTLSVerify === true && textIn(spec, 'caBundle') !== '') {
     report.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present')
-  }
-}
-
-export function checkSigningRequest(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const spec = partIn(next, 'spec')
-  if (old) {
-    if (!sameValue(spec, old.spec)) report.invalid('spec', spec, 'field is immutable')
-    return
-  }
-  const request = textIn(spec, 'request')
-  if (!Buffer.from(request, 'base64').toString('latin1').includes('-----BEGIN CERTIFICATE REQUEST-----')) {
-    report.invalid('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST')
-  }
-  if (textsIn(spec, 'usages').length === 0) report.required('spec.usages')
-  const signer = textIn(spec, 'signerName')
-  if (signer === '') report.required('spec.signerName')
-  else if (!/^[^/]+\/.+$/.test(signer) || isDns1123Subdomain(signer.split('/', 1)[0] ?? '').length > 0) {
-    report.invalid(
-      'spec.signerName',
-      signer,
-      'must be a fully qualified domain and path of the form "example.com/signer-name"',
-    )
-  }
-  const seconds = numberIn(spec, 'expirationSeconds')
-  if (seconds !== undefined && seconds < 600) {
-    report.invalid('spec.expirationSeconds', seconds, 'may not specify a duration less than 600 seconds (10 minutes)')
   }
 }
 

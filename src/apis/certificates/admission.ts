@@ -1,0 +1,92 @@
+/**
+ * Who asks for a certificate is who sends the request, whatever it says. Who approves for a signer, or signs in its name,
+ * needs the verbs `approve` and `sign` on that signer.
+ * @see plugin/pkg/admission/certificates of Kubernetes 1.36
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import type { Authorizer } from '../../authz/authz.ts'
+import { quote } from '../../kube/go-quote.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import { forbidden } from '../../kube/status-error.ts'
+import { mastersGroup } from '../../kube/user.ts'
+import { CertificateRequestError, parseCertificateRequest } from './certificate-request.ts'
+import { certificatesGroup, clientSigner, conditionsOf, type SigningRequest, signingRequestResource } from './types.ts'
+
+export function signingRequestAdmission(authorizer: Authorizer): AdmissionPlugin {
+  return {
+    name: 'CertificateSigningRequests',
+    handles: (operation, type, subresource) =>
+      type.group === certificatesGroup &&
+      type.resource === signingRequestResource.resource &&
+      (operation === 'CREATE' ? subresource === '' : operation === 'UPDATE' && subresource !== ''),
+    mutate(a) {
+      return a.operation === 'CREATE' ? byRequester(a) : undefined
+    },
+    validate(a) {
+      const request = a.object as SigningRequest
+      if (a.operation === 'CREATE') return checkSubject(a, request)
+      const old = a.oldObject as SigningRequest
+      if (a.subresource === 'approval') requireVerb(authorizer, a, old, 'approve', 'approve')
+      else if (isSigned(request, old)) requireVerb(authorizer, a, old, 'sign', 'sign')
+    },
+  }
+}
+
+function byRequester({ object, user }: Attributes): SigningRequest {
+  const request = object as SigningRequest
+  const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = request.spec ?? {}
+  const extra = Object.fromEntries(Object.entries(user.extra ?? {}).map(([key, values]) => [key, [...values]]))
+  return {
+    ...request,
+    spec: {
+      ...asked,
+      username: user.username,
+      ...(user.uid ? { uid: user.uid } : {}),
+      groups: [...user.groups],
+      ...(Object.keys(extra).length > 0 ? { extra } : {}),
+    },
+  } as SigningRequest
+}
+
+/** Nobody becomes a master by asking for a certificate. */
+function checkSubject(a: Attributes, { spec }: SigningRequest): void {
+  if (spec.signerName !== clientSigner) return
+  try {
+    const { organizations } = parseCertificateRequest(spec.request)
+    if (!organizations.includes(mastersGroup)) return
+  } catch (error) {
+    if (error instanceof CertificateRequestError)
+      throw forbidden(a.type, a.name, `failed to parse CSR: ${error.message}`)
+    throw error
+  }
+  throw forbidden(a.type, a.name, `use of ${clientSigner} signer with ${mastersGroup} group is not allowed`)
+}
+
+function isSigned(next: SigningRequest, old: SigningRequest): boolean {
+  const failures = (request: SigningRequest): unknown => conditionsOf(request).filter((c) => c.type === 'Failed')
+  return next.status?.certificate !== old.status?.certificate || !jsonEqual(failures(next), failures(old))
+}
+
+/** On the signer, or on all of its domain. */
+function requireVerb(
+  authorizer: Authorizer,
+  a: Attributes,
+  { spec }: SigningRequest,
+  verb: string,
+  what: string,
+): void {
+  const { signerName } = spec
+  const may = (name: string): boolean =>
+    authorizer.authorize({
+      user: a.user,
+      verb,
+      group: certificatesGroup,
+      version: '*',
+      resource: 'signers',
+      subresource: '',
+      namespace: '',
+      name,
+    }).allowed
+  if (may(signerName) || may(`${signerName.split('/')[0]}/*`)) return
+  throw forbidden(a.type, a.name, `user not permitted to ${what} requests with signerName ${quote(signerName)}`)
+}

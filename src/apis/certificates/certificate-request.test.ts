@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { bobRequest, janeRequest, mastersRequest, someCertificate } from '../../../test/support/signing-requests.ts'
+import { parseCertificateRequest } from './certificate-request.ts'
+
+describe('a request', () => {
+  test.each([
+    { name: 'Ed25519', request: janeRequest, want: ['jane', ['devs', 'ops'], 'ed25519'] },
+    { name: 'ECDSA', request: mastersRequest, want: ['root', ['system:masters'], 'ec'] },
+    { name: 'RSA', request: bobRequest, want: ['bob', [], 'rsa'] },
+  ])('with a key of $name says who asks', ({ request, want }) => {
+    const { commonName, organizations, publicKey } = parseCertificateRequest(request)
+    expect([commonName, organizations, publicKey.asymmetricKeyType]).toEqual(want)
+  })
+
+  const bytesOf = (request: string): Buffer =>
+    Buffer.from(
+      Buffer.from(request, 'base64')
+        .toString()
+        .replace(/-----.*-----/g, ''),
+      'base64',
+    )
+  const pemOf = (der: Buffer): string =>
+    Buffer.from(
+      `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`,
+    ).toString('base64')
+
+  test('that was changed anywhere is refused', () => {
+    const der = bytesOf(janeRequest)
+    let refused = 0
+    for (let i = 0; i < der.length; i++) {
+      const changed = Buffer.from(der)
+      changed[i] = (changed[i] ?? 0) ^ 1
+      try {
+        parseCertificateRequest(pemOf(changed))
+      } catch {
+        refused++
+      }
+    }
+    expect(refused).toBe(der.length)
+  })
+
+  test('that is cut short anywhere is refused in words, not by a crash', () => {
+    const der = bytesOf(janeRequest)
+    for (let i = 0; i < der.length; i++) {
+      expect(() => parseCertificateRequest(pemOf(der.subarray(0, i)))).toThrow(/PEM|asn1|x509/)
+    }
+  })
+
+  test.each([
+    { name: 'nothing', request: '' },
+    { name: 'no PEM', request: Buffer.from('hello').toString('base64') },
+    { name: 'a certificate', request: someCertificate },
+  ])('that is $name is refused', ({ request }) => {
+    expect(() => parseCertificateRequest(request)).toThrow('PEM block type must be CERTIFICATE REQUEST')
+  })
+})
