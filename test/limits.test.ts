@@ -138,16 +138,22 @@ const rows: Row[] = [
     want: 'minimum cpu usage per Container is 100m, but request is 10m',
   },
   {
-    name: 'a pod that is too large as a whole, told as a plain number',
+    name: 'a pod that is too large as a whole',
     limit: { type: 'Pod', max: { memory: '1Gi' } },
     given: pod([asks({ memory: '1Gi' }, { memory: '1Gi' }), { ...asks({}, { memory: '1Gi' }), name: 'b' }]),
-    want: 'maximum memory usage per Pod is 1Gi, but limit is 2147483648',
+    want: 'maximum memory usage per Pod is 1Gi, but limit is 2Gi',
   },
   {
-    name: 'a pod of which one container sets no limit',
+    name: 'a pod of which no container sets a limit',
     limit: { type: 'Pod', max: { memory: '1Gi' } },
-    given: pod([asks({}, { memory: '1Mi' }), { name: 'b' }]),
+    given: pod([{ name: 'a' }, { name: 'b' }]),
     want: 'maximum memory usage per Pod is 1Gi.  No limit is specified',
+  },
+  {
+    name: 'an init container that needs more than all containers together',
+    limit: { type: 'Pod', max: { cpu: '1' } },
+    given: pod([asks({}, { cpu: '600m' })], [{ ...asks({}, { cpu: '2' }), name: 'i' }]),
+    want: 'maximum cpu usage per Pod is 1, but limit is 2',
   },
   {
     name: 'a pod that asks for nothing',
@@ -197,6 +203,45 @@ describe('a claim', () => {
       'persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 5Gi',
     )
     expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('2Gi'))).status).toBe(201)
+  })
+})
+
+describe('what is there already', () => {
+  const merge = 'application/merge-patch+json'
+
+  it('is measured again only where it changes: a claim', async () => {
+    const name = `late-${++count}`
+    const at = `/api/v1/namespaces/${name}`
+    await wire.must('POST', '/api/v1/namespaces', { metadata: { name } })
+    const claim = {
+      metadata: { name: 'c' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    }
+    await wire.must('POST', `${at}/persistentvolumeclaims`, claim)
+    const limits = [{ type: 'PersistentVolumeClaim', min: { storage: '5Gi' }, max: { storage: '9Gi' } }]
+    await wire.must('POST', `${at}/limitranges`, { metadata: { name: 'l' }, spec: { limits } })
+    await wire.must('PATCH', `${at}/persistentvolumeclaims/c`, { metadata: { labels: { a: 'b' } } }, merge)
+    // Only a bound claim can grow.
+    await wire.must('PATCH', `${at}/persistentvolumeclaims/c/status`, { status: { phase: 'Bound' } }, merge)
+    const grown = { spec: { resources: { requests: { storage: '2Gi' } } } }
+    expect((await wire.call('PATCH', `${at}/persistentvolumeclaims/c`, grown, merge)).body.message).toContain(
+      'minimum storage usage per PersistentVolumeClaim is 5Gi, but request is 2Gi',
+    )
+  })
+
+  it('is measured again only where it changes: a pod that is resized', async () => {
+    const at = await limited({ type: 'Container', max: { cpu: '1', memory: '1Gi' } })
+    await wire.must('POST', `${at}/pods`, pod([asks({ cpu: '500m', memory: '1Gi' }, { cpu: '1', memory: '1Gi' })]))
+    const lower = { spec: { limits: [{ type: 'Container', max: { cpu: '1', memory: '512Mi' } }] } }
+    await wire.must('PATCH', `${at}/limitranges/l`, lower, merge)
+    const resize = (cpu: string): object => ({
+      spec: { containers: [{ name: 'a', resources: { requests: { cpu: '600m' }, limits: { cpu } } }] },
+    })
+    const strategic = 'application/strategic-merge-patch+json'
+    expect((await wire.call('PATCH', `${at}/pods/p/resize`, resize('2'), strategic)).body.message).toBe(
+      'pods "p" is forbidden: maximum cpu usage per Container is 1, but limit is 2',
+    )
+    expect((await wire.call('PATCH', `${at}/pods/p/resize`, resize('1'), strategic)).status).toBe(200)
   })
 })
 

@@ -1,6 +1,6 @@
 /**
  * LimitRanger: fills in what containers leave out, then refuses what is outside the limits of the namespace. Pods when
- * they are created, claims also when they are changed.
+ * they are created or resized, claims when they are created or changed.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { forbidden } from '../../kube/status-error.ts'
@@ -21,12 +21,12 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
   return {
     name: 'LimitRanger',
     handles: (operation, type, subresource) =>
-      subresource === '' &&
       type.group === '' &&
-      ((type.resource === 'pods' && operation === 'CREATE') ||
-        (type.resource === 'persistentvolumeclaims' && operation !== 'DELETE')),
+      (type.resource === 'pods'
+        ? (subresource === '' && operation === 'CREATE') || (subresource === 'resize' && operation === 'UPDATE')
+        : type.resource === 'persistentvolumeclaims' && subresource === '' && operation !== 'DELETE'),
     async mutate(a) {
-      if (!isPod(a)) return undefined
+      if (!isPod(a) || a.operation !== 'CREATE') return undefined
       let pod = a.object as Pod
       for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
       return pod === a.object ? undefined : pod
@@ -46,7 +46,7 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
 /** What the first of them that is violated has against the object. */
 function violated(ranges: Iterable<LimitRange>, a: Attributes, object: KubeObject): readonly string[] | undefined {
   for (const range of ranges) {
-    const found = isPod(a) ? podViolations(object as Pod, range) : claimViolations(object, range)
+    const found = isPod(a) ? podViolations(object, a.oldObject, range) : claimViolations(object, a.oldObject, range)
     if (found.length > 0) return found
   }
   return undefined

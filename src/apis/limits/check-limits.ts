@@ -3,7 +3,7 @@
  * @see PodValidateLimitFunc, PersistentVolumeClaimValidateLimitFunc in plugin/pkg/admission/limitranger/admission.go of
  *   Kubernetes 1.36
  */
-import { compareQuantities, maxQuantity, printQuantity, type Quantity, wholeValue } from '../../kube/quantity.ts'
+import { compareQuantities, printQuantity, type Quantity, wholeValue } from '../../kube/quantity.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import {
   type Amounts,
@@ -12,8 +12,7 @@ import {
   type Container,
   containersOf,
   initContainersOf,
-  podRequirements,
-  type Side,
+  saidTotals,
 } from '../pods/resources.ts'
 import type { Pod } from '../pods/types.ts'
 import type { LimitRange, LimitRangeItem } from './types.ts'
@@ -23,24 +22,28 @@ interface Asked {
   readonly limits: Amounts
 }
 
-export function podViolations(pod: Pod, range: LimitRange): string[] {
-  const all = [...containersOf(pod), ...initContainersOf(pod)].map(askedBy)
+/** @param old what is there: amounts that stay as they are are not measured again */
+export function podViolations(pod: Pod, old: Pod | undefined, range: LimitRange): string[] {
+  const all = [...containersOf(pod), ...initContainersOf(pod)]
+  const before = new Map(old && [...containersOf(old), ...initContainersOf(old)].map((c) => [c.name, c]))
   return (range.spec?.limits ?? []).flatMap((item) => {
-    if (item.type === 'Container') return all.flatMap((asked) => violations(item, asked))
-    if (item.type === 'Pod') return violations(item, askedByPod(pod))
+    if (item.type === 'Container') {
+      return all.flatMap((container) => violations(item, askedBy(container), askedBy(before.get(container.name))))
+    }
+    if (item.type === 'Pod') return violations(item, askedByPod(pod), askedByPod(old))
     return []
   })
 }
 
-export function claimViolations(claim: KubeObject, range: LimitRange): string[] {
-  const { resources } = (claim['spec'] ?? {}) as { resources?: { requests?: Record<string, string> } }
-  const requests = amounts(resources?.requests)
+export function claimViolations(claim: KubeObject, old: KubeObject | undefined, range: LimitRange): string[] {
+  const asked = askedByClaim(claim)
+  const isNew = changed(asked, old && askedByClaim(old))
   return (range.spec?.limits ?? []).flatMap((item) => {
     if (item.type !== 'PersistentVolumeClaim') return []
     return [
-      ...each(item.min, (name, bound) => atLeast(item, name, bound, { requests, limits: new Map() })),
-      ...each(item.max, (name, bound) => {
-        const request = requests.get(name)
+      ...each(item.min, isNew, (name, bound) => atLeast(item, name, bound, asked)),
+      ...each(item.max, isNew, (name, bound) => {
+        const request = asked.requests.get(name)
         if (!request) return `${maximum(item, name, bound)}.  No request is specified`
         return compareQuantities(request, bound) > 0
           ? `${maximum(item, name, bound)}, but request is ${printQuantity(request)}`
@@ -50,48 +53,50 @@ export function claimViolations(claim: KubeObject, range: LimitRange): string[] 
   })
 }
 
-const askedBy = (container: Container): Asked => ({
-  requests: amountsOf(container, 'requests'),
-  limits: amountsOf(container, 'limits'),
-})
-
-const askedByPod = (pod: Pod): Asked => ({ requests: podTotal(pod, 'requests'), limits: podTotal(pod, 'limits') })
-
-/** Of a resource that one container does not name, the pod as a whole names none: it might take any amount. */
-function podTotal(pod: Pod, side: Side): Amounts {
-  const running = [...containersOf(pod), ...initContainersOf(pod).filter((c) => c.restartPolicy === 'Always')]
-  const [first, ...rest] = running.map((c) => amountsOf(c, side))
-  const total: Amounts = new Map()
-  for (const [name, q] of first ?? []) {
-    let { nanos } = q
-    if (!rest.every((r) => r.has(name))) continue
-    for (const r of rest) nanos += r.get(name)?.nanos ?? 0n
-    total.set(name, { nanos, format: 'DecimalSI' })
-  }
-  for (const container of initContainersOf(pod)) {
-    if (container.restartPolicy === 'Always') continue
-    for (const [name, q] of amountsOf(container, side)) {
-      const had = total.get(name)
-      total.set(name, had ? maxQuantity(had, q) : q)
-    }
-  }
-  for (const [name, q] of amounts(podRequirements(pod)[side])) total.set(name, q)
-  return total
+function askedBy(container: Container): Asked
+function askedBy(container: Container | undefined): Asked | undefined
+function askedBy(container: Container | undefined): Asked | undefined {
+  return container && { requests: amountsOf(container, 'requests'), limits: amountsOf(container, 'limits') }
 }
 
-function violations(item: LimitRangeItem, asked: Asked): string[] {
+function askedByPod(pod: Pod): Asked
+function askedByPod(pod: Pod | undefined): Asked | undefined
+function askedByPod(pod: Pod | undefined): Asked | undefined {
+  return pod && { requests: saidTotals(pod, 'requests'), limits: saidTotals(pod, 'limits') }
+}
+
+/** Only what a claim requests counts. */
+function askedByClaim(claim: KubeObject): Asked {
+  const { resources } = (claim['spec'] ?? {}) as { resources?: { requests?: Record<string, string> } }
+  return { requests: amounts(resources?.requests), limits: new Map() }
+}
+
+/** Tells whether an amount is another than before. */
+function changed(asked: Asked, old: Asked | undefined): (name: string) => boolean {
+  if (old === undefined) return () => true
+  const differs = (a: Quantity | undefined, b: Quantity | undefined): boolean => a?.nanos !== b?.nanos
+  return (name) =>
+    differs(asked.requests.get(name), old.requests.get(name)) || differs(asked.limits.get(name), old.limits.get(name))
+}
+
+function violations(item: LimitRangeItem, asked: Asked, old: Asked | undefined): string[] {
+  const isNew = changed(asked, old)
   return [
-    ...each(item.min, (name, bound) => atLeast(item, name, bound, asked)),
-    ...each(item.max, (name, bound) => atMost(item, name, bound, asked)),
-    ...each(item.maxLimitRequestRatio, (name, bound) => inRatio(item, name, bound, asked)),
+    ...each(item.min, isNew, (name, bound) => atLeast(item, name, bound, asked)),
+    ...each(item.max, isNew, (name, bound) => atMost(item, name, bound, asked)),
+    ...each(item.maxLimitRequestRatio, isNew, (name, bound) => inRatio(item, name, bound, asked)),
   ]
 }
 
 function each(
   bounds: Record<string, string | number> | undefined,
+  isNew: (name: string) => boolean,
   check: (name: string, bound: Quantity) => string | undefined,
 ): string[] {
-  return [...amounts(bounds)].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([name, bound]) => check(name, bound) ?? [])
+  return [...amounts(bounds)]
+    .filter(([name]) => isNew(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, bound]) => check(name, bound) ?? [])
 }
 
 const maximum = (item: LimitRangeItem, name: string, bound: Quantity): string =>

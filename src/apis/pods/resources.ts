@@ -47,7 +47,7 @@ interface ContainerStatus {
  * While a pod is being resized it has what it had and may get what it wants: the more of both counts. A size that its
  * node can't give does not.
  */
-function taken(pod: Pod, container: Container, side: Side): Amounts {
+function taken(pod: Pod, side: Side, container: Container): Amounts {
   const status = statusesOf(pod).find((s) => s.name === container.name)
   if (status?.resources === undefined) return amountsOf(container, side)
   const isInfeasible = (pod.status?.conditions ?? []).some(
@@ -80,15 +80,22 @@ function raise(to: Amounts, other: Amounts): void {
 
 const isSidecar = (c: Container): boolean => c.restartPolicy === 'Always'
 
-/** What all containers take together, overhead not included. */
-export function containerTotals(pod: Pod, side: Side): Amounts {
+/**
+ * What all containers take together, without overhead.
+ * @param amountOf of one container that runs on; default: what it says
+ */
+function containerTotals(
+  pod: Pod,
+  side: Side,
+  amountOf: (container: Container) => Amounts = (container) => amountsOf(container, side),
+): Amounts {
   const total: Amounts = new Map()
-  for (const container of containersOf(pod)) add(total, taken(pod, container, side))
+  for (const container of containersOf(pod)) add(total, amountOf(container))
   // A sidecar runs on beside all that start after it.
   const sidecars: Amounts = new Map()
   const starting: Amounts = new Map()
   for (const container of initContainersOf(pod)) {
-    const own = isSidecar(container) ? taken(pod, container, side) : amountsOf(container, side)
+    const own = isSidecar(container) ? amountOf(container) : amountsOf(container, side)
     if (isSidecar(container)) {
       add(total, own)
       add(sidecars, own)
@@ -103,10 +110,23 @@ export function containerTotals(pod: Pod, side: Side): Amounts {
   return total
 }
 
+/** As limits see it: what the pod says, as a whole or by its containers. */
+export function saidTotals(pod: Pod, side: Side): Amounts {
+  return withWhole(pod, side, containerTotals(pod, side))
+}
+
+function withWhole(pod: Pod, side: Side, total: Amounts): Amounts {
+  for (const [name, q] of amounts(podRequirements(pod)[side])) total.set(name, q)
+  return total
+}
+
 /** As quota charges it: with the overhead of the pod's runtime. */
 export function podTotals(pod: Pod, side: Side): Amounts {
-  const total = containerTotals(pod, side)
-  for (const [name, q] of amounts(podRequirements(pod)[side])) total.set(name, q)
+  const total = withWhole(
+    pod,
+    side,
+    containerTotals(pod, side, (container) => taken(pod, side, container)),
+  )
   for (const [name, q] of amounts(pod.spec?.['overhead'] as Record<string, string> | undefined)) {
     const had = total.get(name)
     // What has no limit gets none from its overhead.
