@@ -15,33 +15,6 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const plain = ['--no-population', '--feature-gates', 'NamespaceInitializers=false']
 const account = 'borough-system/namespace-template-controller'
 
-const templates = `
-apiVersion: policy.borough.dev/v1alpha1
-kind: NamespaceTemplate
-metadata: { name: teams }
-spec:
-  namespaces: { nameSelector: { include: ["team-*"] } }
-  templates:
-    - apiVersion: v1
-      kind: ConfigMap
-      metadata: { name: motd }
-      data: { text: 'welcome to $(NAMESPACE), $(CREATOR)' }
-    - apiVersion: rbac.authorization.k8s.io/v1
-      kind: RoleBinding
-      metadata: { name: creator }
-      roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin }
-      subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: User, name: $(CREATOR) }]
----
-apiVersion: policy.borough.dev/v1alpha1
-kind: NamespaceTemplate
-metadata:
-  name: privileged
-  annotations: { policy/namespace-template-require-permission: "true" }
-spec:
-  namespaces: { labelSelector: { matchLabels: { class: privileged } } }
-  templates: []
-`
-
 /** Holds its namespaces up: nobody serves the kind. */
 const stuck = (objects: string): string => `
 apiVersion: policy.borough.dev/v1alpha1
@@ -52,32 +25,7 @@ spec:
   templates: ${objects}
 `
 
-const rights = `
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: { name: creators }
-rules:
-  - { apiGroups: [""], resources: [namespaces], verbs: [create, get, patch, delete] }
-  - { apiGroups: [""], resources: [configmaps], verbs: [create] }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: { name: creators }
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: creators }
-subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: Group, name: devs }]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: { name: authors }
-rules:
-  - { apiGroups: [policy.borough.dev], resources: [namespacetemplates], verbs: ["*"] }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: { name: authors }
-roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: authors }
-subjects: [{ apiGroup: rbac.authorization.k8s.io, kind: User, name: author }]
-`
+const example = `${root}examples/population-on-any-cluster`
 
 describeEachKubectl((kubectl) => {
   let server: BoroughProcess
@@ -151,12 +99,11 @@ describeEachKubectl((kubectl) => {
     )
   }, 60_000)
 
-  test('templates and rights are applied, and applied again', async () => {
-    const files = await admin.write('all.yaml', `${templates}---${rights}`)
-    expect(await succeeds(admin.run(['apply', '-f', files]))).toContain(
+  test('the example is applied, and applied again', async () => {
+    expect(await succeeds(admin.run(['apply', '-f', example]))).toContain(
       'namespacetemplate.policy.borough.dev/teams created',
     )
-    expect(await succeeds(admin.run(['apply', '-f', files]))).toContain(
+    expect(await succeeds(admin.run(['apply', '-f', example]))).toContain(
       'namespacetemplate.policy.borough.dev/teams unchanged',
     )
     const made = await borough(['kubeconfig', '--user', 'dev1', '--group', 'devs', '--data-dir', server.dataDir])
@@ -166,7 +113,8 @@ describeEachKubectl((kubectl) => {
 
   test('a namespace that somebody creates is populated, and theirs', async () => {
     expect(await succeeds(dev1.run(['create', 'namespace', 'team-a']))).toBe('namespace/team-a created\n')
-    // kubectl waits by itself where it is told to come back.
+    // Their rights come with the rest: until then they have none, and kubectl is not told to come back.
+    await says(motdIn('team-a'), 'welcome to team-a, dev1')
     const create = ['-n', 'team-a', 'create', 'cm', 'mine', '--from-literal=a=b']
     expect(await succeeds(dev1.run(create))).toBe('configmap/mine created\n')
     expect(await succeeds(dev1.run(motdIn('team-a')))).toBe('welcome to team-a, dev1')
@@ -177,6 +125,8 @@ describeEachKubectl((kubectl) => {
   }, 60_000)
 
   test('one whose objects can not be made stays shut to its creator until they can', async () => {
+    // Who has the right to write without the template meets the gate.
+    await succeeds(admin.run(['create', 'clusterrolebinding', 'early', '--clusterrole=edit', '--user=dev1']))
     const broken = stuck('[{ apiVersion: ex.io/v1, kind: Widget, metadata: { name: w } }]')
     await succeeds(admin.run(['apply', '-f', await admin.write('stuck.yaml', broken)]))
     await succeeds(dev1.run(['create', 'namespace', 'stuck-a']))
@@ -184,13 +134,14 @@ describeEachKubectl((kubectl) => {
     const open = ['label', 'ns', 'stuck-a', 'policy/namespace-template-pending-']
     await dev1.run(open)
     // It is told to come back, and does, until its time is over.
-    await refuses(dev1.run([...write, '--request-timeout=1s']), 'deadline exceeded')
+    await refuses(dev1.run([...write, '--request-timeout=1s']), 'deadline')
     expect(await succeeds(admin.run(['-n', 'stuck-a', 'get', 'cm', 'mine', '--ignore-not-found']))).toBe('')
     const waiting = ['get', 'ns', '-l', 'policy/namespace-template-pending', '-o', 'name']
     expect(await succeeds(admin.run(waiting))).toBe('namespace/stuck-a\n')
     const events = ['-n', 'stuck-a', 'get', 'events', '-o', 'jsonpath={.items[*].message}']
     expect(await succeeds(admin.run(events))).toContain('no kind Widget in ex.io/v1 is served')
     await succeeds(admin.run(['apply', '-f', await admin.write('stuck.yaml', stuck('[]'))]))
+    // kubectl is told to come back, and does until it may.
     expect(await succeeds(dev1.run(write))).toBe('configmap/mine created\n')
   }, 60_000)
 
@@ -215,8 +166,11 @@ describeEachKubectl((kubectl) => {
     const of = (object: string): string => stuck(`[${object}]`).replace('name: stuck', 'name: theirs')
     const binding =
       '{ apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: { name: b }, roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin }, subjects: [] }'
+    await succeeds(
+      admin.run(['create', 'clusterrolebinding', 'author', '--clusterrole=template-authors', '--user=author']),
+    )
     await refuses(
-      admin.run(['--as', 'author', 'apply', '-f', '-'], { input: of(binding) }),
+      admin.run(['--as', 'author', 'create', '-f', '-'], { input: of(binding) }),
       'needs "create", "patch", "delete" on rolebindings',
     )
     await refuses(
@@ -235,7 +189,7 @@ describeEachKubectl((kubectl) => {
     expect(await succeeds(admin.run(['-n', 'team-a', 'get', 'cm,rolebindings', '-o', 'name']))).toBe(
       'configmap/kube-root-ca.crt\nconfigmap/mine\n',
     )
-    await succeeds(admin.run(['apply', '-f', await admin.write('all.yaml', `${templates}---${rights}`)]))
+    await succeeds(admin.run(['apply', '-f', example]))
     await says(motdIn('team-a'), 'welcome to team-a, dev1')
   }, 60_000)
 

@@ -9,7 +9,12 @@ import { hostname } from 'node:os'
 import { EventRecorder } from '../../apis/events/recorder.ts'
 import { namespaceResource } from '../../apis/namespaces/types.ts'
 import { populationControllers } from '../../apis/templates/reconcile.ts'
-import { templateControllerName, templateResource } from '../../apis/templates/types.ts'
+import {
+  templateControllerName,
+  templateGroups,
+  templateResource,
+  templateVersion,
+} from '../../apis/templates/types.ts'
 import { templateWebhook } from '../../apis/templates/webhook.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
@@ -58,6 +63,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const stop = new AbortController()
   opening.defer(() => stop.abort())
 
+  await refuseOwnKind(client)
   await installDefinition(client, clock, stop.signal)
   await ensureNamespace(client, namespace)
   const metrics = new PopulateMetrics(build)
@@ -125,6 +131,15 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
+}
+
+/** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */
+async function refuseOwnKind(client: Client): Promise<void> {
+  const own = await client.discovery.findKind(`${templateGroups[0]}/${templateVersion}`, templateKind)
+  if (own !== undefined)
+    throw new Error(
+      'this cluster is a Borough that populates namespaces by itself (borough up --no-population stops that)',
+    )
 }
 
 async function runControllers(
