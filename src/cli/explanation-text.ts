@@ -35,12 +35,13 @@ function leftLines({ total, objects, unread }: NonNullable<Explanation['left']>)
   ]
 }
 
-function obstacleLines({ what, who, since, until, helps }: Obstacle, nowMs: number): string[] {
+function obstacleLines({ what, who, since, until, progress, helps }: Obstacle, nowMs: number): string[] {
   return [
     `* ${what}`,
     `  who must act: ${who}`,
     ...(since === undefined ? [] : [`  since: ${since} (${age(since, nowMs)})`]),
     ...(until === undefined ? [] : [`  until: ${until} (${untilText(until, nowMs)})`]),
+    ...(progress === undefined ? [] : [`  it says: ${progress}`]),
     ...(helps.length === 0 ? [] : ['  what helps:']),
     ...helps.flatMap(({ command, effect }) => [`    ${command}`, `      ${effect}`]),
   ]

@@ -49,7 +49,11 @@ async function write({ client, namespace, initializer, turn }: ProgressOptions, 
       const conditions = current.status?.conditions ?? []
       const condition = conditions.find((c) => c.type === 'Initializing')
       const since = condition?.lastTransitionTime ?? current.metadata.creationTimestamp ?? ''
-      const message = `Waiting for initializer ${initializer} since ${since}: ${said}`.slice(0, maxMessageLength)
+      // What the server says of its turn (since when, until when) stands before what was said of it last.
+      const [turnText = ''] = (condition?.message ?? `Waiting for initializer ${initializer} since ${since}`).split(
+        ': ',
+      )
+      const message = `${turnText}: ${said}`.slice(0, maxMessageLength)
       if (condition === undefined || condition.message === message) return
       const { resourceVersion } = current.metadata
       const next = conditions.map((c) => (c === condition ? { ...c, message } : c))

@@ -4,6 +4,7 @@ import { type Explanation, explainNamespace } from '../../src/apis/namespaces/ex
 import { releaseFinalizer } from '../../src/apis/namespaces/release.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Client } from '../../src/client/client.ts'
+import { runInitializer } from '../../src/initializer/run-initializer.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 import { Wire } from '../support/wire.ts'
@@ -101,6 +102,22 @@ describe('borough why', () => {
   it('says the same to somebody who may not read configurations, from the conditions', async () => {
     await configured({ timeoutSeconds: 600, failurePolicy: 'Ignore' })
     await create()
+    const stop = new AbortController()
+    const said = new Promise<void>((resolve) => {
+      void runInitializer({
+        name: 'slow.ex.io',
+        client,
+        signal: stop.signal,
+        async initialize(_namespace, _client, { signal: ends, progress }) {
+          await progress('asking for an index: 1 of 2')
+          resolve()
+          await new Promise((done) => ends.addEventListener('abort', done))
+          throw new Error('stopped')
+        },
+      })
+    })
+    await said
+    stop.abort()
     await client.create({ group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'clusterroles' }, {
       metadata: { name: 'seer' },
       rules: [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get'] }],
@@ -113,7 +130,10 @@ describe('borough why', () => {
     const asAdmin = await why()
     const asSeer = await why('team-a', plane.clientAs('seer'))
     expect(asSeer).toEqual(asAdmin)
-    expect(asSeer.obstacles[0]?.until).toBeDefined()
+    expect(asSeer.obstacles[0]).toMatchObject({
+      until: expect.any(String) as string,
+      progress: 'asking for an index: 1 of 2',
+    })
   })
 
   it('names what is left, its finalizers, who must act and the way out', async () => {

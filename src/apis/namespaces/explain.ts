@@ -38,6 +38,8 @@ export interface Obstacle {
   readonly since?: string
   /** RFC 3339: when it ends by itself. */
   readonly until?: string
+  /** What who must act says of how far it is. */
+  readonly progress?: string
   readonly helps: readonly Help[]
 }
 
@@ -114,6 +116,7 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
         who: whoInitializes(awaited),
         ...(since ? { since } : {}),
         ...(deadline === undefined ? {} : { until: deadline.until }),
+        ...progressOf(condition),
         helps: [
           ...lookAt(awaited),
           {
@@ -139,6 +142,13 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
       ...protectionNote(namespace),
     ],
   }
+}
+
+/** The condition says whose turn it is, then what was said of it last. */
+function progressOf(condition: NamespaceCondition | undefined): Pick<Obstacle, 'progress'> {
+  const { message = '' } = condition ?? {}
+  const at = message.indexOf(': ')
+  return at < 0 ? {} : { progress: message.slice(at + 2) }
 }
 
 const whoInitializes = (name: string): string =>
@@ -169,7 +179,7 @@ async function endOfTurn(
     configurations = (await client.list(initializerConfigurationResource, { signal })).items
   } catch {
     // No right to read them: the namespace itself says how it was when the turn began.
-    const told = / until (\S+), then (.*)$/.exec(condition?.message ?? '')
+    const told = / until (\S+), then (.*?)(?:: |$)/.exec(condition?.message ?? '')
     return told ? { until: told[1] ?? '', outcome: told[2] ?? '' } : undefined
   }
   const deadline = deadlineOf(mergeConfigurations(configurations), namespace, awaited)
