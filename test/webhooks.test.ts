@@ -759,12 +759,78 @@ describe('dry runs, warnings and races', () => {
   })
 })
 
-it('match conditions are refused until they are evaluated', async () => {
-  const answer = await wire.call('POST', places.validating, {
-    metadata: { name: 'c' },
-    webhooks: [hook('check', { matchConditions: [{ name: 'x', expression: 'true' }] })],
+describe('match conditions', () => {
+  const conditions = (...expressions: string[]): Hook => ({
+    matchConditions: expressions.map((expression, i) => ({ name: `c${i}`, expression })),
   })
-  expect(answer.body.message).toBe(
-    'ValidatingWebhookConfiguration.admissionregistration.k8s.io "c" is invalid: webhooks[0].matchConditions: Forbidden: match conditions (CEL) are not evaluated by this server yet',
-  )
+  const notLease = '!(request.resource.resource == "leases")'
+
+  it('must all hold', async () => {
+    await configure('validating', 'all', hook('check', conditions(notLease, 'object.metadata.name.endsWith("-yes")')))
+    await create({ metadata: { name: 'asked-yes' } })
+    await create({ metadata: { name: 'asked-no' } })
+    expect(server.received.map((r) => r.review.request.name)).toEqual(['asked-yes'])
+  })
+
+  it('see the old object, the user, and what the user may do', async () => {
+    const { name } = (await create({ data: { k: '1' } })).body.metadata
+    await configure(
+      'validating',
+      'all',
+      hook('change', conditions('oldObject == null || object.data.k != oldObject.data.k')),
+      hook('user', conditions('request.userInfo.username != "nobody"')),
+      hook('right', conditions('authorizer.group("").resource("secrets").check("get").allowed()')),
+      hook('none', conditions('!authorizer.requestResource.check("breakglass").allowed()')),
+    )
+    await wire.must('PATCH', `${maps}/${name}`, { metadata: { labels: { a: 'b' } } }, 'application/merge-patch+json')
+    expect(asked().sort()).toEqual(['/right', '/user'])
+  })
+
+  it('that fail are a refusal, or no question, as the failure policy says', async () => {
+    const broken = conditions('object.data.missing == "x"')
+    await configure('validating', 'all', hook('check', broken))
+    const refused = await create()
+    expect([refused.status, refused.body.reason]).toEqual([403, 'Forbidden'])
+    expect(refused.body.message).toMatch(
+      /^configmaps "m-\d+" is forbidden: expression 'object.data.missing == "x"' resulted in error: no such key: data$/,
+    )
+    await wire.must('DELETE', places.validating)
+    await configure('validating', 'all', hook('check', { ...broken, failurePolicy: 'Ignore' }))
+    expect((await create()).status).toBe(201)
+    expect(server.received).toEqual([])
+  })
+
+  it('one that is false outweighs one that fails', async () => {
+    await configure('mutating', 'all', hook('check', conditions('object.data.missing == "x"', 'false')))
+    expect((await create()).status).toBe(201)
+    expect(server.received).toEqual([])
+  })
+
+  it('are checked before they are stored', async () => {
+    const answer = await wire.call('POST', places.validating, {
+      metadata: { name: 'c' },
+      webhooks: [
+        hook('check', {
+          matchConditions: [
+            { name: 'a', expression: 'object.x ==' },
+            { name: 'a', expression: '"text"' },
+            { name: '', expression: ' ' },
+          ],
+        }),
+      ],
+    })
+    expect(answer.status).toBe(422)
+    const said = answer.body.details?.causes?.map((c) => [c.field, c.message]) ?? []
+    const at = 'webhooks[0].matchConditions'
+    expect(said).toEqual([
+      [
+        `${at}[0].expression`,
+        expect.stringMatching(/^Invalid value: "object.x ==": compilation failed: ERROR: <input>:1:12: Syntax error/),
+      ],
+      [`${at}[1].expression`, 'Invalid value: "\\"text\\"": must evaluate to bool but got string'],
+      [`${at}[1].name`, 'Duplicate value: "a"'],
+      [`${at}[2].expression`, 'Required value'],
+      [`${at}[2].name`, 'Required value'],
+    ])
+  })
 })

@@ -48,6 +48,7 @@ import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts
 import { SizedCache } from '../base/sized-cache.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
+import type { AskPermission } from '../kube/cel/library/authorizer.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionResource, parseApiVersion } from '../kube/gvk.ts'
 import type { NameView } from '../kube/name-view.ts'
@@ -184,6 +185,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       to.conversion?.remote
         ? to.conversion.remote.from({ ...object, kind: from.kind, apiVersion: apiVersionOf(from) })
         : shownAs(object, from, to),
+    ask: askedOf(authorizer),
     observe: (call: ObservedCall) => observers.webhookCalled(call),
     settle: (type: ResourceType, object: JsonObject) =>
       catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
@@ -339,6 +341,12 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
 const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }
 
 const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
+/** How expressions ask whether somebody may do something. */
+const askedOf =
+  (authorizer: Authorizer): AskPermission =>
+  (user, verb, what) =>
+    authorizer.authorize('path' in what ? { user, verb, path: what.path } : { user, verb, ...what })
+
 /** What conversion webhooks made, kept for the next reader. */
 const convertedBytes = 64 * 1024 * 1024
 

@@ -12,10 +12,11 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
+import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
 import { badRequest, forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { NamespaceLookup } from '../namespaces/lookup.ts'
 import type { Hook } from './hook.ts'
 import type { Invocation } from './hook-index.ts'
@@ -51,6 +52,8 @@ export interface CallDeps {
   readonly log: Log
   readonly namespaces: NamespaceLookup
   readonly convert: Convert
+  /** For match conditions: whether somebody may do something. */
+  readonly ask: AskPermission
   observe(call: ObservedCall): void
 }
 
@@ -106,7 +109,7 @@ export async function ask(
   const { webhook } = hook
   const uid = deps.ids.uid()
   const request = admissionRequest(uid, a, invocation, shown)
-  if (!conditionsHold(hook, request, a)) return notAsked
+  if (!conditionsHold(deps, hook, request, shown, a)) return notAsked
 
   const began = deps.clock.monotonic()
   const observe = (outcome: ObservedCall['outcome'], code: number): void =>
@@ -157,12 +160,22 @@ function faultText(error: unknown): string | undefined {
 }
 
 /** False = it is not to be asked. @throws StatusError if that can't be told, and it must be asked */
-function conditionsHold(hook: Hook, request: Readonly<Record<string, unknown>>, a: Attributes): boolean {
-  if (hook.conditions === undefined) return true
-  try {
-    return hook.conditions.matches(request)
-  } catch (error) {
-    if (hook.webhook.failurePolicy === 'Ignore') return false
-    throw forbidden(a.type, a.name, error instanceof Error ? error.message : String(error))
-  }
+function conditionsHold(
+  { ask: may }: CallDeps,
+  { conditions, webhook }: Hook,
+  request: Readonly<Record<string, unknown>>,
+  shown: Shown,
+  a: Attributes,
+): boolean {
+  if (conditions === undefined) return true
+  const { matches, errors } = conditions.evaluate({
+    object: shown.object as unknown as JsonValue | undefined,
+    oldObject: shown.oldObject as unknown as JsonValue | undefined,
+    request: request as JsonObject,
+    user: a.user,
+    ask: may,
+  })
+  if (matches !== undefined) return matches
+  if (webhook.failurePolicy === 'Ignore') return false
+  throw forbidden(a.type, a.name, errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`)
 }

@@ -9,7 +9,7 @@ import type { Operation } from '../../admission/admission.ts'
 import type { GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
-import { type CompileConditions, type Hook, hooksOf } from './hook.ts'
+import { type Hook, hooksOf } from './hook.ts'
 import type { RuleWithOperations, WebhookConfiguration } from './types.ts'
 
 /** A webhook that wants to be asked, and as what it wants to see the object. */
@@ -27,7 +27,6 @@ export interface HookIndexDeps {
   readonly lister: Lister
   readonly types: ResourceTypes
   readonly configurationType: ResourceType
-  readonly compileConditions?: CompileConditions
   /** A configuration in the store makes no sense; the others are in force. */
   onFault(configuration: string, error: unknown): void
 }
@@ -47,7 +46,7 @@ export class HookIndex {
       const name = next?.name ?? old?.name ?? ''
       this.#byConfiguration.delete(name)
       try {
-        if (next) this.#byConfiguration.set(name, hooksOf(next.object as WebhookConfiguration, deps.compileConditions))
+        if (next) this.#byConfiguration.set(name, hooksOf(next.object as WebhookConfiguration))
       } catch (error) {
         deps.onFault(name, error)
       }

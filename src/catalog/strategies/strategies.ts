@@ -106,7 +106,8 @@ const checks: Readonly<Record<string, Check>> = {
   'ingresses.networking.k8s.io': main(checkIngress),
   'jobs.batch': main(checkJob),
   'leases.coordination.k8s.io': main(checkLease),
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io': (report, next) => checkWebhooks(report, next, true),
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': (report, next, old) =>
+    checkWebhooks(report, next, old, true),
   'networkpolicies.networking.k8s.io': main(checkNetworkPolicy),
   'poddisruptionbudgets.policy': main(checkPodDisruptionBudget),
   'priorityclasses.scheduling.k8s.io': main(checkPriorityClass),
@@ -114,7 +115,8 @@ const checks: Readonly<Record<string, Check>> = {
   'runtimeclasses.node.k8s.io': main(checkRuntimeClass),
   'statefulsets.apps': main(checkStatefulSet),
   'storageclasses.storage.k8s.io': main(checkStorageClass),
-  'validatingwebhookconfigurations.admissionregistration.k8s.io': (report, next) => checkWebhooks(report, next, false),
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': (report, next, old) =>
+    checkWebhooks(report, next, old, false),
   'volumeattachments.storage.k8s.io': main(checkVolumeAttachment),
 }
 

@@ -2,17 +2,19 @@
  * Configurations of admission webhooks.
  * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
  */
+import { matchConditionProblem } from '../../kube/cel/admission-expressions.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
-import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
+import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { webhookAddressErrors } from '../../kube/webhook-address.ts'
-import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from './report.ts'
+import { findPart, numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const knownReviewVersions = ['v1', 'v1beta1']
 
-export function checkWebhooks(report: Report, next: KubeObject, mutating: boolean): void {
+export function checkWebhooks(report: Report, next: KubeObject, old: KubeObject | undefined, mutating: boolean): void {
   const names = new Set<string>()
+  const oldHooks = partsIn(old, 'webhooks')
   partsIn(next, 'webhooks').forEach((hook, i) => {
     const at = `webhooks[${i}]`
     const name = textIn(hook, 'name')
@@ -30,11 +32,34 @@ export function checkWebhooks(report: Report, next: KubeObject, mutating: boolea
     report.add(validateLabelSelector(findPart(hook, 'objectSelector'), `${at}.objectSelector`))
     if (mutating) report.oneOfIfSet(`${at}.reinvocationPolicy`, hook.reinvocationPolicy, ['IfNeeded', 'Never'])
     report.add(webhookAddressErrors(`${at}.clientConfig`, partIn(hook, 'clientConfig')))
-    if (partsIn(hook, 'matchConditions').length > 0) {
-      report.forbidden(`${at}.matchConditions`, 'match conditions (CEL) are not evaluated by this server yet')
-    }
+    const before = unchangedConditions(hook, oldHooks[i])
+    if (!before) checkConditions(report, `${at}.matchConditions`, partsIn(hook, 'matchConditions'))
     checkReviewVersions(report, `${at}.admissionReviewVersions`, textsIn(hook, 'admissionReviewVersions'))
     if (name !== '') report.unique(`${at}.name`, name, names)
+  })
+}
+
+/** What was accepted once is not judged again. */
+const unchangedConditions = (hook: Part, old: Part | undefined): boolean =>
+  old !== undefined && sameValue(hook.matchConditions, old.matchConditions)
+
+const maxConditions = 64
+
+function checkConditions(report: Report, field: string, conditions: readonly Part[]): void {
+  if (conditions.length > maxConditions) report.tooMany(field, conditions.length, maxConditions)
+  const names = new Set<string>()
+  conditions.forEach((condition, i) => {
+    const at = `${field}[${i}]`
+    const expression = textIn(condition, 'expression').trim()
+    const name = textIn(condition, 'name')
+    if (expression === '') report.required(`${at}.expression`)
+    else {
+      const problem = matchConditionProblem(expression)
+      if (problem !== undefined) report.invalid(`${at}.expression`, expression, problem)
+    }
+    if (name === '') return report.required(`${at}.name`)
+    report.each(`${at}.name`, name, isQualifiedName(name))
+    report.unique(`${at}.name`, name, names)
   })
 }
 
