@@ -446,6 +446,22 @@ describe('which requests concern a webhook', () => {
     expect((await wire.call('POST', `${at}/exec?command=ls`)).status).toBe(501)
   })
 
+  it('is an eviction, but not the deletion that it leads to', async () => {
+    const act = async (): Promise<void> => {
+      await wire.must('POST', '/api/v1/namespaces/team-a/pods', pod('p4'))
+      const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p4', namespace: 'team-a' } }
+      await wire.must('POST', '/api/v1/namespaces/team-a/pods/p4/eviction', eviction)
+    }
+    const seen = await questions([{ ...rule('pods', 'pods/eviction'), operations: ['*'] }], {}, act)
+    expect(seen).toEqual(['CREATE v1 pods', 'CREATE v1 pods eviction'])
+    expect(lastQuestion()).toMatchObject({
+      kind: { group: 'policy', version: 'v1', kind: 'Eviction' },
+      resource: { group: '', version: 'v1', resource: 'pods' },
+      object: { kind: 'Eviction', apiVersion: 'policy/v1' },
+      name: 'p4',
+    })
+  })
+
   it('are those of namespaces with the right labels', async () => {
     await wire.must('POST', '/api/v1/namespaces', { metadata: { name: 'spared', labels: { skip: 'yes' } } })
     const namespaceSelector = { matchExpressions: [{ key: 'skip', operator: 'NotIn', values: ['yes'] }] }

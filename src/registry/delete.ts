@@ -75,8 +75,10 @@ async function deleteVersion(
   const before = current.object
   if (options.preconditions) checkPreconditions(type, strategy, current, options.preconditions)
   const attributes = attributesOf(scope, 'DELETE', name, undefined, before)
-  await parts.chain.mutate(attributes)
-  await parts.chain.validate(attributes)
+  if (!options.isAdmitted) {
+    await parts.chain.mutate(attributes)
+    await parts.chain.validate(attributes)
+  }
 
   const plan = planDeletion(before, strategy, options, parts.clock.now())
   if (plan.action === 'keep') return { stored: current, removed: false }

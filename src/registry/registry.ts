@@ -109,6 +109,8 @@ export interface DeleteOptions {
   readonly propagationPolicy?: string
   readonly orphanDependents?: boolean
   readonly preconditions?: Preconditions
+  /** Admission has been asked about what this is a part of (an eviction): only what is decided at commit is left. */
+  readonly isAdmitted?: boolean
 }
 
 export interface DeleteResult {

@@ -49,7 +49,11 @@ export async function evictPod(deps: EvictionDeps, question: KubeObject, scope: 
   const { uid } = pod.metadata
   await deps.registry.delete(
     { ...scope, type: deps.podType, subresource: '' },
-    { ...options, preconditions: { ...(uid === undefined ? {} : { uid }), ...options.preconditions } },
+    {
+      ...options,
+      isAdmitted: true,
+      preconditions: { ...(uid === undefined ? {} : { uid }), ...options.preconditions },
+    },
   )
   return success
 }
