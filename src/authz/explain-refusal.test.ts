@@ -25,6 +25,7 @@ const inTeam = (verb: string, resource: string, name = ''): AuthzAttributes => (
 
 const objects: RbacObjects = {
   clusterRoles: [
+    clusterRole('system:controller:x', allow('get,delete', '', 'pods')),
     clusterRole('admin', allow('*', '*', '*')),
     clusterRole('viewer', allow('get,list,watch', '', 'pods,configmaps')),
     clusterRole('metrics', { verbs: ['get'], nonResourceURLs: ['/metrics'] }),
@@ -53,6 +54,7 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
       'Role "pod-reader" would allow it through a binding',
       'ClusterRole "viewer" would allow it through a binding',
       'ClusterRole "admin" would allow it through a binding',
+      'ClusterRole "system:controller:x" would allow it through a binding',
     ],
   },
   {
@@ -62,6 +64,7 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
       'ClusterRoleBinding "lost" refers to ClusterRole "gone", which is not there',
       'ClusterRoleBinding "admins" of ClusterRole "admin" allows it to Group "admins"',
       'ClusterRole "admin" would allow it through a binding',
+      'ClusterRole "system:controller:x" would allow it through a binding',
     ],
   },
   {
@@ -72,6 +75,7 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
       'ClusterRoleBinding "admins" of ClusterRole "admin" allows it to Group "admins"',
       'ClusterRole "viewer" would allow it through a binding',
       'ClusterRole "admin" would allow it through a binding',
+      'ClusterRole "system:controller:x" would allow it through a binding',
     ],
   },
   {

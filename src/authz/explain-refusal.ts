@@ -38,9 +38,9 @@ export interface OthersBinding {
 }
 
 export interface RefusalExplanation {
-  /** Those of the namespace first, then by name. */
+  /** Those for people before those for parts of the system; of these, those of the namespace first. */
   readonly bindings: readonly OthersBinding[]
-  /** Narrowest first: by the number of what their rules name. */
+  /** Those for people first; of these the narrowest, by the number of what their rules name. */
   readonly roles: readonly RoleName[]
   /** Bindings of the user that refer to a role that is not there. */
   readonly broken: readonly OthersBinding[]
@@ -70,9 +70,11 @@ export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects
   }
   const fitting = [...named('Role', roles), ...named('ClusterRole', clusterRoles)].filter(({ rules }) => allows(rules))
   return {
-    bindings,
+    bindings: bindings.sort((a, b) => Number(isSystem(a.role)) - Number(isSystem(b.role))),
     broken,
-    roles: fitting.sort((a, b) => breadth(a.rules) - breadth(b.rules)).map(({ kind, name }) => ({ kind, name })),
+    roles: fitting
+      .sort((a, b) => Number(isSystem(a)) - Number(isSystem(b)) || breadth(a.rules) - breadth(b.rules))
+      .map(({ kind, name }) => ({ kind, name })),
     unread: [
       ...(namespace !== '' && !objects.roleBindings ? [`rolebindings.${rbacGroup}`] : []),
       ...(objects.clusterRoleBindings ? [] : [`clusterrolebindings.${rbacGroup}`]),
@@ -128,6 +130,9 @@ const named = (
   roles: ReadonlyMap<string, CompiledRules> | undefined,
 ): (RoleName & { readonly rules: CompiledRules })[] =>
   [...(roles ?? [])].map(([name, rules]) => ({ kind, name, rules }))
+
+/** Made for a component, or to be gathered by others: not what one gives to a person. */
+const isSystem = ({ name }: RoleName): boolean => name.startsWith('system:')
 
 /** How much a role gives, roughly: a star counts as much. */
 function breadth({ resourceRules, nonResourceRules }: CompiledRules): number {
