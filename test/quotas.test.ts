@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { contestQuota, quotaSteps } from './support/contested-quota.ts'
+import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from './support/contested-quota.ts'
 import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -440,6 +440,45 @@ describe('many at once', () => {
       }),
       { numRuns: 12 },
     )
+  })
+
+  it('in a namespace that goes are right at every revision, as long as they are there', async () => {
+    const born = (await wire.must('GET', '/api/v1/namespaces/q')).metadata.resourceVersion
+    const hard = { configmaps: '100', secrets: '100' }
+    const held = ['ex.io/wait']
+    await wire.must('POST', at('resourcequotas'), { metadata: { name: 'held', finalizers: held }, spec: { hard } })
+    await quota('free', hard)
+    const finalizersOf = (i: number): object => (i % 4 === 0 ? { finalizers: held } : {})
+    for (let i = 0; i < 40; i++) {
+      await wire.must('POST', at('configmaps'), { metadata: { name: `c-${i}`, ...finalizersOf(i) } })
+    }
+    for (let i = 0; i < 5; i++) await wire.must('POST', at('secrets'), { metadata: { name: `s-${i}` } })
+    /** Everything since the namespace was made, until nothing is left. */
+    const history = async (resource: string): Promise<SeenChange[]> => {
+      const events = await wire.events(`${at(resource)}?watch=1&resourceVersion=${born}`, (all) => {
+        const alive = all.filter((e) => e.type === 'ADDED').length - all.filter((e) => e.type === 'DELETED').length
+        return all.length > 0 && alive === 0
+      })
+      return events.map(({ type, object }) => ({
+        type,
+        object,
+        resource,
+        revision: Number(object.metadata.resourceVersion),
+      }))
+    }
+    await wire.must('DELETE', '/api/v1/namespaces/q')
+    await Promise.all(Array.from({ length: 10 }, (_, i) => wire.call('DELETE', at(`configmaps/c-${i * 3}`))))
+    const unhold = (place: string): Promise<unknown> =>
+      wire.must('PATCH', at(place), { metadata: { finalizers: null } }, merge)
+    await expect.poll(async () => (await wire.must('GET', at('configmaps'))).items.length).toBe(10)
+    // The one that is held still counts what is held beside it, and nothing else.
+    expect(await used('held')).toEqual({ configmaps: '10', secrets: '0' })
+    for (let i = 0; i < 40; i += 4) await unhold(`configmaps/c-${i}`)
+    expect(await used('held')).toEqual({ configmaps: '0', secrets: '0' })
+    await unhold('resourcequotas/held')
+    const seen = (await Promise.all(['configmaps', 'secrets', 'resourcequotas'].map(history))).flat()
+    expect(seen.filter((e) => e.type === 'DELETED')).toHaveLength(41 + 5 + 2)
+    verifyAccounts(seen)
   })
 
   it('in a namespace that goes do not slow its going', async () => {

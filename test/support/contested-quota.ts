@@ -80,7 +80,7 @@ async function attempt(work: () => Promise<unknown>): Promise<void> {
 
 /** Follows everything that happened, commit by commit. */
 async function verifyHistory(its: Wire, namespace: string, from: string): Promise<void> {
-  const events: { type: string; object: KubeObject; resource: string; revision: number }[] = []
+  const events: SeenChange[] = []
   // So that nothing refuses the markers.
   await its.must('DELETE', `/api/v1/namespaces/${namespace}/resourcequotas`)
   for (const resource of ['configmaps', 'secrets', 'resourcequotas']) {
@@ -96,6 +96,19 @@ async function verifyHistory(its: Wire, namespace: string, from: string): Promis
       events.push({ type, object, resource, revision: Number(object.metadata.resourceVersion) })
     }
   }
+  verifyAccounts(events)
+}
+
+export interface SeenChange {
+  readonly type: string
+  readonly object: KubeObject
+  /** configmaps, secrets or resourcequotas */
+  readonly resource: string
+  readonly revision: number
+}
+
+/** After each commit, what every quota says is used is what is there. */
+export function verifyAccounts(events: SeenChange[]): void {
   const counts: Record<string, Set<string>> = { configmaps: new Set(), secrets: new Set() }
   const accounts = new Map<string, KubeObject>()
   events.sort((a, b) => a.revision - b.revision)
