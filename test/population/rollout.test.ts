@@ -197,6 +197,18 @@ describe('status.kinds', () => {
   })
 })
 
+test('a template still prunes what it dropped where another one holds an object of it', async () => {
+  const tiers = (...values: string[]): JsonObject => ({
+    namespaces: { labelSelector: { matchExpressions: [{ key: 'tier', operator: 'In', values }] } },
+  })
+  await world.template('a', [configMap('shared')], tiers('x', 'a'))
+  await world.template('b', [configMap('shared'), configMap('dropped')], tiers('x', 'b'))
+  await world.namespace('team', { labels: { tier: 'x' } })
+  expect(await world.data('team', 'dropped')).toEqual({ a: '1' })
+  await world.edit('b', { templates: [configMap('shared')] })
+  await waitFor(world.admin, configMapResource, { namespace: 'team', name: 'dropped' }, (o) => o === undefined)
+})
+
 describe('restart', () => {
   test('a rollout that was under way goes on, and a stopped one stays stopped', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'borough-rollout-'))

@@ -16,7 +16,7 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights } from './author-rights.ts'
 import { isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
-import { render, titleOf, tokenKeys } from './render.ts'
+import { identityOf, render, titleOf, tokenKeys } from './render.ts'
 import { isAmount } from './rollout.ts'
 import {
   creatorKey,
@@ -296,11 +296,6 @@ function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
     errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
   }
   return errors
-}
-
-/** Two versions of a kind are one object. */
-function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObject>): string {
-  return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${metadata?.name}`
 }
 
 /**

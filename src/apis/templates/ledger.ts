@@ -18,6 +18,10 @@ export interface Attempt {
 
 export const generationOf = ({ template }: Matcher): number => template.metadata.generation ?? 0
 
+/** One generation of one template; a later template of the same name is another. */
+export const isSameVersion = (a: Matcher, b: Matcher): boolean =>
+  generationOf(a) === generationOf(b) && a.template.metadata.uid === b.template.metadata.uid
+
 export class TemplateLedger {
   /** template → namespace → entry */
   readonly #byTemplate = new Map<string, Map<string, LedgerEntry>>()

@@ -3,12 +3,11 @@
  * through `Client` alone, so it runs against any cluster.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
-import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError, isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
-import { type Rendered, render, titleOf } from './render.ts'
+import { identityOf, type Rendered, render, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
 
 export type Outcome = 'configured' | 'unchanged' | 'pruned' | 'orphaned'
@@ -19,8 +18,6 @@ export interface ObjectResult {
   readonly object: string
   readonly outcome?: Outcome
   readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
-  /** With a failure: it is known what object of the server this is about. */
-  readonly isPlaced?: boolean
   /** Done, and worth telling: it was not taken away because somebody else applies it too. */
   readonly remark?: { readonly reason: string; readonly message: string }
 }
@@ -70,13 +67,12 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
   for (const batch of batches(placed.filter((p) => concerns(p.rendered.template.metadata.name)))) {
     results.push(...(await Promise.all(batch.map((p) => applyOne(deps, p, signal)))))
   }
-  const wanted = new Set(placed.map((p) => identity(p.kind, p.rendered.object.metadata.name ?? '')))
-  const name = namespace.metadata.name ?? ''
+  // What could not be made is wanted all the same: an object of that name is no leftover.
+  const wanted = new Set([...objects.map((o) => identityOf(o.object)), ...skipped.map((s) => s.identity)])
   const leftovers = deps.index
-    .inNamespace(name)
-    .filter((o) => o.isOurs && concerns(o.template) && !wanted.has(identity(o.resource, o.name)))
-  // A template of which something could not be rendered or placed may still hold what looks like a leftover.
-  const incomplete = new Set(results.filter((r) => r.failure !== undefined && !r.isPlaced).map((r) => r.template))
+    .inNamespace(namespace.metadata.name ?? '')
+    .filter((o) => o.isOurs && concerns(o.template) && !wanted.has(`${o.resource.group}/${o.kind}/${o.name}`))
+  const incomplete = new Set(skipped.flatMap((s) => (s.identity === undefined ? [s.template.metadata.name] : [])))
   for (const leftover of leftovers) {
     if (incomplete.has(leftover.template) || request.policyOf(leftover.template) === 'Keep') continue
     results.push(await pruneOne(deps, leftover, request))
@@ -117,8 +113,6 @@ function* batches(placed: readonly Placed[]): Iterable<readonly Placed[]> {
   yield* flushed()
 }
 
-const identity = (r: GroupVersionResource, name: string): string => `${r.group}/${r.resource}/${name}`
-
 function whyNot(kind: ServedKind | undefined, { object }: Rendered): string | undefined {
   if (kind === undefined) return `no kind ${object.kind} in ${object.apiVersion} is served`
   if (!kind.namespaced) return `${object.kind} does not live in namespaces`
@@ -150,13 +144,13 @@ async function applyOne(
     // What is ours is on our watch; what is not, must not be there.
     const mustBeAbsent = known?.isOurs !== true && template.spec?.adopt !== true
     const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, signal)
-    if ('failure' in applied) return { ...failed(rendered, applied.failure, applied.message, false), isPlaced: true }
+    if ('failure' in applied) return failed(rendered, applied.failure, applied.message, false)
     answer = { object: applied.object, config }
     return done(known?.revision === applied.object.metadata.resourceVersion ? 'unchanged' : 'configured')
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return { ...failed(rendered, status.reason ?? 'Error', status.message, true), isPlaced: true }
+    return failed(rendered, status.reason ?? 'Error', status.message, true)
   } finally {
     written(answer)
   }

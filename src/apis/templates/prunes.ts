@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
 import type { PopulatedIndex } from './populated-index.ts'
-import { substituted } from './render.ts'
+import { identityOf, substituted } from './render.ts'
 
 /** Namespaces that hold something of the template which `version` does not give them. */
 export function namespacesToPrune(
@@ -23,17 +23,13 @@ export function namespacesToPrune(
 }
 
 function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
-  const wanted = new Set((template.spec?.templates ?? []).map((o) => identityIn(o as Partial<KubeObject>, namespace)))
+  const wanted = new Set(
+    (template.spec?.templates ?? []).map((o) => substituted(identityOf(o as Partial<KubeObject>), namespace)),
+  )
   return index
     .inNamespace(namespace.metadata.name ?? '')
     .some(
       (o) =>
         o.isOurs && o.template === template.metadata.name && !wanted.has(`${o.resource.group}/${o.kind}/${o.name}`),
     )
-}
-
-/** `rbac.authorization.k8s.io/Role/admin` */
-function identityIn({ apiVersion = '', kind, metadata }: Partial<KubeObject>, namespace: Namespace): string {
-  const name = substituted(metadata?.name ?? '', namespace)
-  return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${name}`
 }

@@ -273,6 +273,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
   }
 
   const reconcileTemplate = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
+    if (findTemplate(name) !== undefined) await knowKinds(signal)
     const template = findTemplate(name)
     const version = matchers.get(name)
     if (template === undefined || version === undefined) {
@@ -282,7 +283,6 @@ export function populationControllers({ client, clock, events, onError }: Popula
       toldHalts.delete(name)
       return undefined
     }
-    await knowKinds(signal)
     if (template.metadata.deletionTimestamp !== undefined) {
       const holds = applying.has(name) || !index.namespacesOf(name)[Symbol.iterator]().next().done
       if (!holds) {

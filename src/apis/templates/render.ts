@@ -21,6 +21,8 @@ export interface Skipped {
   readonly object: string
   readonly reason: 'CreatorUnknown' | 'Conflict' | 'Malformed'
   readonly message: string
+  /** What it is, as `identityOf` says; undefined = nobody knows. */
+  readonly identity: string | undefined
 }
 
 export interface Rendering {
@@ -34,35 +36,43 @@ export function titleOf(object: { readonly kind?: unknown; readonly metadata?: u
   return `${typeof object.kind === 'string' ? object.kind : '?'}/${typeof name === 'string' ? name : '?'}`
 }
 
+/** `rbac.authorization.k8s.io/Role/admin`: two versions of a kind are one object. */
+export function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObject>): string {
+  return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${metadata?.name}`
+}
+
 /** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
 export function render(templates: readonly NamespaceTemplate[], namespace: Namespace): Rendering {
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
   const owner = new Map<string, string>()
   const creator = creatorOf(namespace)
+  const namespaceName = namespace.metadata.name ?? ''
   for (const template of templates) {
     const templateName = template.metadata.name ?? ''
     for (const source of template.spec?.templates ?? []) {
       const title = titleOf(source)
       if (creator === undefined && mentions(source, creatorToken)) {
         const message = 'it names $(CREATOR), and nobody recorded who created this namespace'
-        skipped.push({ template, object: title, reason: 'CreatorUnknown', message })
+        const known = titleOf(source).includes(creatorToken) ? undefined : templateValues(source, namespaceName, '')
+        const identity = known && identityOf(known as KubeObject)
+        skipped.push({ template, object: title, reason: 'CreatorUnknown', message, identity })
         continue
       }
       const object = substitute(source, {
         [creatorToken]: creator ?? '',
-        [namespaceToken]: namespace.metadata.name ?? '',
+        [namespaceToken]: namespaceName,
       }) as KubeObject
       const problem = malformed(object)
       if (problem !== undefined) {
-        skipped.push({ template, object: title, reason: 'Malformed', message: problem })
+        skipped.push({ template, object: title, reason: 'Malformed', message: problem, identity: undefined })
         continue
       }
-      const key = `${object.apiVersion?.split('/').slice(0, -1).join('/')}/${object.kind}/${object.metadata.name}`
+      const key = identityOf(object)
       const first = owner.get(key)
       if (first !== undefined) {
         const message = `template ${JSON.stringify(first)} holds the same object and comes first`
-        skipped.push({ template, object: title, reason: 'Conflict', message })
+        skipped.push({ template, object: title, reason: 'Conflict', message, identity: key })
         continue
       }
       owner.set(key, templateName)

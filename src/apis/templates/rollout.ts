@@ -13,7 +13,7 @@
  * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under way
  * goes on from the start, where namespaces that are done cost one comparison each.
  */
-import { generationOf, type TemplateLedger } from './ledger.ts'
+import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import type { Matcher } from './match.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -64,7 +64,7 @@ export class Rollouts {
     const { ledger } = this.#deps
     const name = nameOf(version)
     const held = ledger.find(name, namespace)
-    const isThere = held !== undefined && generationOf(held.version) === generationOf(version)
+    const isThere = held !== undefined && isSameVersion(held.version, version)
     if (state.settled || isThere) return () => this.#wake(state)
     if (this.#haltOf(state) !== undefined || this.#free(state) <= 0) {
       state.waiting.add(namespace)
@@ -108,7 +108,7 @@ export class Rollouts {
   #stateOf(version: Matcher): RolloutState {
     const name = nameOf(version)
     const known = this.#states.get(name)
-    if (known !== undefined && generationOf(known.version) === generationOf(version)) return known
+    if (known !== undefined && isNotBefore(known.version, version)) return known
     const state: RolloutState = {
       version,
       settled: known === undefined && isComplete(version.template),
@@ -173,6 +173,10 @@ export class Rollouts {
     this.#deps.wake(next)
   }
 }
+
+/** Whoever comes with an older version does not bring it back. */
+const isNotBefore = (known: Matcher, version: Matcher): boolean =>
+  known.template.metadata.uid === version.template.metadata.uid && generationOf(known) >= generationOf(version)
 
 const nameOf = ({ template }: Matcher): string => template.metadata.name ?? ''
 

@@ -1,6 +1,6 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
 import { formatTime } from '../../kube/time.ts'
-import { generationOf, type LedgerEntry } from './ledger.ts'
+import { generationOf, isSameVersion, type LedgerEntry } from './ledger.ts'
 import type { Matcher } from './match.ts'
 import { completeReason, type Halt, progressingCondition } from './rollout.ts'
 import type { TemplateCondition, TemplateStatus } from './types.ts'
@@ -27,7 +27,7 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
     if (entry.failures.length > 0) {
       failed++
       failures.push(...entry.failures.slice(0, listedFailures - failures.length))
-    } else if (entry.isSelected && generationOf(entry.version) === generation) synced++
+    } else if (entry.isSelected && isSameVersion(entry.version, version)) synced++
   }
   const behind = matched - synced
   const isSynced = behind <= 0 && failed === 0
