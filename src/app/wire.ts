@@ -49,6 +49,7 @@ import { SizedCache } from '../base/sized-cache.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { AskPermission } from '../kube/cel/library/authorizer.ts'
+import { ruleErrors } from '../kube/cel/object-rules.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionResource, parseApiVersion } from '../kube/gvk.ts'
 import type { NameView } from '../kube/name-view.ts'
@@ -375,8 +376,10 @@ function schemaErrors(type: ResourceType, object: KubeObject, old: KubeObject | 
   const compilePattern = patternsOfOneValidation()
   const errors = validateSchema(value, type.schema, { compilePattern }, before)
   if (!type.custom) return errors
-  if (before !== undefined && validateListTypes(before, type.schema).length > 0) return errors
-  return [...errors, ...validateListTypes(value, type.schema)]
+  if (before === undefined || validateListTypes(before, type.schema).length === 0) {
+    errors.push(...validateListTypes(value, type.schema))
+  }
+  return [...errors, ...ruleErrors(value, type.schema, before, errors)]
 }
 
 function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => ResourceType): RbacSource {

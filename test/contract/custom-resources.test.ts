@@ -453,13 +453,6 @@ describe('versions', () => {
     expect((await send(plane, at('keys', '', 'default', 'v2'))).code).toBe(404)
     expect((await send(plane, at('keys'))).code).toBe(200)
   })
-
-  test('with rules or a conversion webhook come with a warning of what is not done', async () => {
-    const rule = { rule: 'self.x > 0' }
-    const schema = { type: 'object', 'x-kubernetes-validations': [rule] }
-    const { headers } = await post(plane, definitionsPath, definition({ schema }), '?dryRun=All')
-    expect(headers.get('warning')).toContain('x-kubernetes-validations are kept but not enforced')
-  })
 })
 
 describe('names', () => {

@@ -6,7 +6,7 @@
  * definition can only restrict its name and generateName.
  */
 import { isJsonObject } from '../../kube/json-value.ts'
-import { type Schema, valueKeywords } from '../../kube/schema/schema.ts'
+import { type Schema, type ValidationRule, valueKeywords } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -95,8 +95,27 @@ function addExtensions(out: Writable<Schema>, props: JsonObject): void {
   if (listType === 'atomic' || listType === 'set' || listType === 'map') out.listType = listType
   const keys = props['x-kubernetes-list-map-keys']
   if (Array.isArray(keys)) out.listMapKeys = keys.filter((k) => typeof k === 'string')
+  const rules = rulesOf(props)
+  if (rules.length > 0) out.validations = rules
   const mapType = props['x-kubernetes-map-type']
   if (mapType === 'atomic' || mapType === 'granular') out.mapType = mapType
+}
+
+const textRules = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'] as const
+
+/** x-kubernetes-validations; what is of the wrong type was refused, or stands in the store from before. */
+export function rulesOf(props: JsonObject): ValidationRule[] {
+  const given = props['x-kubernetes-validations']
+  if (!Array.isArray(given)) return []
+  return given.filter(isJsonObject).map((rule) => {
+    const out: { rule: string; [key: string]: string | boolean } = { rule: '' }
+    for (const key of textRules) {
+      const value = rule[key]
+      if (typeof value === 'string' && value !== '') out[key] = value
+    }
+    if (typeof rule['optionalOldSelf'] === 'boolean') out['optionalOldSelf'] = rule['optionalOldSelf']
+    return out
+  })
 }
 
 function withTypeMeta(properties: Schema['properties']): ReadonlyMap<string, Schema> {

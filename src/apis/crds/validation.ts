@@ -20,6 +20,7 @@ import { keywordTypeErrors } from './keyword-types.ts'
 import { schemaRuleErrors } from './schema-rules.ts'
 import { structuralErrors } from './structural.ts'
 import { type CustomResourceDefinition, type DefinitionNames, type DefinitionVersion, isEstablished } from './types.ts'
+import { validationRuleErrors } from './validation-rules.ts'
 import { columnErrors, deprecationErrors, selectableFieldErrors, subresourceErrors } from './version-rules.ts'
 
 type Spec = CustomResourceDefinition['spec']
@@ -188,8 +189,11 @@ function schemaErrors(
   const structural = structuralErrors(schema, path)
   const rules = schemaRuleErrors(schema, path)
   errors.push(...structural)
-  if (structural.length === 0 && rules.length === 0) errors.push(...defaultErrors(schema, path))
-  return [...errors, ...rules]
+  const defaults = structural.length === 0 && rules.length === 0 ? defaultErrors(schema, path) : []
+  errors.push(...defaults)
+  // Expressions are compiled against types, so the schema must make sense.
+  const isSound = structural.length + rules.length + defaults.length === 0
+  return [...errors, ...rules, ...validationRuleErrors(schema, path, isSound)]
 }
 
 function nameErrors(names: DefinitionNames | undefined, path: string): FieldError[] {

@@ -1,15 +1,9 @@
 /** What the author of a definition should know though it is accepted. */
 import { JsonPathError, parseJsonPath } from '../../kube/json-path.ts'
-import { isJsonObject } from '../../kube/json-value.ts'
 import type { CustomResourceDefinition } from './types.ts'
 
 export function definitionWarnings({ spec }: CustomResourceDefinition): string[] {
   const warnings: string[] = []
-  for (const [i, { schema }] of spec.versions.entries()) {
-    if (hasRules(schema?.openAPIV3Schema)) {
-      warnings.push(`spec.versions[${i}].schema.openAPIV3Schema: x-kubernetes-validations are kept but not enforced`)
-    }
-  }
   for (const [i, { additionalPrinterColumns }] of spec.versions.entries()) {
     for (const { name, jsonPath = '' } of additionalPrinterColumns ?? []) {
       const fault = pathFault(jsonPath)
@@ -31,11 +25,4 @@ export function pathFault(jsonPath: string): string | undefined {
     if (e instanceof JsonPathError) return e.message
     throw e
   }
-}
-
-function hasRules(node: unknown): boolean {
-  if (Array.isArray(node)) return node.some(hasRules)
-  if (!isJsonObject(node)) return false
-  const rules = node['x-kubernetes-validations']
-  return (Array.isArray(rules) && rules.length > 0) || Object.values(node).some(hasRules)
 }

@@ -62,6 +62,18 @@ export interface Schema {
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly not?: Schema
+  /** x-kubernetes-validations, of custom resources. */
+  readonly validations?: readonly ValidationRule[]
+}
+
+/** An expression that must hold for the value that the schema describes. */
+export interface ValidationRule {
+  readonly rule: string
+  readonly message?: string
+  readonly messageExpression?: string
+  readonly reason?: string
+  readonly fieldPath?: string
+  readonly optionalOldSelf?: boolean
 }
 
 /** What a schema says about a value by itself: the same name, and the same form, as in OpenAPI. */
