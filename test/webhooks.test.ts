@@ -309,6 +309,21 @@ describe('a webhook that can not be asked', () => {
     answer()
   })
 
+  it('does not hold a request longer than its client waits, whatever its policy', async () => {
+    let answer: () => void = () => {}
+    server.answer = () => new Promise((resolve) => (answer = () => resolve({ allowed: true })))
+    await configure('validating', 'all', hook('check', { failurePolicy: 'Ignore' }))
+    const { status, body } = await create({}, '?timeout=1s')
+    expect(server.received[0]?.path).toBe('/check?timeout=1s')
+    expect(status).toBe(504)
+    expect(body).toMatchObject({
+      reason: 'Timeout',
+      message: 'Timeout: request did not complete within requested timeout',
+      details: {},
+    })
+    answer()
+  })
+
   const answers = [
     {
       name: 'fails',

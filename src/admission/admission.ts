@@ -38,6 +38,8 @@ export interface Attributes {
   annotate(key: string, value: string): void
   /** Of whoever waits for the answer. */
   readonly signal: AbortSignal
+  /** On the wall clock: until when they wait. undefined = as long as it takes. */
+  readonly deadlineMs?: number | undefined
 }
 
 /** One write's way through the `mutate` halves. */

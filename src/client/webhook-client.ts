@@ -56,13 +56,20 @@ export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError'
   /** HTTP status of its answer; undefined = there was none. */
   readonly status: number | undefined
+  /** It took longer than `timeoutMs`. */
+  readonly timedOut: boolean
 
-  constructor(message: string, options: { readonly status?: number; readonly cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { readonly status?: number; readonly timedOut?: boolean; readonly cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.status = options.status
+    this.timedOut = options.timedOut ?? false
   }
 }
 
+const deadlineExceeded = 'context deadline exceeded'
 const maxAnswerBytes = 64 * 1024 * 1024
 const defaultPort = 443
 const idleConnections = 64
@@ -85,7 +92,7 @@ export class WebhookClient implements Disposable {
       answer = await this.#send(call, shown, wait.signal)
     } catch (cause) {
       const why = wait.reason() ?? faultText(cause)
-      throw new WebhookCallError(`Post ${JSON.stringify(shown)}: ${why}`, { cause })
+      throw new WebhookCallError(`Post ${JSON.stringify(shown)}: ${why}`, { timedOut: why === deadlineExceeded, cause })
     } finally {
       wait.end()
     }
@@ -150,7 +157,7 @@ export class WebhookClient implements Disposable {
       why ??= reason
       abort.abort()
     }
-    const timer = this.#options.clock.after(timeoutMs, () => stop('context deadline exceeded'))
+    const timer = this.#options.clock.after(timeoutMs, () => stop(deadlineExceeded))
     const gone = (): void => stop('context canceled')
     if (signal?.aborted) gone()
     else signal?.addEventListener('abort', gone, { once: true })

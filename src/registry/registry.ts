@@ -31,6 +31,8 @@ export interface WriteScope {
   warn(text: string): void
   /** For the audit log; absent where there is none. The first value of a key stays. */
   annotate?(key: string, value: string): void
+  /** On the wall clock: when nobody waits for the answer any more. Absent = as long as it takes. */
+  readonly deadlineMs?: number
   readonly signal: AbortSignal
 }
 

@@ -28,6 +28,7 @@ export function attributesOf(
     warn: (text) => scope.warn(text),
     annotate: (key, value) => scope.annotate?.(key, value),
     signal: scope.signal,
+    deadlineMs: scope.deadlineMs,
   }
 }
 

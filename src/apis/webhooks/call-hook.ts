@@ -125,12 +125,15 @@ export async function ask(
     observe('failedClosed', 400)
     throw badRequest(`admission webhook ${quote(webhook.name)} does not support dry run`)
   }
+  const allowedMs = (webhook.timeoutSeconds ?? defaultTimeoutSeconds) * 1000
+  const leftMs = a.deadlineMs === undefined ? allowedMs : a.deadlineMs - deps.clock.now()
+  if (leftMs <= 0) throw outOfTime()
   try {
     const version = reviewVersion(webhook.admissionReviewVersions ?? [])
     const answer = await deps.client.post({
       address: webhook.clientConfig,
       body: reviewText(version, request),
-      timeoutMs: (webhook.timeoutSeconds ?? defaultTimeoutSeconds) * 1000,
+      timeoutMs: Math.min(allowedMs, leftMs),
       signal: a.signal,
     })
     const verdict = readReview(answer, version, uid, phase === 'mutating')
@@ -141,7 +144,8 @@ export async function ask(
     if (why === undefined) throw error
     const code = error instanceof WebhookCallError ? (error.status ?? 0) : 0
     const text = `failed calling webhook ${quote(webhook.name)}: ${why}`
-    if (a.signal.aborted) throw timeout('request did not complete within requested timeout')
+    const timedOut = error instanceof WebhookCallError && error.timedOut
+    if (a.signal.aborted || (timedOut && leftMs < allowedMs)) throw outOfTime()
     if (webhook.failurePolicy !== 'Ignore') {
       observe('failedClosed', code)
       throw internalError(text, error)
@@ -151,6 +155,9 @@ export async function ask(
     return passedOver
   }
 }
+
+/** Nobody waits for the answer of the request any more, whatever this webhook's policy is. */
+const outOfTime = (): StatusError => timeout('request did not complete within requested timeout', {})
 
 /** Undefined = not a fault of the call. */
 function faultText(error: unknown): string | undefined {

@@ -1,4 +1,5 @@
 /** What a verb works on, and the options a request carries in its query. */
+import { parseGoDuration } from '../../kube/duration.ts'
 import { fieldForbidden } from '../../kube/field-error.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, invalidOptions } from '../../kube/status-error.ts'
@@ -54,7 +55,18 @@ export function writeScope(
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
     signal: request.signal,
+    deadlineMs: context.receivedAtMs + requestTimeoutMs(query),
   }
+}
+
+/** Upstream's default, which is also the most that a request may ask for. */
+const maxRequestMs = 60_000
+
+/** How long the client waits: `timeout`, checked by the dispatcher. */
+function requestTimeoutMs(query: URLSearchParams): number {
+  const asked = query.get('timeout')
+  const askedMs = asked ? parseGoDuration(asked) : undefined
+  return askedMs === undefined || askedMs <= 0 ? maxRequestMs : Math.min(askedMs, maxRequestMs)
 }
 
 export function warn(context: RequestContext, text: string): void {
