@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { measureAuthorize } from '../authorize.ts'
+import { measureAuthorize, measureOwnNamespaces } from '../authorize.ts'
 import { type Row, spread } from '../report.ts'
 import { startProcess } from '../target.ts'
 import type { Bench } from './rows.ts'
@@ -100,9 +100,25 @@ function authorizeRow(): Row {
   }
 }
 
+function ownNamespacesRow(): Row {
+  const few = measureOwnNamespaces(10)
+  const many = measureOwnNamespaces(10_000)
+  const ratio = many.listNs / few.listNs
+  return {
+    what: 'namespaces of a user, 10,000 of others (limit: 10 of others)',
+    unit: 'ns',
+    ours: spread([many.listNs]),
+    limit: { what: '10 of others', value: spread([few.listNs]) },
+    ratio: spread([ratio]),
+    goal: 'ratio < 2',
+    met: ratio < 2,
+  }
+}
+
 export async function* processRows(bench: Bench): AsyncGenerator<Row> {
   yield* await startRows(bench)
   yield memoryPerNamespace(bench)
   if (bench.full) yield bigStart(bench)
   yield authorizeRow()
+  yield ownNamespacesRow()
 }
