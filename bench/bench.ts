@@ -10,6 +10,7 @@ import { startBareServer } from './bare-server.ts'
 import { startLoad } from './load/load.ts'
 import { type Row, table } from './report.ts'
 import { deletionRows } from './rows/deletion.ts'
+import { heldRows } from './rows/held.ts'
 import { namespaceRows } from './rows/namespaces.ts'
 import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
@@ -21,7 +22,7 @@ const usage = `npm run bench -- [flags]
 
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store
-  --only NAME         one group of rows: requests, namespaces, deletion, watch or process
+  --only NAME         one group of rows: requests, namespaces, deletion, held, watch or process
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -31,6 +32,7 @@ const groups = {
   requests: requestRows,
   namespaces: namespaceRows,
   deletion: deletionRows,
+  held: heldRows,
   watch: watchRows,
   process: processRows,
 }

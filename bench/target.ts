@@ -100,7 +100,7 @@ interface Named {
 }
 
 /** The current context's server and credentials, given in the file itself or as paths. */
-function endpointOf(kubeconfig: string): Endpoint {
+export function endpointOf(kubeconfig: string): Endpoint {
   const config = parse(kubeconfig)
   const named = <T extends Named>(list: readonly T[], name: string): T => {
     const found = list.find((item) => item.name === name)

@@ -38,12 +38,27 @@ export function connect(endpoint: Endpoint, protocol: Protocol): Promise<Connect
   return protocol === 'h2' ? connectHttp2(endpoint) : connectHttp1(endpoint)
 }
 
-const tlsOptions = ({ host, port, ca, cert, key }: Endpoint) =>
-  ({
-    host,
-    port,
-    ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
+/** Parsed once for all connections: parsing costs more than a handshake. */
+const contexts = new WeakMap<Endpoint, tls.SecureContext>()
+
+function contextOf(endpoint: Endpoint): tls.SecureContext {
+  const known = contexts.get(endpoint)
+  if (known !== undefined) return known
+  const { ca, cert, key } = endpoint
+  const made = tls.createSecureContext({
+    ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  })
+  contexts.set(endpoint, made)
+  return made
+}
+
+const tlsOptions = (endpoint: Endpoint) =>
+  ({
+    host: endpoint.host,
+    port: endpoint.port,
+    secureContext: contextOf(endpoint),
+    ...(endpoint.ca === undefined ? { rejectUnauthorized: false } : {}),
   }) satisfies tls.ConnectionOptions
 
 async function connectHttp1(endpoint: Endpoint): Promise<Connection> {

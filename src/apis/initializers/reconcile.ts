@@ -44,7 +44,7 @@ export interface InitializerControllerDeps {
 }
 
 /** Each is a commit under way: as many as a store likes to flush together, when a configuration lets thousands go. */
-const workers = 64
+const workers = 256
 
 export function initializerController(deps: InitializerControllerDeps): ControllerSpec {
   const { client, clock, events, onError, announce } = deps

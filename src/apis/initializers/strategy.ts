@@ -26,7 +26,8 @@ export function initializerNameErrors(name: string, field: string): FieldError[]
 
 export function configurationErrors({ initializers = [] }: NamespaceInitializerConfiguration): FieldError[] {
   const seen = new Set<string>()
-  return initializers.flatMap(({ name, namespaceSelector }, i) => {
+  // What is required is checked beside this, not before it: a name may be missing.
+  return initializers.flatMap(({ name = '', namespaceSelector }, i) => {
     const field = `initializers[${i}]`
     const errors =
       name === namespaceTemplateInitializer
