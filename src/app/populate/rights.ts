@@ -105,6 +105,7 @@ const reachAnnotation = 'policy.borough.dev/reach'
 
 /** In plain words, for who is about to give these rights away. */
 export function reachOf(kinds: readonly ServedKind[]): string {
+  if (kinds.length === 0) return 'It may write nothing of what templates hold: no kinds were named.'
   const grants = kinds.some(({ group }) => group === rbacGroup)
   const secrets = kinds.some(({ group, resource }) => group === '' && resource === 'secrets')
   const workloads = kinds.some(({ resource }) => workloadResources.has(resource))

@@ -48,6 +48,15 @@ describe('the serving certificate', () => {
     expect(new X509Certificate(next['tls.crt']).checkHost('other.example')).toBe('other.example')
   })
 
+  test('covers the names of all who share it: they do not take turns at it', () => {
+    const others = ['my-machine.example', '::1']
+    const shared = renewed(first, others, now) as Material
+    for (const who of [names, others]) expect(renewed(shared, who, now)).toBeUndefined()
+    // When it is renewed for age, names that nobody asks for go.
+    const later = renewed(shared, names, now + 61 * dayMs) as Material
+    expect(new X509Certificate(later['tls.crt']).checkHost('my-machine.example')).toBeUndefined()
+  })
+
   test.each([
     ['a key that is not of the authority', { 'ca.key': first['tls.key'] }],
     ['an authority that is no certificate', { 'ca.crt': 'nonsense' }],

@@ -57,18 +57,22 @@ export function renewed(old: Partial<Material>, names: readonly string[], nowMs:
 
   const bundle = trusted.map(({ pem }) => pem).join('')
   const kept = { 'ca.crt': bundle, 'ca.key': old['ca.key'] ?? '' }
-  const served = findServing(old, names)
+  const signed = (of: readonly string[]): Material => ({
+    ...kept,
+    ...servingBy(key, signing.cert.validToDate.getTime(), of, nowMs),
+  })
+  const served = findServing(old)
   const issuer = served && trusted.find(({ cert }) => served.verify(cert.publicKey))
-  if (served === undefined || issuer === undefined || isEnding(served, nowMs)) {
-    return { ...kept, ...servingBy(key, signing.cert.validToDate.getTime(), names, nowMs) }
-  }
+  if (served === undefined || issuer === undefined || isEnding(served, nowMs)) return signed(names)
+  // Beside the names of others who use the same Secret, so that they do not take turns at it.
+  if (!names.every((name) => isNamed(served, name))) return signed([...new Set([...names, ...namesIn(served)])])
   const serving = { 'tls.crt': old['tls.crt'] ?? '', 'tls.key': old['tls.key'] ?? '' }
   if (isEnding(signing.cert, nowMs)) {
     const next = newAuthority(nowMs)
     return { 'ca.crt': next.pem + bundle, 'ca.key': privateKeyPem(next.key.privateKey), ...serving }
   }
   if (issuer !== signing && nowMs - signing.cert.validFromDate.getTime() - skewMs >= settleMs) {
-    return { ...kept, ...servingBy(key, signing.cert.validToDate.getTime(), names, nowMs) }
+    return signed([...new Set([...names, ...namesIn(served)])])
   }
   return bundle === old['ca.crt'] ? undefined : { ...kept, ...serving }
 }
@@ -131,14 +135,18 @@ function keyOf(cert: X509Certificate, pem: string | undefined): KeyPair | undefi
   return pair !== undefined && cert.publicKey.equals(pair.publicKey) ? pair : undefined
 }
 
-function findServing(old: Partial<Material>, names: readonly string[]): X509Certificate | undefined {
+function findServing(old: Partial<Material>): X509Certificate | undefined {
   const cert = readable(() => new X509Certificate(old['tls.crt'] ?? ''))
   const key = readable(() => createPrivateKey(old['tls.key'] ?? ''))
-  if (cert === undefined || key === undefined || !cert.checkPrivateKey(key)) return undefined
-  const isNamed = (name: string): boolean =>
-    (addressBytes(name) ? cert.checkIP(name) : cert.checkHost(name)) !== undefined
-  return names.every(isNamed) ? cert : undefined
+  return cert !== undefined && key !== undefined && cert.checkPrivateKey(key) ? cert : undefined
 }
+
+const isNamed = (cert: X509Certificate, name: string): boolean =>
+  (addressBytes(name) ? cert.checkIP(name) : cert.checkHost(name)) !== undefined
+
+/** `DNS:a.svc, IP Address:10.0.0.7`: none of ours needs the quotes that Node puts round odd ones. */
+const namesIn = ({ subjectAltName = '' }: X509Certificate): string[] =>
+  subjectAltName.split(', ').flatMap((entry) => (entry === '' ? [] : [entry.slice(entry.indexOf(':') + 1)]))
 
 function readable<T>(read: () => T): T | undefined {
   try {
