@@ -53,8 +53,8 @@ const layers = {
 }
 
 /** Only the wiring names a storage engine; everybody else knows the contract. */
-const engines = ['memory', 'sqlite', 'etcd']
-const wiring = ['src/app/wire.ts', 'src/app/storage.ts']
+const engines = ['memory', 'sqlite', 'etcd', 'relay']
+const wiring = ['src/app/wire.ts', 'src/app/storage.ts', 'src/app/workers.ts']
 
 /** Packages that one folder wraps for all others. */
 const wrapped = { '@grpc/grpc-js': 'storage', re2js: 'kube', '@kubernetes/client-node': 'client', commander: 'cli' }

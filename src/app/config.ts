@@ -5,7 +5,14 @@ import { type Ids, randomIds } from '../base/ids.ts'
 import { type Log, silentLog } from '../base/log.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 
-export type StorageChoice = { readonly engine: 'memory' } | { readonly engine: 'sqlite' } | EtcdChoice
+import type { RelayPort } from '../storage/relay-port.ts'
+
+export type StorageChoice =
+  | { readonly engine: 'memory' }
+  | { readonly engine: 'sqlite' }
+  | EtcdChoice
+  /** Held by another process of this machine, which compacts it. */
+  | { readonly engine: 'relay'; readonly port: RelayPort }
 
 export interface EtcdChoice {
   readonly engine: 'etcd'

@@ -2,8 +2,6 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts it
  * on the network, `testing/` hands it to tests as it is.
  */
-import { hostname, networkInterfaces } from 'node:os'
-import { join } from 'node:path'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
 import { bootstrapRbac } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
@@ -31,10 +29,9 @@ import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
 import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
-import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from './pki.ts'
-import { servingNames } from './serving-names.ts'
-import { sharedPkiStore } from './shared-pki.ts'
-import { isShared, openStorage } from './storage.ts'
+import { openKeys } from './open-keys.ts'
+import type { Pki } from './pki.ts'
+import { openStorage } from './storage.ts'
 import { observeTurns } from './turn-feed.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -57,7 +54,7 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 export async function createControlPlane(config: Config): Promise<ControlPlane> {
-  const { clock, ids, log, dataDir } = config
+  const { clock, ids, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
@@ -69,9 +66,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       () => undefined,
     ),
   )
-  const local = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
-  const store = isShared(config) ? sharedPkiStore(await storing, local) : local
-  const [pki, storage] = await Promise.all([openPki(store, { clock, names: servingNames(namesOf(config)) }), storing])
+  const [pki, storage] = await Promise.all([openKeys(config, storing), storing])
   const core = opening.use(
     await wireCore(config, storage, pki.caCert, { webhookCalled: (call) => metrics.webhookCalled(call) }),
   )
@@ -83,7 +78,8 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     onError: (error) => log.warn({ error }, 'history could not be compacted; it will be tried again'),
   })
   opening.use(compactor)
-  compactor.start()
+  // Whoever holds the store for us compacts it.
+  if (config.storage.engine !== 'relay') compactor.start()
 
   const find = (resource: string, namespace: string, name: string): KubeObject | undefined => {
     const type = core.catalog.types.find({ group: '', version: 'v1', resource })
@@ -192,11 +188,6 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       await running.disposeAsync()
     },
   }
-}
-
-function namesOf({ listen, extraNames }: Config): Parameters<typeof servingNames>[0] {
-  const addresses = Object.values(networkInterfaces()).flatMap((i) => (i ?? []).map((a) => a.address))
-  return { listenHosts: listen === undefined ? [] : [listen.host], hostName: hostname(), addresses, extra: extraNames }
 }
 
 /** What must be there before anybody is answered. All at once: a first start is one flush, not fifty. */

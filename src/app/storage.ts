@@ -11,7 +11,8 @@ export const storeFolder = 'store'
 export type StoragePlace = Pick<Config, 'storage' | 'dataDir' | 'clock' | 'log'>
 
 /** True if other processes may serve the same store at the same time. */
-export const isShared = ({ storage }: Pick<Config, 'storage'>): boolean => storage.engine === 'etcd'
+export const isShared = ({ storage }: Pick<Config, 'storage'>): boolean =>
+  storage.engine === 'etcd' || storage.engine === 'relay'
 
 export async function openStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<Storage> {
   switch (storage.engine) {
@@ -21,6 +22,10 @@ export async function openStorage({ storage, dataDir, clock, log }: StoragePlace
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('../storage/sqlite/sqlite-storage.ts')
       return SqliteStorage.open({ directory: join(dataDir, storeFolder), clock })
+    }
+    case 'relay': {
+      const { RelayStorage } = await import('../storage/relay/relay-storage.ts')
+      return new RelayStorage(storage.port)
     }
     case 'etcd': {
       const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')

@@ -5,15 +5,25 @@ import { pino } from 'pino'
 import { type Config } from '../app/config.ts'
 import { adminKubeconfigPath, openDataDir } from '../app/data-dir.ts'
 import { writePrivateFile } from '../app/private-files.ts'
-import { type Server, serve } from '../app/serve.ts'
+import { serve } from '../app/serve.ts'
+
+/** What is said of whoever serves. */
+interface Served extends AsyncDisposable {
+  readonly url: string
+  readonly adminKubeconfig: string
+}
 
 /** Serves until SIGINT or SIGTERM; a second signal ends the process at once. */
-export async function runUp(config: Config, logLevel: string, json: boolean): Promise<void> {
+export async function runUp(config: Config, workers: number, logLevel: string, json: boolean): Promise<void> {
   const log = pino({ level: logLevel, serializers: { error: pino.stdSerializers.err } }, pino.destination(2))
   const dataDirPath = config.dataDir
   if (dataDirPath === undefined) throw new Error('a data directory is needed')
+  if (workers > 1) {
+    const { isWorker, serveAsWorker } = await import('../app/workers.ts')
+    if (isWorker()) return runWorker(() => serveAsWorker({ ...config, log }))
+  }
   await using dataDir = await openDataDir(dataDirPath)
-  await using server = await serve({ ...config, log })
+  await using server = await serveWith({ ...config, log }, workers)
   const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
   await Promise.all([
     ...kubeconfigs.map((path) => writePrivateFile(path, server.adminKubeconfig)),
@@ -32,7 +42,26 @@ export async function runUp(config: Config, logLevel: string, json: boolean): Pr
   process.once('SIGTERM', impatient)
 }
 
-function sayReady(server: Server, kubeconfigs: readonly string[], json: boolean): void {
+async function serveWith(config: Config, workers: number): Promise<Served> {
+  if (workers === 1) return serve(config)
+  const { serveWithWorkers } = await import('../app/workers.ts')
+  return serveWithWorkers(config, workers)
+}
+
+/** Signals are meant for the primary, though a terminal sends them to all. */
+async function runWorker(work: () => Promise<void>): Promise<void> {
+  const ignore = (): void => {}
+  process.on('SIGINT', ignore)
+  process.on('SIGTERM', ignore)
+  try {
+    await work()
+  } catch {
+    // The primary was told, and says it.
+    process.exitCode = 1
+  }
+}
+
+function sayReady(server: Served, kubeconfigs: readonly string[], json: boolean): void {
   const kubeconfig = kubeconfigs.at(-1) ?? ''
   if (json) {
     process.stdout.write(`${JSON.stringify({ url: server.url, kubeconfig, pid: process.pid })}\n`)

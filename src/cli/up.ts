@@ -11,6 +11,7 @@ interface UpFlags extends EtcdFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
+  readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
   readonly tokenFile?: string
@@ -57,6 +58,7 @@ export function addUpCommand(program: Command): void {
       'further names or addresses of the serving certificate: of a load balancer, say',
       [],
     )
+    .option('--workers <n>', 'processes that serve the port, on the cores of one machine', parseCount, 1)
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
@@ -130,8 +132,11 @@ Examples:
       if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
         command.error('borough: --manifest-path and --manifest-url need --cluster-id')
       }
+      if (flags.workers > 1 && flags.auditLog !== undefined) {
+        command.error('borough: --audit-log is written by one process: --workers 1, or replicas with a log each')
+      }
       const { runUp } = await import('./run-up.ts')
-      await runUp(configOf(flags, command), flags.logLevel, flags.output === 'json')
+      await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json')
     })
 }
 

@@ -79,6 +79,11 @@ export class BoroughProcess implements AsyncDisposable {
     this.#kubeconfigPath = kubeconfig
   }
 
+  get pid(): number {
+    if (this.#child?.pid === undefined) throw new Error('it does not run')
+    return this.#child.pid
+  }
+
   get listen(): string {
     return this.#listen
   }

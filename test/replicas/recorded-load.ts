@@ -4,9 +4,7 @@
  */
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError, isNotFound } from '../../src/kube/status-error.ts'
-import { EtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
 import type { Change } from '../../src/storage/storage.ts'
-import { prefixSpan } from '../../src/storage/storage.ts'
 import { type Operation, type Version, violations } from './linearizability.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -30,7 +28,8 @@ export interface LoadOptions {
   readonly contenders: number
   /** From 0 to 1. */
   readonly random: () => number
-  readonly endpoints: readonly string[]
+  /** What the store says happened since the load began, of all keys below `recordedSpans`, in order. */
+  readonly changes: () => readonly Change[]
 }
 
 interface SeenEvent {
@@ -38,6 +37,12 @@ interface SeenEvent {
   readonly name: string
   readonly revision: number
 }
+
+export const recordedSpans: readonly string[] = [
+  `/registry/configmaps/${contested}/`,
+  `/registry/secrets/${limited}/`,
+  `/registry/resourcequotas/${limited}/`,
+]
 
 export class RecordedLoad {
   readonly #options: LoadOptions
@@ -49,8 +54,7 @@ export class RecordedLoad {
   readonly #watched: SeenEvent[][] = []
   readonly #asking: Promise<void>[] = []
   readonly #following: Promise<void>[] = []
-  #truth: EtcdStorage | undefined
-  #changes: Change[] = []
+  #changes: readonly Change[] = []
   #from = 0
   #ids = 0
 
@@ -59,7 +63,7 @@ export class RecordedLoad {
   }
 
   async start(): Promise<void> {
-    const { clients, contenders, endpoints } = this.#options
+    const { clients, contenders } = this.#options
     const [first] = clients
     if (!first) throw new Error('no clients')
     await first.create(namespaces, { metadata: { name: contested } })
@@ -67,8 +71,6 @@ export class RecordedLoad {
     const quota = { metadata: { name: 'q', namespace: limited }, spec: { hard: { secrets: String(quotaLimit) } } }
     const { metadata } = await first.create(quotas, quota)
     this.#from = Number(metadata.resourceVersion)
-    this.#truth = await EtcdStorage.open({ endpoints })
-    this.#following.push(this.#follow(this.#truth))
     for (let i = 0; i < contenders; i++) this.#asking.push(this.#contend(i))
     for (let i = 0; i < clients.length; i++) {
       this.#asking.push(this.#fillQuota(i))
@@ -90,7 +92,7 @@ export class RecordedLoad {
   }
 
   /** Ends the load, and answers what was wrong and how much was checked. */
-  async finish(): Promise<{
+  async finish(allSeen: () => Promise<void>): Promise<{
     problems: string[]
     operations: number
     acknowledged: number
@@ -112,17 +114,15 @@ export class RecordedLoad {
     const mark = marked
     const reached = (revision: number | undefined): boolean => (revision ?? 0) >= mark
     const deadline = performance.now() + 60_000
-    while (
-      !reached(this.#changes.findLast((c) => c.key.includes('/configmaps/'))?.revision) ||
-      !this.#watched.every((w) => reached(w.at(-1)?.revision))
-    ) {
+    while (!this.#watched.every((w) => reached(w.at(-1)?.revision))) {
       if (performance.now() > deadline)
         return { ...this.#counts(), problems: ['a watch has not come to the end in 60 s'] }
       await pause(50)
     }
     this.#stop.abort()
     await Promise.all(this.#following)
-    await this.#truth?.[Symbol.asyncDispose]()
+    await allSeen()
+    this.#changes = this.#options.changes().filter(({ revision }) => revision >= this.#from)
     const problems = [...this.#keyProblems(), ...this.#watchProblems(mark), ...quotaProblems(this.#changes)]
     return { ...this.#counts(), problems }
   }
@@ -166,29 +166,6 @@ export class RecordedLoad {
         `watch ${i}: after ${at} of ${want.length} events: ${got[at < 0 ? want.length : at]} instead of ${want[at]}`,
       ]
     })
-  }
-
-  async #follow(storage: EtcdStorage): Promise<void> {
-    const spans = [
-      `/registry/configmaps/${contested}/`,
-      `/registry/secrets/${limited}/`,
-      `/registry/resourcequotas/${limited}/`,
-    ]
-    const { signal } = this.#stop
-    for (let after = this.#from - 1; !signal.aborted; ) {
-      try {
-        for await (const batch of storage.watch(prefixSpan('/registry/'), after, signal)) {
-          if (batch.type !== 'changes') continue
-          for (const change of batch.changes) {
-            after = change.revision
-            if (spans.some((span) => change.key.startsWith(span))) this.#changes.push(change)
-          }
-        }
-      } catch {
-        // Resumed where it stopped: what matters is that nothing is missing at the end.
-        await pause(100)
-      }
-    }
   }
 
   async #watch(i: number): Promise<void> {
@@ -336,3 +313,14 @@ function quotaProblems(changes: readonly Change[]): string[] {
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
 const idOf = (value: Uint8Array): string => (JSON.parse(text(value)) as { data?: { id?: string } }).data?.id ?? '?'
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Mulberry32: the same numbers for the same start. */
+export function randomFrom(start: number): () => number {
+  let state = start
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -10,7 +10,8 @@ import { controllersLease } from '../../src/app/leadership.ts'
 import type { Client } from '../../src/client/client.ts'
 import { etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { ReplicaCluster } from './cluster.ts'
-import { RecordedLoad } from './recorded-load.ts'
+import { EtcdTruth } from './etcd-truth.ts'
+import { RecordedLoad, randomFrom } from './recorded-load.ts'
 
 const longMinutes = Number(process.env['BOROUGH_LONG'] ?? 0)
 const seed = Number(process.env['BOROUGH_SEED'] ?? 20_261_121)
@@ -18,17 +19,6 @@ const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases'
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** Mulberry32. */
-function randomFrom(start: number): () => number {
-  let state = start
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 interface Fault {
   readonly name: string
@@ -103,13 +93,15 @@ async function recovered(clients: readonly Client[]): Promise<void> {
 describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (skipped: ${etcdMissing})`}`, () => {
   let cluster: ReplicaCluster
   let load: RecordedLoad
+  let truth: EtcdTruth
   const random = randomFrom(seed)
 
   beforeAll(async () => {
     cluster = await ReplicaCluster.start()
+    truth = await EtcdTruth.open(cluster.members.map(({ endpoint }) => endpoint))
     load = new RecordedLoad({
       clients: cluster.clients(),
-      endpoints: cluster.members.map(({ endpoint }) => endpoint),
+      changes: () => truth.changes,
       keys: 5,
       contenders: 9,
       random,
@@ -117,7 +109,10 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     await load.start()
   }, 90_000)
 
-  afterAll(() => cluster?.[Symbol.asyncDispose](), 60_000)
+  afterAll(async () => {
+    await truth?.[Symbol.asyncDispose]()
+    await cluster?.[Symbol.asyncDispose]()
+  }, 60_000)
 
   async function befall(fault: Fault): Promise<void> {
     const began = performance.now()
@@ -162,8 +157,8 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     await befall(pauseFollower(1500))
     const handedOverMs = await handedOver
     console.log(`the controllers ran elsewhere ${Math.round(handedOverMs)} ms after their leader was killed`)
-    // The lease lapses after 14.5 s at most; the rest is a claim and this test's own looking, on a busy machine.
-    expect(handedOverMs).toBeLessThan(16_500)
+    // The lease lapses after 14.5 s at most; the rest is what a machine with other work on it needs to notice.
+    expect(handedOverMs).toBeLessThan(20_000)
 
     const faults = [
       ...[0, 1, 2].map(killReplica),
@@ -180,7 +175,7 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
       await pause(1000 * random())
     }
 
-    const { problems, ...counts } = await load.finish()
+    const { problems, ...counts } = await load.finish(() => truth.catchUp())
     console.log(`checked: ${JSON.stringify(counts)}, seed ${seed}`)
     expect(problems.slice(0, 20)).toEqual([])
     expect(counts.acknowledged).toBeGreaterThan(50)

@@ -1,0 +1,179 @@
+/**
+ * Several processes on one machine that serve one port from one store.
+ *
+ *   primary   holds the store and the directory, accepts connections and hands them on, compacts; serves no request
+ *   workers   each a whole control plane whose store is the primary's, over the channel between the two processes
+ *
+ * To each other the workers are what replicas on an etcd are: nothing in them assumes to be alone, what one of them
+ * acknowledged holds at the others, and one at a time runs the controllers. With an etcd each worker speaks to it itself.
+ *
+ * A worker that dies is replaced; its clients connect again. When the primary dies, so do its workers.
+ */
+import cluster, { type Worker } from 'node:cluster'
+import { sleep } from '../base/clock.ts'
+import { Compactor } from '../storage/compactor.ts'
+import { holdFor } from '../storage/relay/relay-holder.ts'
+import type { RelayPort } from '../storage/relay-port.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Config } from './config.ts'
+import { openKeys } from './open-keys.ts'
+import { serve } from './serve.ts'
+import { openStorage } from './storage.ts'
+
+/** What the outside sees of a group of workers. */
+export interface Served extends AsyncDisposable {
+  readonly url: string
+  readonly adminKubeconfig: string
+}
+
+/** How long a worker may take to finish what is under way. */
+const stopMs = 12_000
+const replaceAfterMs = 500
+
+type FromWorker =
+  | { readonly relay: unknown }
+  | { readonly ready: { readonly url: string; readonly adminKubeconfig: string } }
+  /** `code` of a system error, for who words it. */
+  | { readonly failed: { readonly message: string; readonly code: string | undefined } }
+type ToWorker = { readonly relay: unknown } | { readonly stop: true }
+
+/** True in a process that `serveWithWorkers` started. */
+export const isWorker = (): boolean => cluster.isWorker
+
+/** Resolves when all of them serve. @throws Error of the first that could not start */
+export async function serveWithWorkers(config: Config, count: number): Promise<Served> {
+  await using opening = new AsyncDisposableStack()
+  const storage = opening.use(await openStorage(config))
+  // Before the workers look: they all find the same.
+  await openKeys(config, Promise.resolve(storage))
+  const shared = config.storage.engine === 'etcd' ? undefined : storage
+  if (shared) {
+    const { clock, history, log } = config
+    const onError = (error: unknown): void =>
+      log.warn({ error }, 'history could not be compacted; it will be tried again')
+    const options = { storage: shared, clock, windowMs: history.ageMs, windowBytes: history.bytes, onError }
+    opening.use(new Compactor(options)).start()
+  }
+  cluster.setupPrimary({ serialization: 'advanced' })
+  const group = opening.use(new WorkerGroup(config, shared))
+  const [first] = await Promise.all(Array.from({ length: count }, () => group.start()))
+  if (!first) throw new Error('there must be at least one worker')
+  const running = opening.move()
+  return { ...first, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+/** Serves until the primary says that it is enough. */
+export async function serveAsWorker(config: Config): Promise<void> {
+  const enough = new Promise<void>((resolve) => {
+    process.on('message', (message) => {
+      if ('stop' in (message as ToWorker)) resolve()
+    })
+  })
+  const say = (message: FromWorker): void => void process.send?.(message)
+  const storage =
+    config.storage.engine === 'etcd' ? config.storage : ({ engine: 'relay', port: primaryPort() } as const)
+  try {
+    await using server = await serve({ ...config, storage })
+    say({ ready: { url: server.url, adminKubeconfig: server.adminKubeconfig } })
+    await enough
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    say({ failed: { message, code } })
+    throw error
+  } finally {
+    cluster.worker?.disconnect()
+  }
+}
+
+function primaryPort(): RelayPort {
+  return {
+    send: (relay) => void process.send?.({ relay } satisfies FromWorker),
+    onMessage(listener) {
+      process.on('message', (message) => {
+        if ('relay' in (message as ToWorker)) listener((message as { relay: unknown }).relay)
+      })
+    },
+    onClose: (listener) => void process.once('disconnect', listener),
+  }
+}
+
+function workerPort(worker: Worker): RelayPort {
+  return {
+    send(relay) {
+      if (worker.isConnected()) worker.send({ relay } satisfies ToWorker)
+    },
+    onMessage(listener) {
+      worker.on('message', (message: FromWorker) => {
+        if ('relay' in message) listener(message.relay)
+      })
+    },
+    onClose: (listener) => void worker.once('disconnect', listener),
+  }
+}
+
+type Ready = Extract<FromWorker, { readonly ready: unknown }>['ready']
+
+class WorkerGroup implements AsyncDisposable {
+  readonly #config: Config
+  readonly #storage: Storage | undefined
+  readonly #workers = new Set<Worker>()
+  readonly #stop = new AbortController()
+
+  constructor(config: Config, storage: Storage | undefined) {
+    this.#config = config
+    this.#storage = storage
+  }
+
+  /** Resolves when it serves; from then on it is replaced when it dies. */
+  start(): Promise<Ready> {
+    const worker = cluster.fork()
+    this.#workers.add(worker)
+    if (this.#storage) holdFor(workerPort(worker), this.#storage)
+    return new Promise((resolve, reject) => {
+      let served = false
+      worker.on('message', (message: FromWorker) => {
+        if ('ready' in message) {
+          served = true
+          resolve(message.ready)
+        } else if ('failed' in message)
+          reject(Object.assign(new Error(message.failed.message), { code: message.failed.code }))
+      })
+      // A message to a worker that is ending: its exit is what matters.
+      worker.on('error', (error) => this.#config.log.debug({ error }, 'a worker could not be told something'))
+      worker.once('exit', (code, signal) => {
+        this.#workers.delete(worker)
+        reject(new Error(`a worker ended before it served (${signal || code})`))
+        if (served && !this.#stop.signal.aborted) void this.#replace(worker, signal || code)
+      })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await Promise.all([...this.#workers].map((worker) => this.#end(worker)))
+  }
+
+  async #replace(dead: Worker, why: string | number): Promise<void> {
+    const { log, clock } = this.#config
+    log.error({ worker: dead.process.pid, why }, 'a worker died; another takes its place')
+    while (!this.#stop.signal.aborted) {
+      await sleep(clock, replaceAfterMs, this.#stop.signal)
+      if (this.#stop.signal.aborted) return
+      try {
+        await this.start()
+        return
+      } catch (error) {
+        log.error({ error }, 'a worker could not be started; it is tried again')
+      }
+    }
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    const late = this.#config.clock.after(stopMs, () => worker.process.kill('SIGKILL'))
+    if (worker.isConnected()) worker.send({ stop: true } satisfies ToWorker)
+    else worker.process.kill('SIGKILL')
+    await ended
+    late.cancel()
+  }
+}
