@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+import {
+  allow,
+  clusterRole,
+  clusterRoleBinding,
+  FakeRbacSource,
+  group,
+  namespaceObject,
+  role,
+  roleBinding,
+  serviceAccount,
+  user,
+} from '../../test/support/fake-rbac-source.ts'
+import { FakeClock } from '../base/fake-clock.ts'
+import type { NameView } from '../kube/name-view.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { UserInfo } from '../kube/user.ts'
+import { NamespaceGrants } from './namespace-grants.ts'
+import { RbacAuthorizer } from './rbac-authorizer.ts'
+
+const alice: UserInfo = { username: 'alice', groups: ['devs'] }
+const getNamespaces = allow('get', '', 'namespaces')
+
+function world(...objects: KubeObject[]) {
+  const clock = new FakeClock()
+  const source = new FakeRbacSource()
+  for (const object of objects) source.put(object)
+  const grants = new NamespaceGrants(clock, { changes: 4, ageMs: 60_000 })
+  const rbac = new RbacAuthorizer(source, clock, { observer: grants })
+  const may = (who: UserInfo, name: string): boolean =>
+    rbac.authorize({ user: who, verb: 'get', group: '', resource: 'namespaces', namespace: name, name }).allowed
+  return { clock, source, grants, may }
+}
+
+/** `+a`, `-b`, `+*`, and `|` after all of one change. */
+function followed(view: NameView): { readonly told: string[]; readonly stop: () => void } {
+  const told: string[] = []
+  const stop = view.follow({
+    changed: ({ name, gained }) => told.push(`${gained ? '+' : '-'}${name || '*'}`),
+    settled: () => told.push('|'),
+  })
+  return { told, stop }
+}
+
+const rows: readonly { name: string; given: readonly KubeObject[]; who?: UserInfo; want: readonly string[] | 'all' }[] =
+  [
+    {
+      name: 'a RoleBinding gives its own namespace, to the user or to a group',
+      given: [
+        clusterRole('r', getNamespaces),
+        roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+        roleBinding('c', 'b', 'ClusterRole/r', group('devs')),
+        roleBinding('d', 'b', 'ClusterRole/r', user('bob')),
+      ],
+      want: ['a', 'c'],
+    },
+    {
+      name: 'a user called like a group has nothing of the group, and the other way round',
+      given: [
+        clusterRole('r', getNamespaces),
+        roleBinding('a', 'b', 'ClusterRole/r', user('devs')),
+        roleBinding('c', 'b', 'ClusterRole/r', group('alice')),
+      ],
+      want: [],
+    },
+    {
+      name: 'a Role that names another namespace gives nothing',
+      given: [role('a', 'r', allow('get', '', 'namespaces', 'c')), roleBinding('a', 'b', 'Role/r', user('alice'))],
+      want: [],
+    },
+    {
+      name: 'a ClusterRoleBinding gives what its role names',
+      given: [clusterRole('r', allow('get', '', 'namespaces', 'a,c')), clusterRoleBinding('b', 'r', user('alice'))],
+      want: ['a', 'c'],
+    },
+    {
+      name: 'a ClusterRoleBinding of a role that names none gives all',
+      given: [clusterRole('r', allow('*', '*', '*')), clusterRoleBinding('b', 'r', group('devs'))],
+      want: 'all',
+    },
+    {
+      name: 'attack: the object called * is one object, and so is the one without a name',
+      given: [
+        clusterRole('r', allow('get', '', 'namespaces', '*'), { ...getNamespaces, resourceNames: [''] }),
+        clusterRoleBinding('b', 'r', user('alice')),
+      ],
+      want: ['*'],
+    },
+    {
+      name: 'an account of the binding’s own namespace',
+      given: [clusterRole('r', getNamespaces), roleBinding('a', 'b', 'ClusterRole/r', serviceAccount('bot'))],
+      who: { username: 'system:serviceaccount:a:bot', groups: [] },
+      want: ['a'],
+    },
+    {
+      name: 'sub-resources, other groups and other verbs are something else',
+      given: [
+        clusterRole(
+          'r',
+          allow('get', '', 'namespaces/status'),
+          allow('get', 'ex.io', 'namespaces'),
+          allow('list', '', '*'),
+        ),
+        clusterRoleBinding('b', 'r', user('alice')),
+      ],
+      want: [],
+    },
+  ]
+
+describe('which namespaces a user may get', () => {
+  test.each(rows)('$name', ({ given, who = alice, want }) => {
+    const { grants, may } = world(...given)
+    const view = grants.viewOf(who)
+    expect(view.names()?.toSorted() ?? 'all').toEqual(want)
+    for (const name of ['a', 'c', 'd', 'z']) expect(view.sees(name), name).toBe(may(who, name))
+  })
+})
+
+describe('a change of rights', () => {
+  test('is told to those whom it concerns, once for all that it brings', () => {
+    const { source, grants } = world(
+      clusterRole('r', getNamespaces),
+      roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+      roleBinding('c', 'b', 'ClusterRole/r', user('alice')),
+    )
+    const { told, stop } = followed(grants.viewOf(alice))
+    const others = followed(grants.viewOf({ username: 'bob', groups: [] }))
+    source.put(clusterRole('r', allow('get', '', 'pods')))
+    source.put(clusterRole('r', getNamespaces))
+    expect(told).toEqual(['-a', '-c', '|', '+a', '+c', '|'])
+    stop()
+    source.put(clusterRole('r'))
+    expect(told).toHaveLength(6)
+    expect(others.told).toEqual([])
+  })
+
+  test('that moves a right from the user to a group of theirs is none', () => {
+    const { source, grants } = world(
+      clusterRole('r', getNamespaces),
+      roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+    )
+    const { told } = followed(grants.viewOf(alice))
+    source.put(roleBinding('a', 'b', 'ClusterRole/r', group('devs')))
+    source.put(roleBinding('a', 'second', 'ClusterRole/r', user('alice')))
+    source.remove('RoleBinding', 'b', 'a')
+    expect(told).toEqual([])
+    source.remove('RoleBinding', 'second', 'a')
+    expect(told).toEqual(['-a', '|'])
+  })
+
+  test('of a role that says something else is not even looked at', () => {
+    const { source, grants } = world(
+      clusterRole('r', getNamespaces),
+      ...Array.from({ length: 100 }, (_, i) => roleBinding(`ns${i}`, 'b', 'ClusterRole/r', user('alice'))),
+    )
+    const { told } = followed(grants.viewOf(alice))
+    source.put(clusterRole('r', getNamespaces, allow('get', 'ex.io', 'widgets')))
+    expect(told).toEqual([])
+    expect(grants.viewOf(alice).past(0)?.changes).toEqual([])
+  })
+
+  test('to every namespace leaves those seen by name as they are', () => {
+    const { source, grants } = world(
+      clusterRole('r', getNamespaces),
+      roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+    )
+    const concerned: boolean[][] = []
+    grants.viewOf(alice).follow({
+      changed: ({ name, concerns }) => {
+        expect(name).toBe('')
+        concerned.push([concerns('a'), concerns('c')])
+      },
+      settled: () => undefined,
+    })
+    source.put(clusterRoleBinding('b', 'r', user('alice')))
+    source.remove('ClusterRoleBinding', 'b')
+    expect(concerned).toEqual([
+      [false, true],
+      [false, true],
+    ])
+  })
+
+  test('in a namespace that terminates is kept until it is gone, and not for the next of that name', () => {
+    const { source, grants, may } = world(
+      namespaceObject('a'),
+      clusterRole('r', getNamespaces),
+      roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+    )
+    const view = grants.viewOf(alice)
+    const { told } = followed(view)
+    source.put(namespaceObject('a', true))
+    source.remove('RoleBinding', 'b', 'a')
+    expect([view.sees('a'), may(alice, 'a')]).toEqual([true, true])
+    source.remove('Namespace', 'a')
+    expect(told).toEqual([])
+    source.put(namespaceObject('a'))
+    expect([view.sees('a'), may(alice, 'a')]).toEqual([false, false])
+    expect(told).toEqual(['-a', '|'])
+  })
+})
+
+describe('the past', () => {
+  test('tells what was seen at a revision, and what changed since', () => {
+    const { source, grants } = world(clusterRole('r', getNamespaces))
+    const view = grants.viewOf(alice)
+    source.put(roleBinding('a', 'b', 'ClusterRole/r', user('alice')))
+    const then = source.revision
+    source.put(roleBinding('c', 'b', 'ClusterRole/r', group('devs')))
+    source.remove('RoleBinding', 'b', 'a')
+    const past = view.past(then)
+    expect([past?.sees('a'), past?.sees('c')]).toEqual([true, false])
+    expect(past?.changes).toEqual([
+      { revision: then + 1, name: 'c', gained: true },
+      { revision: then + 2, name: 'a', gained: false },
+    ])
+    expect(view.past(source.revision)?.changes).toEqual([])
+  })
+
+  test('is forgotten by number and by age, but a quiet world remembers', async () => {
+    const { source, grants, clock } = world(clusterRole('r', getNamespaces))
+    const view = grants.viewOf(alice)
+    const start = source.revision
+    for (let i = 0; i < 4; i++) source.put(roleBinding(`n${i}`, 'b', 'ClusterRole/r', user('bob')))
+    expect(view.past(start)).toBeDefined()
+    for (let i = 4; i < 10; i++) source.put(roleBinding(`n${i}`, 'b', 'ClusterRole/r', user('bob')))
+    expect(view.past(start)).toBeUndefined()
+    const recent = source.revision
+    await clock.advance(600_000)
+    expect(view.past(recent)).toBeDefined()
+    source.put(roleBinding('late', 'b', 'ClusterRole/r', user('bob')))
+    expect(view.past(start + 7)).toBeUndefined()
+    expect(view.past(recent)).toBeDefined()
+  })
+
+  test('can’t be told where every name came or went', () => {
+    const { source, grants } = world(clusterRole('r', getNamespaces))
+    const view = grants.viewOf(alice)
+    const before = source.revision
+    source.put(clusterRoleBinding('b', 'r', user('alice')))
+    expect(view.past(before)).toBeUndefined()
+    expect(view.past(source.revision)?.sees('anything')).toBe(true)
+  })
+})
