@@ -16,13 +16,14 @@ import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
 import type { Bench } from './rows/rows.ts'
 import { watchRows } from './rows/watch.ts'
+import { workerRows } from './rows/workers.ts'
 import { peerOf, startBorough } from './target.ts'
 
 const usage = `npm run bench -- [flags]
 
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store
-  --only NAME         one group of rows: requests, namespaces, deletion, held, watch or process
+  --only NAME         one group of rows: requests, namespaces, deletion, held, watch, process or workers
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -35,6 +36,7 @@ const groups = {
   held: heldRows,
   watch: watchRows,
   process: processRows,
+  workers: workerRows,
 }
 
 async function main(): Promise<void> {

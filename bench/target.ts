@@ -37,9 +37,9 @@ export interface StartedProcess extends AsyncDisposable {
 }
 
 /** `borough up` until its ready line. */
-export async function startProcess(dataDir: string): Promise<StartedProcess> {
+export async function startProcess(dataDir: string, flags: readonly string[] = []): Promise<StartedProcess> {
   const began = performance.now()
-  const args = ['up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-o', 'json']
+  const args = ['up', '--data-dir', dataDir, '--listen', '127.0.0.1:0', '-o', 'json', ...flags]
   // As a user would: the executable, with this Node as the first on the path.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` }
   const child: ChildProcess = spawn(executable, args, { stdio: ['ignore', 'pipe', 'inherit'], env })
@@ -63,8 +63,8 @@ export async function startProcess(dataDir: string): Promise<StartedProcess> {
 }
 
 /** Serves with an example template for namespaces labelled `bench: populated`, and a user who may do everything by RBAC. */
-export async function startBorough(dataDir: string): Promise<Borough> {
-  const server = await startProcess(dataDir)
+export async function startBorough(dataDir: string, flags: readonly string[] = []): Promise<Borough> {
+  const server = await startProcess(dataDir, flags)
   const admin = endpointOf(await readFile(server.kubeconfig, 'utf8'))
   const asAdmin = await connect(admin, 'http/1.1')
   await create(asAdmin, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type { Task, TaskResult } from './tasks.ts'
 
 export interface Load extends Disposable {
+  /** Of the process that makes it. */
+  readonly pid: number
   /** One task at a time. @throws Error for the first call that was refused */
   run(task: Task): Promise<TaskResult>
 }
@@ -12,6 +14,7 @@ export interface Load extends Disposable {
 export function startLoad(): Load {
   const child: ChildProcess = fork(fileURLToPath(new URL('load-process.ts', import.meta.url)))
   return {
+    pid: child.pid ?? 0,
     async run(task) {
       const settled = new AbortController()
       const { signal } = settled
