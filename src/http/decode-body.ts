@@ -6,10 +6,10 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type Decoded, DecodeError, type Dialect, strictFaults } from '../kube/schema/decode.ts'
+import { type Decoded, DecodeError, type Dialect, type Repeated, strictFaults } from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
-import { JsonSyntaxError, parseJson } from '../kube/strict-json.ts'
+import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
@@ -36,9 +36,12 @@ export interface DecodeDeps {
   readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
 }
 
-export interface Parsed {
-  readonly value: JsonValue
-  readonly duplicates: readonly string[]
+export type Parsed = ParsedJson
+
+/** What else is known of a value than what it is. */
+interface Found extends Repeated {
+  /** False: a patch made it. */
+  readonly isBody?: boolean
 }
 
 const textDecoder = new TextDecoder('utf-8', { fatal: true })
@@ -68,7 +71,7 @@ export class BodyDecoder {
       throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
     }
     checkKind(parsed.value, type, bytes)
-    return this.settle(parsed.value, parsed.duplicates, context, type, validation)
+    return this.settle(parsed.value, { ...parsed, isBody: true }, context, type, validation)
   }
 
   /**
@@ -77,7 +80,7 @@ export class BodyDecoder {
    */
   settle(
     value: JsonObject,
-    duplicates: readonly string[],
+    found: Found,
     context: RequestContext,
     type: ResourceType,
     validation: FieldValidation,
@@ -85,7 +88,7 @@ export class BodyDecoder {
   ): KubeObject {
     const { value: object, unknownFields } = decoded(value, type, dialect)
     if (validation !== 'Ignore') {
-      const faults = strictFaults(duplicates, unknownFields)
+      const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
       if (faults.length > 0 && validation === 'Strict') {
         throw badRequest(`${cannotHandle(type)}: strict decoding error: ${faults.join(', ')}`)
       }

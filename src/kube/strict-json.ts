@@ -25,6 +25,8 @@ export interface ParsedJson {
   readonly value: JsonValue
   /** `metadata.name`, `spec.ports[0].port`: keys given twice in one object; the last one holds. Each path once, at most 100. */
   readonly duplicates: readonly string[]
+  /** Of YAML: the same, as upstream's YAML library tells it. */
+  readonly repeats?: readonly string[]
 }
 
 const none: readonly string[] = Object.freeze([])

@@ -34,7 +34,9 @@ describe('a YAML body', () => {
   })
 
   test('tells of duplicate keys with their path', () => {
-    expect(parseYaml('a:\n- b: 1\n  b: 2\n').duplicates).toEqual(['a[0].b'])
+    const twice = parseYaml('a:\n- b: 1\n  b: 2\n')
+    expect(twice.duplicates).toEqual(['a[0].b'])
+    expect(twice.repeats).toEqual(['line 3: key "b" already set in map'])
     expect(parseYaml('{"a": 1, "a": 2}').duplicates).toEqual(['a'])
   })
 

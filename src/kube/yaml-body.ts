@@ -21,6 +21,7 @@ import {
   type Scalar,
   type Tags,
 } from 'yaml'
+import { quote } from './go-quote.ts'
 import { setMember } from './json-value.ts'
 import { JsonSyntaxError, maxDepth, numberOf, type ParsedJson, parseJson, printPath } from './strict-json.ts'
 import type { JsonObject, JsonValue } from './types.ts'
@@ -73,10 +74,16 @@ interface Weighed {
 }
 
 class Converter {
+  readonly #lines: LineCounter
   readonly #path: (string | number)[] = []
   readonly #anchors = new Map<string, Weighed>()
   readonly duplicates = new Set<string>()
+  readonly repeats: string[] = []
   #weight = 0
+
+  constructor(lines: LineCounter) {
+    this.#lines = lines
+  }
 
   value(node: unknown): JsonValue {
     if (node === null || node === undefined) return this.#weigh(null, 1)
@@ -142,7 +149,11 @@ class Converter {
       }
       const name = this.#key(key)
       this.#enter(name)
-      if (Object.hasOwn(out, name) && this.duplicates.size < maxDuplicates) this.duplicates.add(printPath(this.#path))
+      if (Object.hasOwn(out, name) && this.repeats.length < maxDuplicates) {
+        this.duplicates.add(printPath(this.#path))
+        const { line } = this.#lines.linePos((key as { range?: [number] }).range?.[0] ?? 0)
+        this.repeats.push(`line ${line}: key ${quote(name)} already set in map`)
+      }
       setMember(out, name, this.value(value))
       this.#path.pop()
     }
@@ -187,13 +198,14 @@ export function parseYaml(text: string): ParsedJson {
     }
   }
   const { document, lines } = compose(text)
-  if (!document) return { value: null, duplicates: [] }
+  if (!document) return { value: null, duplicates: [], repeats: [] }
   const fault = document.errors[0]
   if (fault)
     throw new YamlSyntaxError(`yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`, { cause: fault })
-  const converter = new Converter()
+  const converter = new Converter(lines)
   try {
-    return { value: converter.value(document.contents), duplicates: [...converter.duplicates] }
+    const value = converter.value(document.contents)
+    return { value, duplicates: [...converter.duplicates], repeats: converter.repeats }
   } catch (e) {
     if (e instanceof JsonSyntaxError) throw new YamlSyntaxError(`yaml: ${e.message}`, { cause: e })
     throw e

@@ -1,11 +1,13 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
 import { cloneJson } from '../../kube/clone-json.ts'
+import { quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
+import { repeatsText } from '../../kube/schema/decode.ts'
 import {
   alreadyExists,
   badRequest,
@@ -20,8 +22,8 @@ import type { ApiRequest, RequestContext } from '../api.ts'
 import { maxBodyBytes, type Parsed } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
-import { checkWriteOptions, fieldValidationOf } from './options.ts'
-import { type Target, writeScope } from './target.ts'
+import { checkWriteOptions, type FieldValidation, fieldValidationOf } from './options.ts'
+import { type Target, warn, writeScope } from './target.ts'
 import { checkAddress } from './update.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -111,7 +113,9 @@ export function patchTransform(
     if (!isJsonObject(changed)) throw undecodable(changed, 'json: cannot unmarshal into a Go struct')
     // A patched value shares parts with what it was made from, and defaults are filled in place.
     const patched = cloneJson(changed)
-    const object = settlePatched(patched, () => decoder.settle(patched, duplicates, context, type, validation, dialect))
+    const object = settlePatched(patched, () =>
+      decoder.settle(patched, { duplicates }, context, type, validation, dialect),
+    )
     checkIdentity(object, type)
     checkAddress(object, target)
     return object
@@ -166,7 +170,7 @@ function checkIdentity(object: KubeObject, type: ResourceType): void {
 
 function applyTransform(
   { decoder, apply, requireCreate }: PatchDeps,
-  { value }: Parsed,
+  parsed: Parsed,
   request: ApiRequest,
   context: RequestContext,
   target: Target,
@@ -175,6 +179,7 @@ function applyTransform(
   const { type, name, namespace, subresource } = target
   const { query } = context.info
   const validation = fieldValidationOf(query)
+  const { value } = parsed
   if (!isJsonObject(value)) throw badRequest('error decoding YAML: an apply patch must be an object')
   const config = value as unknown as KubeObject
   checkConfiguration(config, target)
@@ -191,9 +196,21 @@ function applyTransform(
       metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
     }
     const applied = apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
-    return decoder.settle(cloneJson(applied) as unknown as JsonObject, [], context, type, validation)
+    reportRepeats(parsed, validation, context)
+    return decoder.settle(cloneJson(applied) as unknown as JsonObject, { duplicates: [] }, context, type, validation)
   }
 }
+
+/** Keys that stand twice in what is applied. @throws StatusError BadRequest where that is forbidden */
+function reportRepeats({ duplicates, repeats }: Parsed, validation: FieldValidation, context: RequestContext): void {
+  const found = repeats ?? duplicates.map((path) => `key ${quote(lastKey(path))} already set in map`)
+  if (found.length === 0 || validation === 'Ignore') return
+  const text = `error converting YAML to JSON: ${repeatsText(found)}`
+  if (validation === 'Strict') throw badRequest(`error strict decoding YAML: ${text}`)
+  warn(context, text)
+}
+
+const lastKey = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path
 
 /** @throws StatusError BadRequest */
 function checkConfiguration(config: KubeObject, { type, name, namespace }: Target): void {

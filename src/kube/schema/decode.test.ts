@@ -173,9 +173,27 @@ describe('decoding a built-in kind', () => {
   })
 
   test('words what strict field validation finds', () => {
-    expect(strictFaults(['metadata.name'], ['spec.bogus'])).toEqual([
+    const found = { duplicates: ['spec.twice', 'spec.bogus', 'metadata.name'] }
+    const unknown = ['spec.bogus', 'metadata.odd']
+    expect(strictFaults(found, unknown), 'duplicates, then what is unknown, in order').toEqual([
+      'duplicate field "spec.twice"',
+      'duplicate field "spec.bogus"',
       'duplicate field "metadata.name"',
+      'unknown field "metadata.odd"',
       'unknown field "spec.bogus"',
+    ])
+    const body = { metadata: { name: 'a', odd: 1 }, spec: { bogus: 2, twice: 3 } }
+    expect(strictFaults(found, unknown, body), 'as they stand in the body, each once').toEqual([
+      'duplicate field "metadata.name"',
+      'unknown field "metadata.odd"',
+      'unknown field "spec.bogus"',
+      'duplicate field "spec.twice"',
+    ])
+    const repeats = ['line 3: key "a" already set in map', 'line 9: key "b" already set in map']
+    expect(strictFaults({ duplicates: [], repeats }, ['z', 'y']), 'of YAML').toEqual([
+      'yaml: unmarshal errors:\n  line 3: key "a" already set in map\n  line 9: key "b" already set in map',
+      'unknown field "y"',
+      'unknown field "z"',
     ])
   })
 })

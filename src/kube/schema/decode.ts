@@ -11,7 +11,7 @@
 import { goTypeOf } from '../go-quote.ts'
 import { isExactNumber, isJsonObject, setMember } from '../json-value.ts'
 import { parseQuantity, printQuantity, QuantityError } from '../quantity.ts'
-import { printPath } from '../strict-json.ts'
+import { type ParsedJson, printPath } from '../strict-json.ts'
 import { formatMicroTime, formatTime, parseTime, timeFault } from '../time.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import type { Schema } from './schema.ts'
@@ -288,10 +288,42 @@ export function decode(value: JsonValue, schema: Schema, dialect: Dialect = 'jso
   return { value: decoded, unknownFields: dialect === 'map' ? unknownFields.sort() : unknownFields }
 }
 
+/** Keys that stood twice, as the parser found them. */
+export type Repeated = Pick<ParsedJson, 'duplicates' | 'repeats'>
+
+const duplicateText = (path: string): string => `duplicate field "${path}"`
+const unknownText = (path: string): string => `unknown field "${path}"`
+
+/** What upstream's YAML library says of all of them, in one text. */
+export const repeatsText = (repeats: readonly string[]): string => `yaml: unmarshal errors:\n  ${repeats.join('\n  ')}`
+
 /**
- * What fieldValidation Strict answers and Warn warns of, each as one text. Duplicates are those the parser found.
+ * What fieldValidation Strict answers and Warn warns of, each as one text. `body`: what a built-in kind's decoder found
+ * on its way through a JSON document; for YAML, patches and custom resources upstream looks twice and tells them apart.
  * @example `unknown field "spec.bogus"`, `duplicate field "metadata.name"`
  */
-export function strictFaults(duplicates: readonly string[], unknownFields: readonly string[]): string[] {
-  return [...duplicates.map((d) => `duplicate field "${d}"`), ...unknownFields.map((u) => `unknown field "${u}"`)]
+export function strictFaults(found: Repeated, unknownFields: readonly string[], body?: JsonValue): string[] {
+  const { duplicates, repeats } = found
+  const unknown = unknownFields.map(unknownText)
+  if (repeats !== undefined) return [...(repeats.length > 0 ? [repeatsText(repeats)] : []), ...unknown.sort()]
+  if (body === undefined) return [...duplicates.map(duplicateText), ...unknown.sort()]
+  if (duplicates.length === 0) return unknown
+  // A key that is not known at all is not told to stand there twice.
+  const texts = new Map(duplicates.map((path) => [path, duplicateText(path)]))
+  for (const path of unknownFields) texts.set(path, unknownText(path))
+  return inOrder(body, [], texts)
+}
+
+/** Texts in the order in which their paths stand in the document. */
+function inOrder(value: JsonValue, path: readonly (string | number)[], texts: ReadonlyMap<string, string>): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const members: Iterable<[string | number, JsonValue]> = Array.isArray(value) ? value.entries() : Object.entries(value)
+  const found: string[] = []
+  for (const [step, child] of members) {
+    const here = [...path, step]
+    const text = texts.get(printPath(here))
+    if (text !== undefined) found.push(text)
+    found.push(...inOrder(child, here, texts))
+  }
+  return found
 }
