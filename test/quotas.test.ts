@@ -442,6 +442,22 @@ describe('many at once', () => {
     )
   })
 
+  it('are charged once for many that go together', async () => {
+    await quota('q', { configmaps: '1000', 'count/secrets': '10' })
+    await Promise.all(Array.from({ length: 120 }, (_, i) => configMap(`c-${i}`)))
+    await wire.must('POST', at('configmaps'), { metadata: { name: 'held', finalizers: ['ex.io/wait'] } })
+    const { metadata } = await wire.must('GET', at('resourcequotas'))
+    await wire.must('DELETE', at('configmaps'))
+    // Its own, the one that is held, and the certificate authority, which comes back.
+    await expect.poll(() => used('q')).toEqual({ configmaps: '2', 'count/secrets': '0' })
+    const events = await wire.events(
+      `${at('resourcequotas')}?watch=1&resourceVersion=${metadata.resourceVersion}`,
+      (seen) => JSON.stringify(seen.at(-1)?.object.status).includes('"configmaps":"2"'),
+    )
+    // Three groups of fifty at most, and what comes back.
+    expect(events.length).toBeLessThanOrEqual(4)
+  })
+
   it('in a namespace that goes are right at every revision, as long as they are there', async () => {
     const born = (await wire.must('GET', '/api/v1/namespaces/q')).metadata.resourceVersion
     const hard = { configmaps: '100', secrets: '100' }

@@ -15,7 +15,17 @@ import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { Commit, Entry, Expect, PendingCommit, Revision, Storage, Transaction } from '../storage/storage.ts'
+import {
+  type Commit,
+  type Entry,
+  type Expect,
+  type Guard,
+  maxOperations,
+  type PendingCommit,
+  type Revision,
+  type Storage,
+  type Transaction,
+} from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import { CommitLane } from './commit-lane.ts'
@@ -42,6 +52,12 @@ export type Outcome =
   | { readonly done: true; readonly revision: Revision; readonly value?: Uint8Array | undefined }
   /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
   | { readonly done: false; readonly current: Entry | undefined }
+
+/** By key. */
+interface Together {
+  readonly guards: Map<string, Guard>
+  readonly writes: Map<string, DecidedWrite>
+}
 
 export class Commits {
   readonly #storage: Storage
@@ -109,6 +125,56 @@ export class Commits {
   }
 
   /**
+   * Removals as one transaction, so that each account is charged once for all of them. False = not like this: one is not
+   * as expected, is refused or has to wait; nothing has happened then. Not retried.
+   */
+  async removeTogether(removals: readonly ObjectWrite[]): Promise<boolean> {
+    const decided = this.#decideTogether(removals)
+    if (!decided) return false
+    const guards = [...decided.guards.values()]
+    const extra = [...decided.writes.values()]
+    const writes = [...removals, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
+    if (guards.length + writes.length > maxOperations || this.#lane.heldUntil('', extra)) return false
+    const pending = this.#queue({ guards, writes }, extra)
+    const commit = await this.#settled(pending, writes.length - 1)
+    return commit.ok
+  }
+
+  /** Each decided on what those before it leave. undefined = it can't be decided at once, or one of them is refused. */
+  #decideTogether(removals: readonly ObjectWrite[]): Together | undefined {
+    const guards: Together['guards'] = new Map()
+    const writes: Together['writes'] = new Map()
+    const view: DecisionView = {
+      see: (type, namespace, name) => {
+        const seen = this.#see(type, namespace, name)
+        const before = writes.get(seen.key)
+        if (!before) return seen
+        const { value, object } = before
+        return new SeenValue(seen.key, before.expect, () =>
+          value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
+        )
+      },
+    }
+    const keys = new Set(removals.map((r) => r.key))
+    for (const { attributes, change } of removals) {
+      let decision: MergedDecision
+      try {
+        decision = this.#chain.decide(attributes, change, view)
+      } catch {
+        // One by one it is refused in its own words, and only if that is still true then.
+        return undefined
+      }
+      if (decision.wait !== undefined || decision.begin || decision.object) return undefined
+      for (const guard of decision.guards) guards.set(guard.key, guard)
+      for (const write of decision.writes) {
+        if (keys.has(write.key)) return undefined
+        writes.set(write.key, write)
+      }
+    }
+    return { guards, writes }
+  }
+
+  /**
    * Runs `attempt` while others who want the same turn, and decisions that would write the object (a quota) along with
    * something else, wait; for a second at most. For whoever has lost the race for the object before.
    */
@@ -142,7 +208,11 @@ export class Commits {
         ...decision.writes.map((w) => ({ key: w.key, value: w.value, expect: w.expect })),
       ],
     }
-    const shown = decision.writes.filter((w) => !w.hidden)
+    return this.#queue(transaction, decision.writes)
+  }
+
+  #queue(transaction: Transaction, extra: readonly DecidedWrite[]): PendingCommit {
+    const shown = extra.filter((w) => !w.hidden)
     const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
     this.#lane.queued(pending.ticket, shown)
     return pending
@@ -154,6 +224,13 @@ export class Commits {
     extra: readonly DecidedWrite[],
     pending: PendingCommit,
   ): Promise<Outcome | undefined> {
+    const commit = await this.#settled(pending, extra.length)
+    if (commit.ok) return { done: true, revision: commit.revision }
+    return commit.current.has(write.key) ? { done: false, current: commit.current.get(write.key) } : undefined
+  }
+
+  /** When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first. */
+  async #settled(pending: PendingCommit, more: number): Promise<Commit> {
     let commit: Commit
     try {
       commit = await pending.done
@@ -162,14 +239,14 @@ export class Commits {
       throw e
     }
     if (commit.ok) {
-      const last = commit.revision + extra.length
+      const last = commit.revision + more
       if (!this.#cache.reached(last)) await this.#cache.applied(last)
       this.#lane.done(pending.ticket)
-      return { done: true, revision: commit.revision }
+      return commit
     }
     this.#lane.failed(pending.ticket)
     await this.#catchUp(commit.current)
-    return commit.current.has(write.key) ? { done: false, current: commit.current.get(write.key) } : undefined
+    return commit
   }
 
   /** The cache must not be older than what refused us, or the next decision would be the same. */

@@ -7,6 +7,7 @@ import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { conflict, invalidOptions, isNotFound, notFound } from '../kube/status-error.ts'
+import type { ObjectWrite } from './commits.ts'
 import { storedAs, storedBytesOf } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
 import { isHeld } from './kind-rules.ts'
@@ -26,8 +27,10 @@ import { encoded, shownOne } from './shown.ts'
 import type { Strategy } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
-/** Deletions of one collection under way at once: enough for the store to group them, little enough to be fair. */
-const collectionWidth = 128
+/** Objects of a collection that go in one transaction: it holds a hundred operations, and accounts are charged in it. */
+const togetherAtMost = 50
+/** Such groups under way at once: enough for the store to be busy, little enough to be fair. */
+const groupsAtOnce = 3
 
 const policies = ['Foreground', 'Background', 'Orphan', 'nil']
 
@@ -144,22 +147,80 @@ export async function deleteCollection(
   await parts.chain.mutate(attributes)
   await parts.chain.validate(attributes)
   const page = await listObjects(parts, scope.type, query)
-  await deleteAll(page.items, async (item) => {
-    const each: WriteScope = { ...scope, namespace: item.namespace, name: item.name }
-    try {
-      await deleteObject(parts, each, options)
-    } catch (e) {
-      if (!isNotFound(e)) throw e
-    }
-  })
+  const groups = Array.from({ length: Math.ceil(page.items.length / togetherAtMost) }, (_, i) =>
+    page.items.slice(i * togetherAtMost, (i + 1) * togetherAtMost),
+  )
+  await deleteAll(groups, groupsAtOnce, (group) => deleteGroup(parts, scope, group, options))
   return page
 }
 
-/** Several at a time; stops taking new ones at the first error, and throws it when those under way are through. */
-async function deleteAll(
-  items: readonly StoredObject[],
-  deleteOne: (item: StoredObject) => Promise<void>,
+/** What can simply go goes together; the rest, and what turned out not to be so simple, one by one. */
+async function deleteGroup(
+  parts: RegistryParts,
+  scope: WriteScope,
+  group: readonly StoredObject[],
+  options: DeleteOptions,
 ): Promise<void> {
+  const scopeOf = (item: StoredObject): WriteScope => ({ ...scope, namespace: item.namespace, name: item.name })
+  const deleteOne = async (item: StoredObject): Promise<void> => {
+    try {
+      await deleteObject(parts, scopeOf(item), options)
+    } catch (e) {
+      if (!isNotFound(e)) throw e
+    }
+  }
+  const faults: unknown[] = []
+  const prepared = await Promise.all(
+    group.map(async (item) => {
+      try {
+        return { item, write: await removalOf(parts, scopeOf(item), options, item) }
+      } catch (e) {
+        // Who is refused stays; it must not keep the others.
+        faults.push(e)
+        return undefined
+      }
+    }),
+  )
+  const admitted = prepared.filter((p) => p !== undefined)
+  const together = admitted.flatMap(({ item, write }) => (write ? [{ item, write }] : []))
+  if (together.length > 0 && !(await parts.commits.removeTogether(together.map((t) => t.write)))) {
+    // Admission was asked already: only of an object that has changed it is asked again.
+    await deleteAll(together, togetherAtMost, async ({ item, write }) => {
+      const outcome = await parts.commits.write(write)
+      if (!outcome.done) await deleteOne(item)
+    })
+  }
+  const rest = admitted.filter(({ write }) => write === undefined)
+  await deleteAll(rest, togetherAtMost, ({ item }) => deleteOne(item))
+  if (faults.length > 0) throw faults[0]
+}
+
+/** The write that removes the object as it was listed, admitted; undefined = there is more to it than that. */
+async function removalOf(
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: DeleteOptions,
+  item: StoredObject,
+): Promise<ObjectWrite | undefined> {
+  const { type, namespace, name } = scope
+  if (scope.dryRun || options.preconditions) return undefined
+  const before = item.object
+  if (planDeletion(before, parts.strategyOf(type), options, parts.clock.now()).action !== 'remove') return undefined
+  const attributes = attributesOf(scope, 'DELETE', name, undefined, before)
+  await parts.chain.mutate(attributes)
+  await parts.chain.validate(attributes)
+  return {
+    attributes,
+    change: { type, namespace, name, before, after: undefined },
+    key: keyOf(scope, name),
+    value: undefined,
+    expect: item.revision,
+    deadlineMs: parts.clock.monotonic() + parts.giveUpAfterMs,
+  }
+}
+
+/** Some at a time; stops taking new ones at the first error, and throws it when those under way are through. */
+async function deleteAll<T>(items: readonly T[], width: number, deleteOne: (item: T) => Promise<void>): Promise<void> {
   const faults: unknown[] = []
   let next = 0
   const work = async (): Promise<void> => {
@@ -173,6 +234,6 @@ async function deleteAll(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(collectionWidth, items.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, work))
   if (faults.length > 0) throw faults[0]
 }
