@@ -15,6 +15,7 @@ import { namespaceRows } from './rows/namespaces.ts'
 import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
 import type { Bench } from './rows/rows.ts'
+import { templateRows } from './rows/templates.ts'
 import { watchRows } from './rows/watch.ts'
 import { workerRows } from './rows/workers.ts'
 import { peerOf, startBorough } from './target.ts'
@@ -22,8 +23,8 @@ import { peerOf, startBorough } from './target.ts'
 const usage = `npm run bench -- [flags]
 
   --quick             short rounds: a minute or so
-  --full              also a start with 100,000 objects in the store
-  --only NAME         one group of rows: requests, namespaces, deletion, held, watch, process or workers
+  --full              also a start with 100,000 objects in the store, and templates over 10,000 namespaces
+  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, process or workers
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -32,6 +33,7 @@ const usage = `npm run bench -- [flags]
 const groups = {
   requests: requestRows,
   namespaces: namespaceRows,
+  templates: templateRows,
   deletion: deletionRows,
   held: heldRows,
   watch: watchRows,

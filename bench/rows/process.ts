@@ -55,7 +55,7 @@ async function startRows(bench: Bench): Promise<Row[]> {
   ]
 }
 
-async function residentMiB(pid: number): Promise<number> {
+export async function residentMiB(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined)
   if (status !== undefined) return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)])

@@ -117,7 +117,12 @@ export class PopulatedIndex {
     this.#writing.set(place, meanwhile)
     return (written) => {
       this.#writing.delete(place)
-      if (written !== undefined) this.#put(kind, stub(written.object), written.config)
+      if (written !== undefined) {
+        const { resourceVersion } = written.object.metadata
+        // Mostly the watch was faster, and has it ready.
+        const seen = meanwhile.find((change) => change.next?.metadata.resourceVersion === resourceVersion)?.next
+        this.#put(kind, seen ?? stub(written.object), written.config)
+      }
       for (const { next, old } of meanwhile) this.#seen(kind, next, old)
     }
   }
@@ -152,7 +157,7 @@ export class PopulatedIndex {
     this.#byNamespace.set(namespace, objects)
     const key = `${groupResource(kind)}/${name}`
     const object: PopulatedObject = {
-      resource: { group: kind.group, version: kind.version, resource: kind.resource },
+      resource: kind,
       kind: kind.kind,
       namespace,
       name,

@@ -1,0 +1,147 @@
+/** Templates over many namespaces: filling them, an edit that reaches them all, what it costs when nothing happens. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Connection, connect } from '../load/connection.ts'
+import { type Row, spread } from '../report.ts'
+import { type Borough, create, startBorough } from '../target.ts'
+import { residentMiB } from './process.ts'
+import { type Bench, configMap, cpuMsOf } from './rows.ts'
+
+const creators = 16
+const goalPerSecond = 500
+const goalEditSeconds = 60
+const idleMs = 5000
+/** Of one core: less than what a process of Node that does nothing is seen to use now and then. */
+const goalIdlePercent = 1
+const templates = '/apis/policy.borough.dev/v1alpha1/namespacetemplates'
+
+const namespacesOf = ({ quick, full }: Bench): number => (full ? 10_000 : quick ? 500 : 2000)
+
+async function fill(bench: Bench, borough: Borough, count: number, name: string): Promise<number> {
+  const result = await bench.load.run({
+    kind: 'repeat',
+    endpoint: borough.endpoint,
+    protocol: 'http/1.1',
+    clients: creators,
+    call: {
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      body: JSON.stringify({ metadata: { name: `${name}-{n}`, labels: { bench: 'populated' } } }),
+    },
+    calls: count,
+  })
+  return result.perSecond
+}
+
+interface TemplateFigures {
+  readonly metadata: { readonly generation: number }
+  readonly status?: { readonly observedGeneration?: number; readonly synced?: number }
+}
+
+async function figures(connection: Connection, name: string): Promise<TemplateFigures> {
+  const { chunks } = await connection.send({ method: 'GET', path: `${templates}/${name}` })
+  return JSON.parse(Buffer.concat(chunks).toString()) as TemplateFigures
+}
+
+const pollMs = 20
+
+/** Until every one of `count` namespaces holds the present generation. */
+async function synced(connection: Connection, name: string, count: number): Promise<void> {
+  for (;;) {
+    const { metadata, status } = await figures(connection, name)
+    if (status?.observedGeneration === metadata.generation && status.synced === count) return
+    await sleep(pollMs)
+  }
+}
+
+/** From the answer of the edit until the status says that all hold it. Each edit changes one object of six. */
+async function editSeconds(connection: Connection, count: number, edit: number): Promise<number> {
+  const { metadata: _, ...template } = (await figures(connection, 'default')) as TemplateFigures & {
+    spec: { templates: { metadata: { labels?: object } }[] }
+  }
+  const objects = template.spec.templates.map((o, i) =>
+    i === 0 ? { ...o, metadata: { ...o.metadata, labels: { edit: `${edit}` } } } : o,
+  )
+  const began = performance.now()
+  const { status } = await connection.send({
+    method: 'PATCH',
+    path: `${templates}/default`,
+    contentType: 'application/merge-patch+json',
+    body: JSON.stringify({ spec: { templates: objects } }),
+  })
+  if (status !== 200) throw new Error(`the template could not be edited: ${status}`)
+  await synced(connection, 'default', count)
+  return (performance.now() - began) / 1000
+}
+
+async function* populated(bench: Bench): AsyncGenerator<Row> {
+  const count = namespacesOf(bench)
+  await using borough = await startBorough(await bench.tempDir())
+  const connection = await connect(borough.endpoint, 'http/1.1')
+  const perSecond = await fill(bench, borough, count, 'many')
+  await synced(connection, 'default', count)
+  const of = count.toLocaleString('en-US')
+  const rate = spread([perSecond])
+  yield {
+    what: `${of} namespaces made and populated with 6 objects, one after the other, ${creators} clients`,
+    unit: '/s',
+    ours: rate,
+    goal: `≥ ${goalPerSecond}/s`,
+    met: rate.median >= goalPerSecond,
+  }
+  const edits: number[] = []
+  for (let edit = 0; edit < bench.rounds; edit++) edits.push(await editSeconds(connection, count, edit))
+  const seconds = spread(edits)
+  yield {
+    what: `an edit of a template reaches ${of} namespaces`,
+    unit: 's',
+    ours: seconds,
+    goal: `< ${goalEditSeconds} s for 10,000`,
+    met: (seconds.median * 10_000) / count < goalEditSeconds,
+  }
+  connection.close()
+  await sleep(idleMs)
+  const before = cpuMsOf(borough.pid)
+  await sleep(idleMs)
+  const after = cpuMsOf(borough.pid)
+  if (before !== undefined && after !== undefined) {
+    const percent = (100 * (after - before)) / idleMs
+    yield {
+      what: `CPU of the server while ${of} populated namespaces rest`,
+      unit: '% of a core',
+      ours: spread([percent]),
+      goal: `< ${goalIdlePercent} %`,
+      met: percent < goalIdlePercent,
+    }
+  }
+}
+
+const manyTemplates = 60
+const theirNamespaces = 180
+const goalMiB = 300
+
+/** What took another engine to 7 GB. */
+async function many(bench: Bench): Promise<Row> {
+  await using borough = await startBorough(await bench.tempDir())
+  const connection = await connect(borough.endpoint, 'http/1.1')
+  const namespaces = { labelSelector: { matchLabels: { bench: 'populated' } } }
+  for (let i = 0; i < manyTemplates; i++) {
+    const object = configMap(`object-${i}`, 300)
+    await create(connection, templates, { metadata: { name: `t-${i}` }, spec: { namespaces, templates: [object] } })
+  }
+  await fill(bench, borough, theirNamespaces, 'shared')
+  for (let i = 0; i < manyTemplates; i++) await synced(connection, `t-${i}`, theirNamespaces)
+  connection.close()
+  const mib = await residentMiB(borough.pid)
+  return {
+    what: `memory with ${manyTemplates} templates for ${theirNamespaces} namespaces, right after it (resident)`,
+    unit: 'MiB',
+    ours: spread([mib]),
+    goal: `< ${goalMiB} MiB`,
+    met: mib < goalMiB,
+  }
+}
+
+export async function* templateRows(bench: Bench): AsyncGenerator<Row> {
+  yield* populated(bench)
+  yield many(bench)
+}
