@@ -66,6 +66,7 @@ export const admissionOrder = [
   'NamespaceBirth',
   'CertificateSigningRequests',
   'RbacEscalation',
+  'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ] as const
 

@@ -3,6 +3,9 @@
  * flows: storage → watch cache → registry, admission and authorization → pipeline → clients.
  */
 import type { AdmissionPlugin } from '../admission/admission.ts'
+import { validatingPolicies } from '../apis/admissionpolicies/admission.ts'
+import { PolicyIndex } from '../apis/admissionpolicies/policy-index.ts'
+import { bindingResource, policyResource } from '../apis/admissionpolicies/types.ts'
 import { signingRequestAdmission } from '../apis/certificates/admission.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
@@ -192,6 +195,14 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
   }
 
+  const policies = new PolicyIndex({
+    lister,
+    types: catalog.types,
+    policyType: typeOf(policyResource),
+    bindingType: typeOf(bindingResource),
+    onFault: (name, error) => log.error({ name, error }, 'an admission policy or its binding makes no sense'),
+  })
+
   const provision = async (name: string): Promise<void> => {
     await registry.create(ownScope(namespaceType), { metadata: { name } })
   }
@@ -255,6 +266,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       nameSuffix: () => ids.nameSuffix(),
     }),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
+    ValidatingAdmissionPolicy: validatingPolicies({ ...webhooks, index: policies, lister, types: catalog.types }),
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
     ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),
     CertificateSigningRequests: signingRequestAdmission(authorizer),
@@ -328,6 +340,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     nodeExists,
     strategyOf,
     startWebhooks() {
+      policies.start()
       hooks.mutating.start()
       hooks.validating.start()
     },

@@ -12,15 +12,19 @@ import type { Lister } from '../../registry/registry.ts'
 import { type Hook, hooksOf } from './hook.ts'
 import type { RuleWithOperations, WebhookConfiguration } from './types.ts'
 
-/** A webhook that wants to be asked, and as what it wants to see the object. */
-export interface Invocation {
-  readonly hook: Hook
-  /** Place among all webhooks of its phase. */
-  readonly position: number
+/** As what somebody wants to see the object of a request. */
+export interface SeenAs {
   /** Another than that of the request, where the rules name an equivalent one. */
   readonly type: ResourceType
   /** Of what is sent: the sub-resource's where it has a kind of its own. */
   readonly kind: GroupVersionKind
+}
+
+/** A webhook that wants to be asked, and as what it wants to see the object. */
+export interface Invocation extends SeenAs {
+  readonly hook: Hook
+  /** Place among all webhooks of its phase. */
+  readonly position: number
 }
 
 export interface HookIndexDeps {
@@ -111,7 +115,7 @@ export class HookIndex {
 }
 
 /** Undefined = the type has no such sub-resource. */
-const kindOf = (type: ResourceType, subresource: string): GroupVersionKind | undefined =>
+export const kindOf = (type: ResourceType, subresource: string): GroupVersionKind | undefined =>
   subresource === '' ? type : type.subresources.get(subresource)?.kind
 
 /** Whoever could be stopped from changing what stops them could never be freed. */
@@ -124,10 +128,15 @@ const exemptKinds = new Set([
   'MutatingAdmissionPolicyBinding',
 ])
 
-const isExempt = ({ group, kind }: ResourceType): boolean =>
+export const isExempt = ({ group, kind }: ResourceType): boolean =>
   group === 'admissionregistration.k8s.io' && exemptKinds.has(kind)
 
-function ruleMatches(rule: RuleWithOperations, operation: Operation, type: ResourceType, subresource: string): boolean {
+export function ruleMatches(
+  rule: RuleWithOperations,
+  operation: Operation,
+  type: ResourceType,
+  subresource: string,
+): boolean {
   return (
     scopeMatches(rule.scope, type) &&
     has(rule.operations, operation) &&

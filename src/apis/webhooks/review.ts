@@ -9,7 +9,7 @@ import { isJsonObject } from '../../kube/json-value.ts'
 import { StatusError, type StatusReason } from '../../kube/status-error.ts'
 import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
 import type { KubeObject, StatusDetails } from '../../kube/types.ts'
-import type { Invocation } from './hook-index.ts'
+import type { SeenAs } from './hook-index.ts'
 
 export const reviewGroup = 'admission.k8s.io'
 const reviewKind = 'AdmissionReview'
@@ -51,7 +51,7 @@ const resourceOf = ({ group, version, resource }: GroupVersionResource): object 
 export function admissionRequest(
   uid: string,
   a: Attributes,
-  invocation: Invocation,
+  invocation: SeenAs,
   shown: Shown,
 ): Record<string, unknown> {
   const { type, subresource, user } = a

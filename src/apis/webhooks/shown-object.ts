@@ -7,7 +7,7 @@ import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { scaleOf, withReplicas } from '../../kube/scale.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { Invocation } from './hook-index.ts'
+import type { Invocation, SeenAs } from './hook-index.ts'
 import { type Shown, typed } from './review.ts'
 
 /** An object of one served type as another one of the same storage shows it. @throws Error */
@@ -15,7 +15,7 @@ export type Convert = (object: KubeObject, from: ResourceType, to: ResourceType)
 
 const isScale = (a: Attributes): boolean => a.subresource === 'scale' && a.operation === 'UPDATE'
 
-export async function shownTo(invocation: Invocation, a: Attributes, convert: Convert): Promise<Shown> {
+export async function shownTo(invocation: SeenAs, a: Attributes, convert: Convert): Promise<Shown> {
   const show = async (object: KubeObject | undefined): Promise<KubeObject | undefined> => {
     if (object === undefined) return undefined
     if (isScale(a)) return scaleOf(object, scalePaths(a))

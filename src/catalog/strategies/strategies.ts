@@ -18,6 +18,7 @@ import {
   tracksGeneration,
 } from '../facts/behaviour.ts'
 import { type SelectableFields, selectableFields } from '../facts/selectable-fields.ts'
+import { checkAdmissionPolicy, checkPolicyBinding } from '../validation/admission-policies.ts'
 import {
   checkHorizontalPodAutoscaler,
   checkPodDisruptionBudget,
@@ -115,6 +116,8 @@ const checks: Readonly<Record<string, Check>> = {
   'runtimeclasses.node.k8s.io': main(checkRuntimeClass),
   'statefulsets.apps': main(checkStatefulSet),
   'storageclasses.storage.k8s.io': main(checkStorageClass),
+  'validatingadmissionpolicies.admissionregistration.k8s.io': main(checkAdmissionPolicy),
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': main(checkPolicyBinding),
   'validatingwebhookconfigurations.admissionregistration.k8s.io': (report, next, old) =>
     checkWebhooks(report, next, old, false),
   'volumeattachments.storage.k8s.io': main(checkVolumeAttachment),

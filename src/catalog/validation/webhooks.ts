@@ -45,7 +45,7 @@ const unchangedConditions = (hook: Part, old: Part | undefined): boolean =>
 
 const maxConditions = 64
 
-function checkConditions(report: Report, field: string, conditions: readonly Part[]): void {
+export function checkConditions(report: Report, field: string, conditions: readonly Part[], hasParams = false): void {
   if (conditions.length > maxConditions) report.tooMany(field, conditions.length, maxConditions)
   const names = new Set<string>()
   conditions.forEach((condition, i) => {
@@ -54,7 +54,7 @@ function checkConditions(report: Report, field: string, conditions: readonly Par
     const name = textIn(condition, 'name')
     if (expression === '') report.required(`${at}.expression`)
     else {
-      const problem = matchConditionProblem(expression)
+      const problem = matchConditionProblem(expression, hasParams)
       if (problem !== undefined) report.invalid(`${at}.expression`, expression, problem)
     }
     if (name === '') return report.required(`${at}.name`)
@@ -85,7 +85,7 @@ function checkQualifiedDomain(report: Report, field: string, name: string): void
   }
 }
 
-function checkRule(report: Report, at: string, rule: Part): void {
+export function checkRule(report: Report, at: string, rule: Part): void {
   const given = textsIn(rule, 'operations')
   checkWildcard(report, `${at}.operations`, given, 'operations')
   given.forEach((operation, i) => report.oneOf(`${at}.operations[${i}]`, operation, operations))

@@ -11,10 +11,10 @@ import {
   type DeclaredType,
   declaredBool,
   declaredDyn,
+  declaredObject as declaredEscaped,
   declaredInt,
   declaredList,
   declaredMap,
-  declaredObject,
   declaredString,
   declaredTimestamp,
 } from './declared-type.ts'
@@ -24,6 +24,10 @@ import { fromJson } from './json-values.ts'
 import { type AskPermission, AuthorizerValue, ResourceValue } from './library/authorizer.ts'
 import { type CelType, opaque, printType, sameType } from './types.ts'
 import { CelError, type CelValue } from './values.ts'
+
+/** Their names are written as they are: no user chose them. */
+const declaredObject = (name: string, fields: Readonly<Record<string, DeclaredType>>): DeclaredType =>
+  declaredEscaped(name, fields, 2, (field) => field)
 
 const kindType = declaredObject('kubernetes.GroupVersionKind', {
   group: declaredString,

@@ -69,6 +69,19 @@ export class Budget {
     return this.#cost
   }
 
+  /** A call within a call: limited and paid by itself. */
+  separately<T>(run: () => T): T {
+    const [cost, limit] = [this.#cost, this.#limit]
+    this.beginCall()
+    try {
+      return run()
+    } finally {
+      this.left -= this.#cost
+      this.#cost = cost
+      this.#limit = limit
+    }
+  }
+
   charge(cost: number): void {
     this.#cost += cost
     if (this.#cost > this.#limit) throw new BudgetError('cost')

@@ -55,16 +55,17 @@ export function declaredMap(value: DeclaredType, maxElements = -1): DeclaredType
   return { type: mapOf(stringType, value.type), maxElements, minSize: 2, value }
 }
 
-/** Fields whose names can't be written in an expression are left out. */
+/** Fields whose names can't be written in an expression are left out. `spell` says how the others are written. */
 export function declaredObject(
   name: string,
   fields: Readonly<Record<string, DeclaredType>> | ReadonlyMap<string, DeclaredType>,
   minSize = 2,
+  spell: (name: string) => string | undefined = escapeName,
 ): DeclaredType {
   const byJsonName =
     fields instanceof Map ? (fields as ReadonlyMap<string, DeclaredType>) : new Map(Object.entries(fields))
   const escaped = [...byJsonName].flatMap(([jsonName, type]) => {
-    const spelled = escapeName(jsonName)
+    const spelled = spell(jsonName)
     return spelled === undefined ? [] : [[spelled, { jsonName, type }] as const]
   })
   return {
