@@ -33,6 +33,20 @@ test('a Borough that populates by itself is left alone', async () => {
   await expect(start(plane.client)).rejects.toThrow('populates namespaces by itself')
 })
 
+test.each([
+  { major: '1', minor: '20', refused: true },
+  { major: '1', minor: '20+', refused: true },
+  { major: '1', minor: '21', refused: false },
+])('Kubernetes $major.$minor: refused = $refused', async ({ refused, ...version }) => {
+  const beyond = new Error('asked for more')
+  const client = {
+    request: () => Promise.resolve({ ...version, gitVersion: 'v1.x' }),
+    discovery: { findKind: () => Promise.reject(beyond) },
+  }
+  const starting = start(client as unknown as Client)
+  await (refused ? expect(starting).rejects.toThrow('1.21 or newer is needed') : expect(starting).rejects.toBe(beyond))
+})
+
 describe('on a cluster without templates', () => {
   let plane: TestControlPlane
   let first: Populate

@@ -63,6 +63,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const stop = new AbortController()
   opening.defer(() => stop.abort())
 
+  await requireKubernetes(client)
   await refuseOwnKind(client)
   await installDefinition(client, clock, stop.signal)
   await ensureNamespace(client, namespace)
@@ -131,6 +132,19 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
+}
+
+/**
+ * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that label, so
+ * anybody could put their namespace among those.
+ */
+const oldestMinor = 21
+
+async function requireKubernetes(client: Client): Promise<void> {
+  const { major, minor, gitVersion } = (await client.request('GET', '/version')) as Record<string, string | undefined>
+  // Some vendors write `21+`.
+  if (major === '1' && Number.parseInt(minor ?? '', 10) < oldestMinor)
+    throw new Error(`Kubernetes 1.${oldestMinor} or newer is needed, this is ${gitVersion}`)
 }
 
 /** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */
