@@ -237,12 +237,13 @@ async function watchKinds(
     [...kinds].map(async (text) => {
       const slash = text.lastIndexOf('/')
       const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
-      if (kind?.namespaced) await untilAborted(index.watchKind(kind, signal), signal)
+      if (kind?.namespaced && !(await untilAborted(index.watchKind(kind, signal), signal)))
+        throw new Error(`objects of ${text} can not be read, so nobody knows what would be pruned`)
     }),
   )
 }
 
-function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = (): void => reject(signal.reason)
     if (signal.aborted) end()

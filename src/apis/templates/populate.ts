@@ -56,13 +56,9 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
   }))
   const placed: Placed[] = []
   for (const rendered of objects) {
-    const kind = await deps.client.discovery.findKind(rendered.object.apiVersion ?? '', rendered.object.kind ?? '')
-    const unusable = whyNot(kind, rendered)
-    if (kind === undefined || unusable !== undefined) {
-      if (concerns(rendered.template.metadata.name)) results.push(failed(rendered, 'UnknownKind', unusable ?? '', true))
-      continue
-    }
-    placed.push({ rendered, kind })
+    const place = await placeOf(deps.client, rendered)
+    if ('kind' in place) placed.push(place)
+    else if (concerns(rendered.template.metadata.name)) results.push(place)
   }
   for (const batch of batches(placed.filter((p) => concerns(p.rendered.template.metadata.name)))) {
     results.push(...(await Promise.all(batch.map((p) => applyOne(deps, p, signal)))))
@@ -111,6 +107,20 @@ function* batches(placed: readonly Placed[]): Iterable<readonly Placed[]> {
     yield [p]
   }
   yield* flushed()
+}
+
+/** Where it goes, or why that is not known. One API that is down must not keep the objects of others waiting. */
+async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rendered): Promise<Placed | ObjectResult> {
+  try {
+    const kind = await discovery.findKind(rendered.object.apiVersion ?? '', rendered.object.kind ?? '')
+    const unusable = whyNot(kind, rendered)
+    if (kind !== undefined && unusable === undefined) return { rendered, kind }
+    return failed(rendered, 'UnknownKind', unusable ?? '', true)
+  } catch (error) {
+    const status = findStatusError(error)
+    if (status === undefined) throw error
+    return failed(rendered, 'UnknownKind', status.message, true)
+  }
 }
 
 function whyNot(kind: ServedKind | undefined, { object }: Rendered): string | undefined {

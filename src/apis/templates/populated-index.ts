@@ -11,6 +11,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
+import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
 
@@ -51,13 +52,25 @@ const groupResource = (r: GroupVersionResource): string => `${r.group}/${r.resou
 const placeOf = (r: GroupVersionResource, namespace: string, name: string): string =>
   `${groupResource(r)}/${namespace}/${name}`
 
+interface Watched {
+  readonly informer: Informer
+  /** Settles when it has been listed once, or the server refused to. */
+  readonly answered: Promise<void>
+}
+
+/** Said of this kind, and not likely to be otherwise in a moment. */
+export function isRefusal(error: unknown): boolean {
+  const code = findStatusError(error)?.code
+  return code === 403 || code === 404 || code === 405 || code === 503
+}
+
 export class PopulatedIndex {
   readonly #deps: PopulatedIndexDeps
   /** namespace → `group/resource/name` → object */
   readonly #byNamespace = new Map<string, Map<string, PopulatedObject>>()
   /** template → what it made: how many objects per namespace, and per kind. */
   readonly #byTemplate = new Map<string, { readonly namespaces: Counter; readonly kinds: Counter }>()
-  readonly #watched = new Map<string, Promise<void>>()
+  readonly #watched = new Map<string, Watched>()
   /** Objects that we are writing, with what the watch said of them meanwhile: at most a few events each. */
   readonly #writing = new Map<string, Change[]>()
 
@@ -65,11 +78,23 @@ export class PopulatedIndex {
     this.#deps = deps
   }
 
-  /** Watches a kind from now on; resolves when what exists of it is known. */
-  watchKind(kind: ServedKind, signal: AbortSignal): Promise<void> {
+  /**
+   * Watches a kind from now on. Resolves with true when what exists of it is known, with false when the server refuses to
+   * say (no right to read it, an API that is gone or down): that must not keep other kinds waiting. Ask again then.
+   */
+  async watchKind(kind: ServedKind, signal: AbortSignal): Promise<boolean> {
     const key = groupResource(kind)
-    const known = this.#watched.get(key)
-    if (known) return known
+    const watched = this.#watched.get(key) ?? this.#follow(kind, signal)
+    this.#watched.set(key, watched)
+    await watched.answered
+    return watched.informer.synced
+  }
+
+  #follow(kind: ServedKind, signal: AbortSignal): Watched {
+    let refused: () => void = () => {}
+    const refusal = new Promise<void>((resolve) => {
+      refused = resolve
+    })
     const informer = new Informer({
       client: this.#deps.client,
       clock: this.#deps.clock,
@@ -77,12 +102,13 @@ export class PopulatedIndex {
       labelSelector: templateNameLabel,
       keep: stub,
       onChange: (next, old) => this.#seen(kind, next, old),
-      onError: this.#deps.onError,
+      onError: (error) => {
+        if (isRefusal(error)) refused()
+        this.#deps.onError(error)
+      },
     })
     void informer.run(signal)
-    const synced = informer.whenSynced()
-    this.#watched.set(key, synced)
-    return synced
+    return { informer, answered: Promise.race([informer.whenSynced(), refusal]) }
   }
 
   find(resource: GroupVersionResource, namespace: string, name: string): PopulatedObject | undefined {

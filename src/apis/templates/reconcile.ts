@@ -10,7 +10,7 @@
  */
 import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
+import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
@@ -22,7 +22,7 @@ import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
 import { type Attempt, TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { type ObjectResult, populate } from './populate.ts'
-import { PopulatedIndex } from './populated-index.ts'
+import { isRefusal, PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { reportCondition, tell, tellHalt } from './report.ts'
 import { keepRevision } from './revisions.ts'
@@ -129,8 +129,19 @@ export function populationControllers({ client, clock, events, onError }: Popula
   const findTemplate = (name: string): NamespaceTemplate | undefined =>
     templates.find('', name) as NamespaceTemplate | undefined
 
+  const findKind = async (apiVersion: string, kind: string): Promise<ServedKind | 'refused' | undefined> => {
+    try {
+      return await client.discovery.findKind(apiVersion, kind)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      onError(error)
+      return 'refused'
+    }
+  }
   /** Kinds of which everything that exists is known. */
   const watchedKinds = new Set<string>()
+  /** Served, and the server does not say what there is of them. */
+  const unreadKinds = new Set<string>()
   /** All kinds of all templates, or those of them that are served: resolves when what exists of them is known. */
   const watchKinds = async (signal: AbortSignal): Promise<{ readonly complete: boolean }> => {
     const kinds = new Set<string>()
@@ -138,17 +149,23 @@ export function populationControllers({ client, clock, events, onError }: Popula
     const watched = await Promise.all(
       [...kinds].map(async (text) => {
         const slash = text.lastIndexOf('/')
-        const kind = await client.discovery.findKind(text.slice(0, slash), text.slice(slash + 1))
-        if (!kind?.namespaced) return false
-        await index.watchKind(kind, signal)
-        watchedKinds.add(text)
-        return true
+        const kind = await findKind(text.slice(0, slash), text.slice(slash + 1))
+        if (kind !== 'refused' && !kind?.namespaced) {
+          unreadKinds.delete(text)
+          return false
+        }
+        const known = kind !== 'refused' && (await index.watchKind(kind, signal))
+        if (known) {
+          unreadKinds.delete(text)
+          watchedKinds.add(text)
+        } else unreadKinds.add(text)
+        return known
       }),
     )
     return { complete: watched.every(Boolean) }
   }
   let kindsKnown: ReturnType<typeof watchKinds> | undefined
-  /** As `watchKinds`, but asked again only when a template changed or a kind was not served the last time. */
+  /** As `watchKinds`, but asked again only when a template changed or a kind could not be known the last time. */
   const knowKinds = async (signal: AbortSignal): Promise<void> => {
     const asked = (kindsKnown ??= watchKinds(signal))
     try {
@@ -284,6 +301,8 @@ export function populationControllers({ client, clock, events, onError }: Popula
       return undefined
     }
     if (template.metadata.deletionTimestamp !== undefined) {
+      const unread = kindsEverOf(template).filter((kind) => unreadKinds.has(kind))
+      if (unread.length > 0) throw new Error(`nobody says what is left of it: ${unread.join(', ')} can not be read`)
       const holds = applying.has(name) || !index.namespacesOf(name)[Symbol.iterator]().next().done
       if (!holds) {
         recorded.forget(template.metadata.uid ?? '')
