@@ -34,6 +34,14 @@ const killReplica = (i: number): Fault => ({
   },
 })
 
+const restartReplica = (i: number): Fault => ({
+  name: `SIGTERM of replica ${i}, and its start, as an upgrade does it`,
+  async run({ replicas }) {
+    await replicas[i]?.end('SIGTERM')
+    await replicas[i]?.start()
+  },
+})
+
 const killEtcdLeader: Fault = {
   name: 'kill -9 of the leader of etcd, and its start',
   async run(cluster) {
@@ -162,6 +170,7 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
 
     const faults = [
       ...[0, 1, 2].map(killReplica),
+      ...[0, 1, 2].map(restartReplica),
       ...[0, 1, 2].map((i) => pauseReplica(i, 4000)),
       ...[0, 1, 2].map((i) => pauseReplica(i, 18_000)),
       killEtcdLeader,

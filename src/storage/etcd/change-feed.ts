@@ -36,7 +36,8 @@ const windowBytes = 32 * 1024 * 1024
 /** A watch that brings nothing for so long, though there is something to bring, is taken up elsewhere. */
 const stallMs = 2_000
 const firstRetryMs = 50
-const lastRetryMs = 5_000
+/** Short: without a leader etcd ends every watch, and has one again within seconds. */
+const lastRetryMs = 1_000
 
 /** What the feed needs of etcd. Revisions are etcd's. */
 export interface FeedOrigin {

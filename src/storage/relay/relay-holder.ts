@@ -103,11 +103,11 @@ class Holder {
       this.#tickets.delete(known)
       this.#forgotten = known
     }
-    const transaction: Transaction = {
-      guards: guards.map(({ key, expect }) => ({ key, expect: this.#expect(expect) })),
-      writes: writes.map(({ key, value, expect }) => ({ key, value, expect: this.#expect(expect) })),
-    }
     try {
+      const transaction: Transaction = {
+        guards: guards.map(({ key, expect }) => ({ key, expect: this.#expect(expect) })),
+        writes: writes.map(({ key, value, expect }) => ({ key, value, expect: this.#expect(expect) })),
+      }
       const { ticket, done } = this.#storage.commit(transaction)
       this.#tickets.set(id, ticket)
       done.then(
