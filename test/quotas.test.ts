@@ -1,6 +1,10 @@
 /** Quota through the whole server: what is charged, what is refused, and that the account is always right. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defaultConfig } from '../src/app/config.ts'
+import { createControlPlane } from '../src/app/control-plane.ts'
+import type { Client } from '../src/client/client.ts'
+import { prefixSpan } from '../src/storage/storage.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from './support/contested-quota.ts'
 import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
@@ -424,6 +428,9 @@ describe('scopes', () => {
   })
 })
 
+const quotas = { group: '', version: 'v1', resource: 'resourcequotas' }
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+
 describe('many at once', () => {
   it('get exactly what there is: none more, none fewer', async () => {
     await quota('q', { configmaps: '51' })
@@ -440,6 +447,27 @@ describe('many at once', () => {
       }),
       { numRuns: 12 },
     )
+  })
+
+  it.each([
+    { name: 'as a collection', go: (own: Client) => own.deleteCollection(quotas, { namespace: 'q' }) },
+    {
+      name: 'each by itself, at once',
+      go: (own: Client) => Promise.all([0, 1, 2].map((i) => own.delete(quotas, { namespace: 'q', name: `q-${i}` }))),
+    },
+    { name: 'with their namespace', go: (own: Client) => own.delete(namespaces, { name: 'q' }) },
+  ])('leave nothing behind that go $name', async ({ go }) => {
+    await using own = await createControlPlane({ ...defaultConfig, population: false })
+    const ownClient = own.client()
+    await ownClient.create(namespaces, { metadata: { name: 'q' } })
+    for (let i = 0; i < 3; i++) {
+      await ownClient.create(quotas, { metadata: { name: `q-${i}`, namespace: 'q' }, spec: { hard: { pods: '1' } } })
+    }
+    const epochs = async (): Promise<number> =>
+      (await own.core.storage.range(prefixSpan('/registry/borough/'))).entries.length
+    expect(await epochs()).toBe(1)
+    await go(ownClient)
+    await expect.poll(epochs).toBe(0)
   })
 
   it('are charged once for many that go together', async () => {

@@ -203,9 +203,10 @@ async function removalOf(
   item: StoredObject,
 ): Promise<ObjectWrite | undefined> {
   const { type, namespace, name } = scope
-  if (scope.dryRun || options.preconditions) return undefined
+  const strategy = parts.strategyOf(type)
+  if (scope.dryRun || options.preconditions || strategy.removedAlone) return undefined
   const before = item.object
-  if (planDeletion(before, parts.strategyOf(type), options, parts.clock.now()).action !== 'remove') return undefined
+  if (planDeletion(before, strategy, options, parts.clock.now()).action !== 'remove') return undefined
   const attributes = attributesOf(scope, 'DELETE', name, undefined, before)
   await parts.chain.mutate(attributes)
   await parts.chain.validate(attributes)

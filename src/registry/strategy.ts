@@ -45,6 +45,8 @@ export interface Strategy {
   readonly unconditionalUpdate?: boolean
   /** True = PUT creates what is missing (leases, events, ...). */
   readonly createOnUpdate?: boolean
+  /** Each is removed in a transaction of its own, also from a collection. */
+  readonly removedAlone?: boolean
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean
   /** Status is dropped on create and kept on main-resource writes. Default: the type has a `status` sub-resource. */

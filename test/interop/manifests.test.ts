@@ -19,7 +19,9 @@ const manifest = (name: string): string =>
     spec: { containers: [{ name: 'c', image: 'x' }] },
   })
 
-test('a manifest that went while the server was down takes its pod along; a URL that is down keeps its own', async () => {
+test('a manifest that went while the server was down takes its pod along; a URL that is down keeps its own', {
+  timeout: 60_000,
+}, async () => {
   const root = await mkdtemp(join(tmpdir(), 'borough-manifests-'))
   const folder = join(root, 'manifests')
   await mkdir(folder)

@@ -87,17 +87,16 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   }
 
   /**
-   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it ends the recount,
-   * which begins again without the quota.
+   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it writes the epoch,
+   * which ends the recount; and of several that go at once each knows of those before it, so the last takes the epoch
+   * along.
    */
   function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
     const { namespace, name } = change
     const writes = charges(change, view)
+    if (!epoch.exists) return { guards: [epoch.guard], writes }
     const isLast = none([...deps.quotas(namespace)].filter((other) => other !== name))
-    if (isLast && epoch.exists) return { writes: [...writes, epochs.removed(epoch)] }
-    return epoch.recounting
-      ? { writes: [...writes, epochs.settled(namespace, epoch)] }
-      : { guards: [epoch.guard], writes }
+    return { writes: [...writes, isLast ? epochs.removed(epoch) : epochs.settled(namespace, epoch)] }
   }
 }
 

@@ -9,6 +9,8 @@ import type { ResourceQuota } from './types.ts'
 export function quotaStrategy(general: Strategy): Strategy {
   return {
     ...general,
+    // The last of a namespace takes the epoch along, so each must know of those before it.
+    removedAlone: true,
     prepare(next: ResourceQuota, old: ResourceQuota | undefined, context) {
       const prepared: ResourceQuota = general.prepare?.(next, old, context) ?? next
       if (old === undefined) return { ...prepared, status: {} }
