@@ -91,6 +91,8 @@ export interface ServedKind extends GroupVersionResource {
   readonly kind: string
   readonly namespaced: boolean
   readonly verbs: readonly string[]
+  /** `ns`, `deploy` */
+  readonly shortNames?: readonly string[]
 }
 
 export interface Discovery {

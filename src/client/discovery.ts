@@ -8,6 +8,7 @@ interface ApiResourceList {
     readonly name: string
     readonly kind: string
     readonly namespaced: boolean
+    readonly shortNames?: readonly string[]
     readonly verbs: readonly string[]
   }[]
 }
@@ -28,7 +29,10 @@ export function createDiscovery(get: (path: string) => Promise<unknown>): Discov
     const list = (await get(group === '' ? `/api/${version}` : `/apis/${apiVersion}`)) as ApiResourceList
     return list.resources
       .filter((r) => !r.name.includes('/'))
-      .map((r) => ({ group, version, resource: r.name, kind: r.kind, namespaced: r.namespaced, verbs: r.verbs }))
+      .map(({ name, kind, namespaced, verbs, shortNames }) => ({
+        ...{ group, version, resource: name, kind, namespaced, verbs },
+        ...(shortNames ? { shortNames } : {}),
+      }))
   }
 
   const kindsOf = (group: string, version: string, fresh: boolean): Promise<readonly ServedKind[]> => {

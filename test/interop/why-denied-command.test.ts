@@ -49,7 +49,7 @@ describe('borough why-denied', () => {
   })
 
   test('says yes where the groups of the user make it so, and why', async () => {
-    const args = ['create', 'configmaps', '-n', 'team', '--user', 'dev1', '--group', 'devs']
+    const args = ['create', 'cm', '-n', 'team', '--user', 'dev1', '--group', 'devs']
     const { code, stdout } = await ask('admin', ...args)
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -87,7 +87,7 @@ describe('borough why-denied', () => {
     const { code, stderr } = await ask('admin', 'list', 'frobs')
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'borough: the server has no resource "frobs"; use its plural, as in pods\n',
+      stderr: 'borough: the server has no resource "frobs"; use its plural or short name, as in pods or po\n',
     })
   })
 })

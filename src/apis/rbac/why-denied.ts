@@ -91,7 +91,10 @@ async function attributesOf(client: Client, question: Question, user: UserInfo):
   if (target.startsWith('/')) return { user, verb, path: target }
   const [resource = '', ...sub] = target.split('/')
   const served = findKind(await client.discovery.kinds(), resource)
-  if (!served) throw new Error(`the server has no resource ${JSON.stringify(resource)}; use its plural, as in pods`)
+  if (!served)
+    throw new Error(
+      `the server has no resource ${JSON.stringify(resource)}; use its plural or short name, as in pods or po`,
+    )
   return {
     user,
     verb,
@@ -112,6 +115,7 @@ function findKind(kinds: readonly ServedKind[], asked: string): ServedKind | und
   return (
     kinds.find((k) => qualifiedResource(k) === wanted) ??
     kinds.find((k) => k.resource === wanted) ??
+    kinds.find((k) => k.shortNames?.includes(wanted)) ??
     kinds.find((k) => k.kind.toLowerCase() === wanted)
   )
 }
