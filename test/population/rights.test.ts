@@ -62,6 +62,26 @@ afterAll(async () => {
   await plane?.[Symbol.asyncDispose]()
 })
 
+test('who writes a template that holds what it has no rights for is warned', async () => {
+  const answer = await plane.fetch('/apis/policy.borough.dev/v1alpha1/namespacetemplates?dryRun=All', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      apiVersion: 'policy.borough.dev/v1alpha1',
+      kind: 'NamespaceTemplate',
+      metadata: { name: 'warned' },
+      spec: { templates: [configMap('a'), secret('b'), secret('c')] },
+    }),
+  })
+  expect(answer.status).toBe(201)
+  expect(answer.headers.get('warning')?.split('299 - ')).toEqual([
+    '',
+    expect.stringContaining(
+      'spec.templates[1]: the population controller may not list, watch, create, patch, delete secrets',
+    ),
+  ])
+})
+
 test('a template that holds what it has no rights for keeps its own namespaces waiting, and says why, until it has them', async () => {
   await template('allowed', 'team-*', [configMap('motd')])
   await template('beyond', 'safe-*', [configMap('first'), secret('key')])

@@ -49,6 +49,9 @@ interface World {
   readonly deps: Parameters<typeof namespaceTemplates>[0]
   /** As `mayInitialize`, of the namespace of the request. */
   mayInitialize(user: UserInfo, namespace: string): boolean
+  findServed(apiVersion: string, kind: string): ServedKind | undefined
+  /** May we ourselves do it in all namespaces? */
+  mayOurselves(verb: string, kind: ServedKind): boolean
 }
 
 /** API servers ask again by themselves what other webhooks changed. */
@@ -73,8 +76,10 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
       if (object === undefined) return {}
       return decide(deps, request, signal, async (world, attributes) => {
         const plugin = namespaceTemplates(world.deps)
-        if (isTemplateType(request.resource)) await plugin.validate?.(attributes)
-        else keptCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
+        if (isTemplateType(request.resource)) {
+          await plugin.validate?.(attributes)
+          warnOfOwnRights(world, attributes)
+        } else keptCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
         return []
       })
     },
@@ -161,20 +166,26 @@ function worldOf(deps: TemplateWebhookDeps): World {
   const { client } = deps
   const inquiry = new Inquiry()
   const authorizer = remoteAuthorizer(deps, inquiry)
-  const serverKind = (apiVersion: string, kind: string): Promise<ServedKind | undefined> =>
-    client.discovery.findKind(apiVersion, kind)
+  const findServed = (apiVersion: string, kind: string): ServedKind | undefined =>
+    inquiry.ask(`kind ${apiVersion} ${kind}`, () => client.discovery.findKind(apiVersion, kind), undefined)
   const { namespace, name } = populationConfig
   return {
     inquiry,
     mayInitialize: (user, of) => mayInitialize(authorizer, user, of),
+    mayOurselves: (verb, { group, version, resource }) =>
+      inquiry.ask(
+        `may we ${verb} ${resource}.${group}`,
+        () => reviewSelf(client, { verb, group, version, resource }),
+        true,
+      ),
+    findServed,
     deps: {
       authorizer,
       matchers: () => inquiry.ask('templates', () => listMatchers(client), []),
       optsOutAutomatically: autoOptOut(() =>
         inquiry.ask('opted-out accounts', () => orUndefined(client.get(configMaps, { namespace, name })), undefined),
       ),
-      findKind: (apiVersion, kind) =>
-        inquiry.ask(`kind ${apiVersion} ${kind}`, () => serverKind(apiVersion, kind), undefined),
+      findKind: findServed,
       findClusterRole: (role) =>
         inquiry.ask(
           `cluster role ${role}`,
@@ -227,6 +238,34 @@ function labelled(object: KubeObject, pending: string | undefined): KubeObject {
     ...object,
     metadata: { ...object.metadata, labels: pending === undefined ? labels : { ...labels, [pendingLabel]: pending } },
   }
+}
+
+const neededVerbs = ['list', 'watch', 'create', 'patch', 'delete'] as const
+
+/** Its author may do it, and we may not: the template is right, and our rights are an administrator's to widen. */
+function warnOfOwnRights({ findServed, mayOurselves }: World, { object, warn }: Attributes): void {
+  const told = new Set<string>()
+  for (const [i, { apiVersion, kind }] of ((object as NamespaceTemplate).spec?.templates ?? []).entries()) {
+    const served = findServed(String(apiVersion), String(kind))
+    const type = `${served?.group}/${served?.resource}`
+    if (served === undefined || told.has(type)) continue
+    const missing = neededVerbs.filter((verb) => !mayOurselves(verb, served))
+    if (missing.length === 0) continue
+    told.add(type)
+    warn(
+      `spec.templates[${i}]: the population controller may not ${missing.join(', ')} ${served.resource}, so namespaces wait` +
+        ' until it is given the rights that borough populate --print-manifests makes from this template',
+    )
+  }
+}
+
+async function reviewSelf(client: Client, resourceAttributes: object): Promise<boolean> {
+  const { status } = (await client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  })) as { status?: { allowed?: boolean } }
+  return status?.allowed === true
 }
 
 /** Another mutating webhook after ours may have put in a creator of its own choice. */
