@@ -1,4 +1,5 @@
 /** CertificateSigningRequests through the whole server: the calls of upstream's API test, and who may make them. */
+import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { bobRequest, janeRequest, mastersRequest, someCertificate } from './support/signing-requests.ts'
@@ -228,6 +229,54 @@ describe('who may', () => {
     expect(await outcome(approver, 'status', sign)).toEqual(mayNot('sign'))
     expect(await outcome(nobody, 'status', { conditions: [condition('Failed')] })).toEqual(mayNot('sign'))
     expect(await outcome(nobody, 'status', { conditions: [condition('Other')] })).toEqual([200])
+  })
+})
+
+describe('client certificates of this server', () => {
+  const signerName = 'kubernetes.io/kube-apiserver-client'
+  /** Approved; as soon as the signer has said something. */
+  const approved = async (
+    spec: object = {},
+  ): Promise<{ certificate?: string; conditions?: { type: string; message: string }[] }> => {
+    const { metadata } = await make({ signerName, ...spec })
+    const selector = `${at}?watch=true&fieldSelector=metadata.name%3D${metadata.name}`
+    const settled = wire.events(selector, (seen) => {
+      const { certificate, conditions } = (seen.at(-1)?.object.status ?? {}) as {
+        certificate?: string
+        conditions?: { type: string }[]
+      }
+      return certificate !== undefined || (conditions ?? []).some((c) => c.type === 'Failed')
+    })
+    await wire.must(
+      'PATCH',
+      `${at}/${metadata.name}/approval`,
+      { status: { conditions: [condition('Approved')] } },
+      merge,
+    )
+    return (await settled).at(-1)?.object.status as Awaited<ReturnType<typeof approved>>
+  }
+
+  it('are signed once they are approved, for as long as was asked', async () => {
+    const { certificate } = await approved({ expirationSeconds: 7200, usages: ['client auth', 'digital signature'] })
+    const read = new X509Certificate(Buffer.from(certificate ?? '', 'base64'))
+    expect(read.subject.split('\n').sort()).toEqual(['CN=jane', 'O=devs', 'O=ops'])
+    const hours = (read.validToDate.getTime() - Date.now()) / 3_600_000
+    expect(hours).toBeGreaterThan(1.9)
+    expect(hours).toBeLessThanOrEqual(2)
+    expect(read.publicKey.asymmetricKeyType).toBe('ed25519')
+  })
+
+  it.each([
+    {
+      name: 'for a server',
+      usages: ['client auth', 'server auth'],
+      want: 'usage "server auth" is not one of a client certificate',
+    },
+    { name: 'for nothing', usages: ['digital signature'], want: 'usages must include "client auth"' },
+  ])('are refused $name', async ({ usages, want }) => {
+    const { conditions, certificate } = await approved({ usages })
+    expect(conditions?.find((c) => c.type === 'Failed')?.message).toBe(want)
+    expect(certificate).toBeUndefined()
   })
 })
 

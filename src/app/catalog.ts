@@ -83,6 +83,7 @@ export const controllerNames = [
   'clusterrole-aggregation-controller',
   'namespace-initializer-controller',
   'pod-garbage-collector',
+  'certificate-controller',
   'apiservice-registration-controller',
   'event-ttl-controller',
   'resourcequota-controller',

@@ -1,6 +1,8 @@
 /** Which controllers run, what feeds them and whom they act as. */
 
 import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
+import { awaitsSignature, certificateControllerName, certificateSigner } from '../apis/certificates/reconcile.ts'
+import { type SigningRequest, signingRequestResource } from '../apis/certificates/types.ts'
 import { definitionController, definitionControllerName } from '../apis/crds/reconcile.ts'
 import { expiredEvents } from '../apis/events/expiry.ts'
 import { eventTtlControllerName, eventTtlReconciler } from '../apis/events/reconcile.ts'
@@ -152,6 +154,18 @@ function controllerSpecs(
     },
   ])
   specs.push([
+    certificateControllerName,
+    {
+      name: certificateControllerName,
+      workers: 1,
+      sources: [approvedRequests(core)],
+      reconciler: certificateSigner({
+        client: as(certificateControllerName),
+        sign: (request, publicKey) => pki.signClientCertificate(request, publicKey),
+      }),
+    },
+  ])
+  specs.push([
     quotaControllerName,
     {
       name: quotaControllerName,
@@ -281,6 +295,21 @@ const isMarked = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(graceMark)
 
 /** Pods that were given time to end; again when their node goes. */
+/** Signing requests that have been approved for us. */
+function approvedRequests({ lister, catalog }: Core): Source {
+  return {
+    async run(enqueue, signal) {
+      const type = catalog.types.find(signingRequestResource)
+      if (type === undefined) throw new Error('the catalogue lacks signing requests')
+      const forget = lister.subscribe(type, (next) => {
+        if (next && awaitsSignature(next.object as SigningRequest)) enqueue({ namespace: '', name: next.name })
+      })
+      await aborted(signal)
+      forget()
+    },
+  }
+}
+
 function endingPods({ lister, catalog }: Core): Source {
   return {
     async run(enqueue, signal) {

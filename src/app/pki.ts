@@ -55,6 +55,8 @@ export interface CertificateAuthority {
   readonly caCert: string
   /** A fresh key and certificate; ends with the CA at the latest. */
   mintClientCertificate(request: ClientCertificateRequest): Credential
+  /** For a key that its owner keeps. PEM; ends with the CA at the latest. */
+  signClientCertificate(request: ClientCertificateRequest, publicKey: KeyObject): string
 }
 
 export interface Pki extends CertificateAuthority {
@@ -142,22 +144,25 @@ interface Authority {
 }
 
 function certificateAuthority(authority: Authority, clock: Clock): CertificateAuthority {
+  const sign: CertificateAuthority['signClientCertificate'] = ({ user, groups, durationMs }, publicKey) => {
+    if (user === '') throw new RangeError('a client certificate needs a user name')
+    if (!(durationMs > 0)) throw new RangeError('a client certificate must be valid for some time')
+    const now = clock.now()
+    return issueCertificate({
+      subject: { commonName: user, organizations: groups },
+      publicKey,
+      issuer: { subject: authoritySubject, key: authority.key },
+      notBeforeMs: now - skewMs,
+      notAfterMs: Math.min(now + durationMs, authority.notAfterMs),
+      usage: 'client',
+    })
+  }
   return {
     caCert: authority.cert,
-    mintClientCertificate({ user, groups, durationMs }) {
-      if (user === '') throw new RangeError('a client certificate needs a user name')
-      if (!(durationMs > 0)) throw new RangeError('a client certificate must be valid for some time')
+    signClientCertificate: sign,
+    mintClientCertificate(request) {
       const key = generateKeyPair()
-      const now = clock.now()
-      const cert = issueCertificate({
-        subject: { commonName: user, organizations: groups },
-        publicKey: key.publicKey,
-        issuer: { subject: authoritySubject, key: authority.key },
-        notBeforeMs: now - skewMs,
-        notAfterMs: Math.min(now + durationMs, authority.notAfterMs),
-        usage: 'client',
-      })
-      return { cert, key: privateKeyPem(key.privateKey) }
+      return { cert: sign(request, key.publicKey), key: privateKeyPem(key.privateKey) }
     },
   }
 }

@@ -75,6 +75,13 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     may([...read, 'create', 'initialize'], '', 'namespaces'),
     events,
   ],
+  // Signs approved requests for client certificates of this server.
+  'certificate-controller': [
+    may(read, 'certificates.k8s.io', 'certificatesigningrequests'),
+    may('patch update', 'certificates.k8s.io', 'certificatesigningrequests/status'),
+    { ...may('sign', 'certificates.k8s.io', 'signers'), resourceNames: ['kubernetes.io/kube-apiserver-client'] },
+    events,
+  ],
   // Forgets events that are an hour old.
   'event-ttl-controller': [may([...read, 'delete'], '', 'events')],
   // Holds the lease that says which replica's controllers run.
