@@ -376,3 +376,74 @@ describe('what a policy may say', () => {
     ])
   })
 })
+
+describe('the check of types', () => {
+  const onDeployments = { ...onMaps, apiGroups: ['apps'], resources: ['deployments'] }
+  const typeChecking = async (name: string): Promise<unknown> => {
+    for (;;) {
+      const { body } = await wire.call('GET', `${policies}/${name}`)
+      const status = body.status as { typeChecking?: unknown; observedGeneration?: number } | undefined
+      if (status?.typeChecking !== undefined && status.observedGeneration === body.metadata.generation) {
+        return status.typeChecking
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  it('finds nothing about expressions that fit', async () => {
+    const spec = {
+      matchConstraints: { resourceRules: [onDeployments] },
+      variables: [
+        { name: 'cpu', expression: 'object.spec.template.spec.containers.map(c, c.resources.limits["cpu"])' },
+      ],
+      validations: [
+        { expression: 'object.spec.replicas > 1 && object.metadata.labels["a"] == "b"' },
+        { expression: 'variables.cpu.all(q, quantity(q).isLessThan(quantity("2")))' },
+        { expression: 'object.metadata.creationTimestamp < timestamp("2100-01-01T00:00:00Z")' },
+      ],
+    }
+    await wire.must('POST', policies, policy('fits.ex.io', spec))
+    expect(await typeChecking('fits.ex.io')).toEqual({})
+  })
+
+  it('says what does not fit, and still lets the policy be', async () => {
+    const spec = {
+      matchConstraints: { resourceRules: [onDeployments] },
+      validations: [
+        {
+          expression: "object.spec.replicas > '1'",
+          messageExpression: "'wants replicas > 1, got ' + object.spec.replicas",
+        },
+      ],
+    }
+    await wire.must('POST', policies, policy('confused.ex.io', spec))
+    expect(await typeChecking('confused.ex.io')).toEqual({
+      expressionWarnings: [
+        {
+          fieldRef: 'spec.validations[0].expression',
+          warning:
+            "apps/v1, Kind=Deployment: compilation failed: ERROR: <input>:1:22: found no matching overload for '_>_' applied to '(int, string)'\n | object.spec.replicas > '1'\n | .....................^\n",
+        },
+        {
+          fieldRef: 'spec.validations[0].messageExpression',
+          warning: expect.stringContaining(
+            "found no matching overload for '_+_' applied to '(string, int)'",
+          ) as unknown,
+        },
+      ],
+    })
+  })
+
+  it('knows kinds that contain themselves', async () => {
+    const rule = { ...onMaps, apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'] }
+    const validations = [{ expression: 'object.spec.group != 1' }]
+    await wire.must(
+      'POST',
+      policies,
+      policy('deep.ex.io', { matchConstraints: { resourceRules: [rule] }, validations }),
+    )
+    expect(await typeChecking('deep.ex.io')).toMatchObject({
+      expressionWarnings: [{ fieldRef: 'spec.validations[0].expression' }],
+    })
+  })
+})

@@ -87,6 +87,7 @@ export const controllerNames = [
   'apiservice-registration-controller',
   'event-ttl-controller',
   'resourcequota-controller',
+  'validatingadmissionpolicy-status-controller',
   'mirror-pod-controller',
 ] as const
 

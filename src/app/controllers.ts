@@ -1,5 +1,7 @@
 /** Which controllers run, what feeds them and whom they act as. */
 
+import { isChecked, policyControllerName, policyReconciler } from '../apis/admissionpolicies/reconcile.ts'
+import { type AdmissionPolicy, policyResource } from '../apis/admissionpolicies/types.ts'
 import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
 import { awaitsSignature, certificateControllerName, certificateSigner } from '../apis/certificates/reconcile.ts'
 import { type SigningRequest, signingRequestResource } from '../apis/certificates/types.ts'
@@ -175,6 +177,15 @@ function controllerSpecs(
     },
   ])
   specs.push([
+    policyControllerName,
+    {
+      name: policyControllerName,
+      workers: 1,
+      sources: [uncheckedPolicies(core)],
+      reconciler: policyReconciler(as(policyControllerName), core.catalog.types),
+    },
+  ])
+  specs.push([
     apiServiceControllerName,
     apiServiceController({
       client: as(apiServiceControllerName),
@@ -272,6 +283,21 @@ function wrongQuotas({ lister, catalog }: Core): Source {
         if (next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object as ResourceQuota)) {
           enqueue({ namespace: next.namespace, name: next.name })
         }
+      })
+      await aborted(signal)
+      stop()
+    },
+  }
+}
+
+/** Policies whose present form has not been checked against the types they are about. */
+function uncheckedPolicies({ lister, catalog }: Core): Source {
+  return {
+    async run(enqueue, signal) {
+      const type = catalog.types.find(policyResource)
+      if (type === undefined) throw new Error('the catalogue lacks validatingadmissionpolicies')
+      const stop = lister.subscribe(type, (next) => {
+        if (next && !isChecked(next.object as AdmissionPolicy)) enqueue({ namespace: '', name: next.name })
       })
       await aborted(signal)
       stop()

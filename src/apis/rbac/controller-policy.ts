@@ -52,6 +52,12 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     may('patch update', '', 'resourcequotas/status'),
     events,
   ],
+  // Says in the status of a policy which of its expressions do not fit the types they are about.
+  'validatingadmissionpolicy-status-controller': [
+    may(read, 'admissionregistration.k8s.io', 'validatingadmissionpolicies'),
+    may('patch update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'),
+    events,
+  ],
   // Gathers rules that it need not hold.
   'clusterrole-aggregation-controller': [
     may([...read, 'escalate', 'patch', 'update'], 'rbac.authorization.k8s.io', 'clusterroles'),

@@ -100,20 +100,26 @@ export interface DeclareOptions {
   /** The root of a resource: what every one of them has is there, whatever the schema says. */
   readonly isRoot: boolean
   readonly name: string
+  /** Schemas around this one: one that contains itself ends there. */
+  readonly around?: readonly Schema[]
 }
 
 /** Undefined where expressions can't see: nothing is known of the value. */
-export function declareSchema(schema: Schema, { isRoot, name }: DeclareOptions): DeclaredType | undefined {
+export function declareSchema(schema: Schema, options: DeclareOptions): DeclaredType | undefined {
+  const { isRoot, name, around = [] } = options
+  if (around.includes(schema)) return undefined
+  const within = [...around, schema]
   if (schema.type === 'intOrString') {
     const maxElements = schema.maxLength === undefined ? maxRequestBytes - 2 : Math.max(0, schema.maxLength) * 4
     return { type: dynType, maxElements, minSize: 1 }
   }
   switch (schema.type) {
     case 'array':
-      return declareArray(schema, name)
+      return declareArray(schema, name, within)
     case 'object':
-      return declareObjectSchema(schema, { isRoot, name })
+      return declareObjectSchema(schema, { isRoot, name, around: within })
     case 'string':
+    case 'quantity':
       return declareText(schema)
     case 'boolean':
       return declaredBool
@@ -126,20 +132,20 @@ export function declareSchema(schema: Schema, { isRoot, name }: DeclareOptions):
   }
 }
 
-function declareArray(schema: Schema, name: string): DeclaredType | undefined {
+function declareArray(schema: Schema, name: string, around: readonly Schema[]): DeclaredType | undefined {
   const { items, maxItems, listType, listMapKeys } = schema
-  const of = items && declareSchema(items, { isRoot: items.embeddedResource === true, name: `${name}.@idx` })
+  const of = items && declareSchema(items, { isRoot: items.embeddedResource === true, name: `${name}.@idx`, around })
   if (!of) return undefined
   const most = maxItems === undefined ? Math.floor((maxRequestBytes - 2) / (of.minSize + 1)) : Math.max(0, maxItems)
   return { ...declaredList(of, most), ...(listType ? { listType } : {}), ...(listMapKeys ? { listMapKeys } : {}) }
 }
 
-function declareObjectSchema(given: Schema, { isRoot, name }: DeclareOptions): DeclaredType | undefined {
+function declareObjectSchema(given: Schema, { isRoot, name, around = [] }: DeclareOptions): DeclaredType | undefined {
   const schema = isRoot ? withObjectMeta(given) : given
   const { additionalProperties, maxProperties, properties = new Map<string, Schema>(), required } = schema
   if (typeof additionalProperties === 'object') {
     const isEmbedded = additionalProperties.embeddedResource === true
-    const of = declareSchema(additionalProperties, { isRoot: isEmbedded, name: `${name}.@elem` })
+    const of = declareSchema(additionalProperties, { isRoot: isEmbedded, name: `${name}.@elem`, around })
     if (!of) return undefined
     const most =
       maxProperties === undefined ? Math.floor((maxRequestBytes - 2) / (of.minSize + 6)) : Math.max(0, maxProperties)
@@ -148,7 +154,7 @@ function declareObjectSchema(given: Schema, { isRoot, name }: DeclareOptions): D
   const fields = new Map<string, DeclaredType>()
   let minSize = 2
   for (const [key, child] of properties) {
-    const of = declareSchema(child, { isRoot: child.embeddedResource === true, name: `${name}.${key}` })
+    const of = declareSchema(child, { isRoot: child.embeddedResource === true, name: `${name}.${key}`, around })
     if (!of) continue
     fields.set(key, of)
     if (required?.includes(key) && child.default === undefined) minSize += key.length + of.minSize + 4
@@ -192,6 +198,7 @@ function declareText(schema: Schema): DeclaredType {
     case 'date':
       return scalar(timestampType, 12, 12)
     case 'date-time':
+    case 'micro-time':
       return scalar(timestampType, 21, 32)
     default:
   }

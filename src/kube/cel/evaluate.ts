@@ -336,28 +336,29 @@ class Compiler {
       const over = range(scope)
       const { slots, budget } = scope
       slots[accu] = init(scope)
-      for (const [key, value] of iterate(over, two)) {
+      /** False = that is enough. */
+      const turn = (key: CelValue, value: CelValue): boolean => {
         budget.work(1)
-        if (!isEager && condition(scope) === false) break
+        if (!isEager && condition(scope) === false) return false
         slots[first] = key
         slots[second] = value
         // What fails once fails for good, but where the condition may still find that it does not matter.
         slots[accu] = isEager ? step(scope) : attempt(step, scope)
+        return true
       }
+      if (over instanceof CelList) {
+        for (let i = 0; i < over.size; i++) {
+          if (!(two ? turn(BigInt(i), over.at(i)) : turn(over.at(i), null))) break
+        }
+      } else if (over instanceof CelMap) {
+        for (const key of over.keys()) if (!turn(key, two ? (over.find(key) ?? null) : null)) break
+      } else throw noSuchOverload()
       return result(scope)
     }
   }
 }
 
 const isAccumulator = (e: Expr | undefined): boolean => e?.kind === 'ident' && e.name === accumulator
-
-function* iterate(over: CelValue, two: boolean): Iterable<readonly [CelValue, CelValue]> {
-  if (over instanceof CelList) {
-    for (let i = 0; i < over.size; i++) yield two ? [BigInt(i), over.at(i)] : [over.at(i), null]
-  } else if (over instanceof CelMap) {
-    for (const key of over.keys()) yield [key, two ? (over.find(key) ?? null) : null]
-  } else throw noSuchOverload()
-}
 
 function attempt(code: Code, scope: Scope): CelValue | CelError {
   try {
