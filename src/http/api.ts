@@ -60,6 +60,8 @@ export interface RequestContext {
   readonly receivedAtMs: number
   info: RequestInfo
   user: UserInfo
+  /** True when the cache has caught up with the store since the request came. */
+  caughtUp?: boolean
   /** Before impersonation, if any. */
   impersonator?: UserInfo
   /** The verb that allowed the impersonation, where it is a constrained one. */

@@ -96,8 +96,9 @@ async function getObject(
 ): Promise<StoredObject> {
   const { cache, clock } = parts
   const revision = parseVersion(options?.resourceVersion, 'get')
-  if (revision === undefined) await cache.refresh()
-  else if (revision > 0) await waitForRevision(cache, clock, revision)
+  if (revision === undefined) {
+    if (options?.caughtUp !== true) await cache.refresh()
+  } else if (revision > 0) await waitForRevision(cache, clock, revision)
   const found = cache.type(type.storageName).find(namespace, name)
   if (!found) throw notFound(type, name)
   return shownOne(type, found)

@@ -44,6 +44,8 @@ export interface Preconditions {
 export interface ReadOptions {
   /** As in the query; '' or absent = most recent. */
   readonly resourceVersion?: string
+  /** The cache has caught up with the store since the request came: it need not be asked again. */
+  readonly caughtUp?: boolean
 }
 
 export interface ListQuery extends ReadOptions {

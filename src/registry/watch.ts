@@ -34,8 +34,9 @@ export async function watchObjects(
   const selection = selectionOf(type, parts.strategyOf(type), query)
   const after = parseVersion(query.resourceVersion, 'watch')
   const fromState = query.sendInitialEvents === true || (query.sendInitialEvents === undefined && !after)
-  if (after === undefined) await cache.refresh()
-  else if (fromState && after > 0) await waitForRevision(cache, clock, after)
+  if (after === undefined) {
+    if (query.caughtUp !== true) await cache.refresh()
+  } else if (fromState && after > 0) await waitForRevision(cache, clock, after)
 
   const end = new AbortController()
   const bookmarks = query.allowWatchBookmarks === true

@@ -12,7 +12,10 @@ import type { Stage } from '../api.ts'
 export function catchUp(refresh: () => Promise<void>): Stage {
   return (next) => async (request, context) => {
     const { info } = context
-    if (info.isResource || isDiscovery.test(info.path)) await refresh()
+    if (info.isResource || isDiscovery.test(info.path)) {
+      await refresh()
+      context.caughtUp = true
+    }
     return next(request, context)
   }
 }

@@ -6,11 +6,11 @@ import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
-  return async (request, { info }, { type, namespace, name }) => {
+  return async (request, { info, caughtUp = false }, { type, namespace, name }) => {
     const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
-    const stored = await registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : {})
+    const stored = await registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : { caughtUp })
     return renderer.object(stored, n, info.query)
   }
 }
@@ -21,7 +21,8 @@ export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHand
     const n = negotiate(request.headers, info.query, renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, context))
-    return renderer.list(target.type, await registry.list(target.type, query), n, info.query)
+    const page = await registry.list(target.type, { ...query, caughtUp: context.caughtUp === true })
+    return renderer.list(target.type, page, n, info.query)
   }
 }
 

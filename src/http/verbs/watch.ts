@@ -45,6 +45,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     const seconds = integer(query, 'timeoutSeconds')
     const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000
     const events = await registry.watch(target.type, {
+      caughtUp: context.caughtUp === true,
       namespace: target.namespace,
       ...given('labelSelector', query),
       ...fieldSelector(query, target),
