@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { controllerNames } from '../src/app/catalog.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const skipped = new Set(['node_modules', 'dist', 'coverage', 'generated'])
@@ -88,6 +89,11 @@ test('every dependency has a place in docs/dependencies.md, with its version', (
     .map(([name, version]) => `${name} ${version}`)
     .filter((entry) => !text.includes(entry))
   expect(missing).toEqual([])
+})
+
+test('every controller has a place in docs/operations.md', () => {
+  const text = read('docs/operations.md')
+  expect(controllerNames.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
 
 describe('the command line', () => {
