@@ -1,4 +1,5 @@
 /** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
+import type { FrontProxy } from '../authn/front-proxy.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
@@ -6,6 +7,7 @@ import { type Log, silentLog } from '../base/log.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 
 import type { RelayPort } from '../storage/relay-port.ts'
+import type { OidcConfig } from './identity-config.ts'
 
 export type StorageChoice =
   | { readonly engine: 'memory' }
@@ -69,6 +71,10 @@ export interface Config {
   /** The admin kubeconfig is also written here. */
   readonly kubeconfigPath?: string
   readonly tokenFile?: string
+  /** Absent = no ID tokens. */
+  readonly oidc?: OidcConfig
+  /** Absent = headers name nobody. */
+  readonly frontProxy?: FrontProxy
   readonly anonymous: boolean
   /** Absent = no audit log. */
   readonly audit?: AuditConfig

@@ -6,11 +6,8 @@ import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.t
 import { bootstrapRbac } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
-import type { Authenticator } from '../authn/authn.ts'
-import { ClientCertificateAuthenticator } from '../authn/client-certificate.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { ServiceAccountTokens } from '../authn/service-account-token.ts'
-import { TokenFileAuthenticator } from '../authn/token-file.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
@@ -24,6 +21,7 @@ import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
 import { openAudit } from './audit.ts'
+import { openAuthenticators } from './authenticators.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
@@ -93,14 +91,9 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     ids,
     find,
   })
-  const authenticators: Authenticator[] = [new ClientCertificateAuthenticator(clock)]
-  if (config.tokenFile !== undefined) {
-    const onReloadError = (error: Error): void =>
-      log.error({ error: error.message }, 'the token file could not be read again; what it said before still holds')
-    authenticators.push(await TokenFileAuthenticator.open(config.tokenFile, { clock, onReloadError }))
-  }
-  authenticators.push(tokens)
-  const chain = authenticatorChain(authenticators, { anonymous: config.anonymous })
+  const chain = authenticatorChain(await openAuthenticators(config, pki.caCert, tokens), {
+    anonymous: config.anonymous,
+  })
 
   const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
     new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })

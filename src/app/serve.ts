@@ -23,7 +23,7 @@ export async function serve(config: Config): Promise<Server> {
   try {
     listener = await listen(plane.serve, {
       ...config.listen,
-      tls: { key: plane.pki.serving.key, cert: plane.pki.serving.cert, clientCa: plane.pki.caCert },
+      tls: { key: plane.pki.serving.key, cert: plane.pki.serving.cert, clientCa: clientCas(config, plane) },
       onError: (error) => config.log.error({ error }, 'a connection failed'),
     })
   } catch (error) {
@@ -49,6 +49,10 @@ export async function serve(config: Config): Promise<Server> {
     },
   }
 }
+
+/** Whom TLS trusts to vouch for clients. Who of them may vouch for what, authentication knows. */
+const clientCas = (config: Config, plane: ControlPlane): string =>
+  config.frontProxy === undefined ? plane.pki.caCert : `${plane.pki.caCert}\n${config.frontProxy.ca}`
 
 /** A wildcard is where one listens, not where one is reached. */
 function reachable(host: string): string {

@@ -2,6 +2,7 @@
  * Who is asking: an ordered chain; the first authenticator that recognises its kind of credential decides.
  */
 import type { UserInfo } from '../kube/user.ts'
+import type { HeaderSource } from './wanted-user.ts'
 
 export interface Credentials {
   /** DER of the leaf; the adapter has checked its chain and dates. */
@@ -12,6 +13,8 @@ export interface Credentials {
   readonly bearerToken?: string
   /** Whom the token must be meant for; absent = this server. */
   readonly audiences?: readonly string[]
+  /** For a proxy that names the user in them; only with a certificate. */
+  readonly headers?: HeaderSource
 }
 
 export interface Authenticator {

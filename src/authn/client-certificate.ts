@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts'
 import { unauthorized } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
+import { isIssuedBy } from './front-proxy.ts'
 
 interface Holder {
   /** undefined = names nobody. */
@@ -27,10 +28,19 @@ export class ClientCertificateAuthenticator implements Authenticator {
   readonly #clock: Clock
   /** One connection hands over the same bytes with each request. */
   readonly #byBytes = new WeakMap<Uint8Array, Holder>()
+  readonly #authorities: readonly X509Certificate[] | undefined
   readonly #byFingerprint: BoundedCache<string, Holder>
 
-  constructor(clock: Clock, cacheSize = 4096) {
+  /**
+   * `authorities`: who must have issued a certificate, where the adapter trusts others for other ends; absent = whoever
+   * the adapter trusts.
+   */
+  constructor(
+    clock: Clock,
+    { authorities, cacheSize = 4096 }: { authorities?: readonly X509Certificate[]; cacheSize?: number } = {},
+  ) {
     this.#clock = clock
+    this.#authorities = authorities
     this.#byFingerprint = new BoundedCache(cacheSize)
   }
 
@@ -49,7 +59,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
     const fingerprint = hash('sha256', der, 'hex')
     let holder = this.#byFingerprint.get(fingerprint)
     if (!holder) {
-      holder = readHolder(der, fingerprint)
+      holder = readHolder(der, fingerprint, this.#authorities)
       this.#byFingerprint.set(fingerprint, holder)
     }
     this.#byBytes.set(der, holder)
@@ -57,12 +67,15 @@ export class ClientCertificateAuthenticator implements Authenticator {
   }
 }
 
-function readHolder(der: Uint8Array, fingerprint: string): Holder {
+function readHolder(der: Uint8Array, fingerprint: string, authorities: readonly X509Certificate[] | undefined): Holder {
   let certificate: X509Certificate
   try {
     certificate = new X509Certificate(der)
   } catch {
     // Bytes of a stranger: nothing about them is worth telling.
+    return { user: undefined, forClients: false, notBeforeMs: 0, notAfterMs: 0 }
+  }
+  if (authorities && !isIssuedBy(certificate, authorities)) {
     return { user: undefined, forClients: false, notBeforeMs: 0, notAfterMs: 0 }
   }
   // The legacy object has the values one by one; `subject` is one text, in which a name could forge another.

@@ -16,6 +16,7 @@ import { StatusError, unauthorized } from '../kube/status-error.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 import type { ServiceAccountKey } from './service-account-key.ts'
+import { issuerOf } from './token-issuer.ts'
 import type {
   BoundResource,
   IssuedToken,
@@ -175,19 +176,6 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
     if (metadata?.uid !== uid) throw unauthorized()
     if (metadata.deletionTimestamp === undefined) return
     if (Date.parse(metadata.deletionTimestamp) < this.#options.clock.now() - leewaySeconds * 1000) throw unauthorized()
-  }
-}
-
-/** What the token claims, unverified: only to tell whose kind it is. */
-function issuerOf(token: string): unknown {
-  const parts = token.split('.')
-  if (parts.length !== 3) return undefined
-  try {
-    const payload: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8'))
-    return typeof payload === 'object' && payload !== null && 'iss' in payload ? payload.iss : undefined
-  } catch {
-    // Not JSON, so not a JWT: another authenticator's kind, or nobody's.
-    return undefined
   }
 }
 

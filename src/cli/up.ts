@@ -4,10 +4,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
 import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
 import { isDns1123Label } from '../kube/names.ts'
+import { addIdentityOptions, type IdentityFlags, identityOf } from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface UpFlags extends EtcdFlags {
+interface UpFlags extends EtcdFlags, IdentityFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
@@ -62,6 +63,8 @@ export function addUpCommand(program: Command): void {
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
+  addIdentityOptions(command)
+  command
     .option('--audit-log <file>', 'record who did what here, as JSON lines; readable by you alone')
     .option(
       '--audit-policy <file>',
@@ -151,6 +154,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
     anonymous: flags.anonymousAuth,
+    ...identityOf(flags, command),
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
     population: flags.population,

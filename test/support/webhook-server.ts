@@ -45,7 +45,7 @@ export interface WebhookServer extends AsyncDisposable {
 
 const hourMs = 3_600_000
 
-function certificates(names: readonly string[]): { key: string; cert: string; ca: string } {
+export function webhookCertificates(names: readonly string[]): { key: string; cert: string; ca: string } {
   const authority = generateKeyPair()
   const key = generateKeyPair()
   const issuer = { subject: { commonName: 'webhook-ca' }, key: authority }
@@ -72,7 +72,7 @@ export async function startWebhookServer(
   answer: Answerer = () => ({ allowed: true }),
   names: readonly string[] = ['127.0.0.1', 'localhost', 'hooks.team-a.svc'],
 ): Promise<WebhookServer> {
-  const { key, cert, ca } = certificates(names)
+  const { key, cert, ca } = webhookCertificates(names)
   const received: Received[] = []
   const server = createServer({ key, cert }, (request, response) => {
     void (async () => {
@@ -131,7 +131,7 @@ export interface ConversionServer extends AsyncDisposable {
 }
 
 export async function startConversionServer(convert: ConversionServer['convert']): Promise<ConversionServer> {
-  const { key, cert, ca } = certificates(['127.0.0.1'])
+  const { key, cert, ca } = webhookCertificates(['127.0.0.1'])
   const received: ConversionReview[] = []
   const server = createServer({ key, cert }, (request, response) => {
     void (async () => {

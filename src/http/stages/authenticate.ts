@@ -30,7 +30,7 @@ function credentialsOf(request: ApiRequest): Credentials {
       ? {}
       : certificate.rejected
         ? { clientCertificateRejected: true }
-        : { clientCertificate: certificate.der }),
+        : { clientCertificate: certificate.der, headers: request }),
     ...(token === undefined ? {} : { bearerToken: token }),
   }
 }

@@ -1,0 +1,41 @@
+/** GET of a JSON document of somebody else's, bounded in size and time. */
+import { request } from 'node:https'
+
+export interface GetJsonOptions {
+  /** PEM; absent = the authorities that Node trusts. */
+  readonly ca?: string
+  readonly timeoutMs: number
+  readonly maxBytes: number
+}
+
+/** @throws Error that names the address and what was wrong with its answer */
+export function getJson(url: string, { ca, timeoutMs, maxBytes }: GetJsonOptions): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string, cause?: unknown): void => reject(new Error(`${url}: ${why}`, { cause }))
+    const headers = { accept: 'application/json' }
+    const sent = request(
+      url,
+      { headers, signal: AbortSignal.timeout(timeoutMs), ...(ca === undefined ? {} : { ca }) },
+      (response) => {
+        const chunks: Buffer[] = []
+        let size = 0
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length
+          if (size <= maxBytes) chunks.push(chunk)
+          else sent.destroy(new Error(`its answer is longer than ${maxBytes} bytes`))
+        })
+        response.once('error', (error) => fail(error.message, error))
+        response.once('end', () => {
+          if (response.statusCode !== 200) return fail(`it answered ${response.statusCode}`)
+          try {
+            resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+          } catch (error) {
+            fail('its answer is not JSON', error)
+          }
+        })
+      },
+    )
+    sent.once('error', (error) => fail(error.message, error))
+    sent.end()
+  })
+}

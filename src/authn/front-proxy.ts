@@ -1,0 +1,131 @@
+/**
+ * A proxy in front that has already found out who asks: it shows a certificate of its own authority and names the user
+ * in headers. From anybody else these headers mean nothing.
+ *
+ * The certificate must be issued by that authority itself, without intermediates.
+ *
+ * @see k8s.io/apiserver/pkg/authentication/request/headerrequest/requestheader.go v0.36
+ */
+import { X509Certificate } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import { unauthorized } from '../kube/status-error.ts'
+import type { UserInfo } from '../kube/user.ts'
+import type { Authenticator, Credentials } from './authn.ts'
+import type { HeaderSource } from './wanted-user.ts'
+
+/** As kube-apiserver's `--requestheader-…` flags. Names of headers in lower case. */
+export interface FrontProxy {
+  /** PEM, one or more. */
+  readonly ca: string
+  /** Common names of proxies; empty = whoever the authority vouches for. */
+  readonly allowedNames: readonly string[]
+  /** The first that is there counts. */
+  readonly usernameHeaders: readonly string[]
+  readonly uidHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraPrefixes: readonly string[]
+}
+
+interface Proxy {
+  readonly trusted: boolean
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+const clientAuth = '1.3.6.1.5.5.7.3.2'
+
+/** @throws Error for text without a certificate */
+export function authoritiesIn(pem: string): readonly X509Certificate[] {
+  const found = (pem.match(pemCertificate) ?? []).map((text) => new X509Certificate(text))
+  if (found.length === 0) throw new Error('it holds no certificate')
+  return found
+}
+
+export const isIssuedBy = (certificate: X509Certificate, authorities: readonly X509Certificate[]): boolean =>
+  authorities.some((a) => a.ca && certificate.checkIssued(a) && certificate.verify(a.publicKey))
+
+export class FrontProxyAuthenticator implements Authenticator {
+  readonly name = 'front-proxy'
+  readonly #proxy: FrontProxy
+  readonly #authorities: readonly X509Certificate[]
+  readonly #clock: Clock
+  /** One connection hands over the same bytes with each request. */
+  readonly #known = new WeakMap<Uint8Array, Proxy>()
+
+  constructor(proxy: FrontProxy, clock: Clock) {
+    this.#proxy = proxy
+    this.#authorities = authoritiesIn(proxy.ca)
+    this.#clock = clock
+  }
+
+  authenticate({ clientCertificate: der, headers }: Credentials): UserInfo | undefined {
+    if (der === undefined || headers === undefined) return undefined
+    const proxy = this.#proxyOf(der)
+    if (!proxy.trusted) return undefined
+    const now = this.#clock.now()
+    if (now < proxy.notBeforeMs || now > proxy.notAfterMs) throw unauthorized()
+    return this.#userIn(headers)
+  }
+
+  #userIn(source: HeaderSource): UserInfo | undefined {
+    const { usernameHeaders, uidHeaders, groupHeaders, extraPrefixes } = this.#proxy
+    const first = (names: readonly string[]): string | undefined =>
+      names.map((name) => source.headers[name]).find((value) => value !== undefined && value !== '')
+    const username = first(usernameHeaders)
+    if (username === undefined) return undefined
+    const uid = first(uidHeaders)
+    const groups = groupHeaders.flatMap((name) => source.headerValues(name)).filter((group) => group !== '')
+    const extra: Record<string, readonly string[]> = {}
+    for (const name of Object.keys(source.headers)) {
+      const prefix = extraPrefixes.find((p) => name.startsWith(p))
+      if (prefix !== undefined) extra[keyOf(name.slice(prefix.length))] = source.headerValues(name)
+    }
+    return {
+      username,
+      ...(uid === undefined ? {} : { uid }),
+      groups,
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    }
+  }
+
+  #proxyOf(der: Uint8Array): Proxy {
+    let proxy = this.#known.get(der)
+    if (!proxy) {
+      proxy = this.#read(der)
+      this.#known.set(der, proxy)
+    }
+    return proxy
+  }
+
+  #read(der: Uint8Array): Proxy {
+    const stranger: Proxy = { trusted: false, notBeforeMs: 0, notAfterMs: 0 }
+    let certificate: X509Certificate
+    try {
+      certificate = new X509Certificate(der)
+    } catch {
+      // Bytes of a stranger: nothing about them is worth telling.
+      return stranger
+    }
+    if (!isIssuedBy(certificate, this.#authorities)) return stranger
+    const purposes = certificate.keyUsage as readonly string[] | undefined
+    if (purposes !== undefined && !purposes.includes(clientAuth)) return stranger
+    const { allowedNames } = this.#proxy
+    const { CN: name } = certificate.toLegacyObject().subject as unknown as Record<string, unknown>
+    if (allowedNames.length > 0 && !(typeof name === 'string' && allowedNames.includes(name))) return stranger
+    return {
+      trusted: true,
+      notBeforeMs: certificate.validFromDate.getTime(),
+      notAfterMs: certificate.validToDate.getTime(),
+    }
+  }
+}
+
+/** Keys are percent-encoded, since header names hold few characters. */
+function keyOf(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

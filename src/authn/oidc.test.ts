@@ -1,0 +1,148 @@
+import type { JWTPayload } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type OidcIssuerServer, startOidcIssuer } from '../../test/support/oidc-issuer.ts'
+import { getJson } from '../app/get-json.ts'
+import { FakeClock } from '../base/fake-clock.ts'
+import { OidcAuthenticator, type OidcIssuer } from './oidc.ts'
+
+let issuer: OidcIssuerServer
+let clock: FakeClock
+let faults: string[]
+beforeAll(async () => {
+  issuer = await startOidcIssuer()
+})
+afterAll(() => issuer[Symbol.asyncDispose]())
+beforeEach(() => {
+  clock = new FakeClock()
+  faults = []
+  issuer.callItself = undefined
+})
+
+const authenticator = (more: Partial<OidcIssuer> = {}, ca = issuer.ca): OidcAuthenticator =>
+  new OidcAuthenticator(
+    {
+      issuerUrl: issuer.url,
+      clientId: 'borough',
+      usernameClaim: 'sub',
+      groupsPrefix: '',
+      requiredClaims: new Map(),
+      algorithms: ['RS256'],
+      ...more,
+    },
+    {
+      clock,
+      getJson: (url) => getJson(url, { ca, timeoutMs: 5000, maxBytes: 100_000 }),
+      onFault: (error) => faults.push(error.message),
+    },
+  )
+
+const inSeconds = (seconds: number): number => Math.floor(clock.now() / 1000) + seconds
+const claims = (more: object = {}): JWTPayload => ({ sub: 'jane', aud: 'borough', exp: inSeconds(600), ...more })
+const token = (more: object = {}, how: { alg?: 'none'; kid?: string } = {}): Promise<string> =>
+  issuer.token(claims(more), how)
+
+describe('whom an ID token names', () => {
+  test.each<[string, Partial<OidcIssuer>, object, object]>([
+    ['the subject, with the issuer in front', {}, {}, { username: 'ISSUER#jane', groups: [] }],
+    ['with a prefix of its own', { usernamePrefix: 'corp:' }, {}, { username: 'corp:jane' }],
+    ['without a prefix', { usernamePrefix: '' }, {}, { username: 'jane' }],
+    [
+      'an email, as it is',
+      { usernameClaim: 'email' },
+      { email: 'jane@example.com', email_verified: true },
+      { username: 'jane@example.com' },
+    ],
+    [
+      'groups, with their prefix',
+      { groupsClaim: 'teams', groupsPrefix: 'corp:' },
+      { teams: ['a', 'b'] },
+      { groups: ['corp:a', 'corp:b'] },
+    ],
+    ['one group as a text', { groupsClaim: 'teams' }, { teams: 'a' }, { groups: ['a'] }],
+    ['no group of the cluster', { groupsClaim: 'teams' }, { teams: ['system:masters', 'a'] }, { groups: ['a'] }],
+    ['one audience of several', {}, { aud: ['x', 'borough'] }, { username: 'ISSUER#jane' }],
+    [
+      'with its id as the credential',
+      {},
+      { jti: 'j1' },
+      { extra: { 'authentication.kubernetes.io/credential-id': ['JTI=j1'] } },
+    ],
+  ])('%s', async (_, options, more, want) => {
+    const user = await authenticator(options).authenticate({ bearerToken: await token(more) })
+    expect({ ...user, username: user?.username.replace(issuer.url, 'ISSUER') }).toMatchObject(want)
+  })
+})
+
+describe('refused', () => {
+  test.each<[string, Partial<OidcIssuer>, object]>([
+    ['a token for another client', {}, { aud: 'other' }],
+    ['a token whose time is over', {}, { exp: 1 }],
+    ['a token without an end', {}, { exp: undefined }],
+    ['a token that is not good yet', {}, { nbf: 4_000_000_000 }],
+    ['a token without the claim that names the user', { usernameClaim: 'email' }, {}],
+    ['an email that is not verified', { usernameClaim: 'email' }, { email: 'a@b.c', email_verified: false }],
+    ['a required claim that is missing', { requiredClaims: new Map([['tenant', 'a']]) }, {}],
+    ['a required claim that differs', { requiredClaims: new Map([['tenant', 'a']]) }, { tenant: 'b' }],
+    ['groups that are no texts', { groupsClaim: 'teams' }, { teams: [1] }],
+    ['an algorithm that is not asked for', { algorithms: ['ES256'] }, {}],
+    ['attack: a name of the cluster itself', { usernamePrefix: '' }, { sub: 'system:admin' }],
+  ])('%s', async (_, options, more) => {
+    const bearerToken = await token(more)
+    await expect(authenticator(options).authenticate({ bearerToken })).rejects.toMatchObject({ code: 401 })
+  })
+
+  test('attack: a token without a signature', async () => {
+    const bearerToken = await token({}, { alg: 'none' })
+    await expect(authenticator().authenticate({ bearerToken })).rejects.toMatchObject({ code: 401 })
+  })
+
+  test('attack: a token with another payload under a good signature', async () => {
+    const [head, , signature] = (await token()).split('.')
+    const payload = Buffer.from(JSON.stringify({ iss: issuer.url, ...claims({ sub: 'root' }) })).toString('base64url')
+    const bearerToken = `${head}.${payload}.${signature}`
+    await expect(authenticator().authenticate({ bearerToken })).rejects.toMatchObject({ code: 401 })
+  })
+
+  test('a token that was good, once its time is over', async () => {
+    const bearerToken = await token()
+    const own = authenticator()
+    expect(await own.authenticate({ bearerToken })).toBeDefined()
+    await clock.advance(600_000)
+    await expect(own.authenticate({ bearerToken })).rejects.toMatchObject({ code: 401 })
+  })
+
+  test('every token, while the issuer calls itself by another name, and the operator hears why', async () => {
+    issuer.callItself = 'https://else.example'
+    const bearerToken = await token()
+    await expect(authenticator().authenticate({ bearerToken })).rejects.toMatchObject({ code: 401 })
+    expect(faults).toEqual([`${issuer.url} calls itself "https://else.example"`])
+  })
+
+  test('every token, where the issuer has a certificate that nobody trusts', async () => {
+    const other = await startOidcIssuer()
+    const bearerToken = await token()
+    await expect(authenticator({}, other.ca).authenticate({ bearerToken })).rejects.toMatchObject({ code: 401 })
+    expect(faults).toEqual([expect.stringContaining(issuer.url)])
+    await other[Symbol.asyncDispose]()
+  })
+})
+
+test.each(['not-a-token', 'a.b.c'])('%s is the business of other authenticators', async (bearerToken) => {
+  expect(await authenticator().authenticate({ bearerToken })).toBeUndefined()
+})
+
+test('keys are fetched once, and again when the issuer has changed them, but not at the wish of strangers', async () => {
+  const own = authenticator()
+  issuer.asked.length = 0
+  await Promise.all([1, 2, 3].map(async (n) => own.authenticate({ bearerToken: await token({ jti: `${n}` }) })))
+  expect(issuer.asked).toEqual(['/.well-known/openid-configuration', '/keys'])
+  const unknown = await token({}, { kid: 'made-up' })
+  for (let i = 0; i < 3; i++) {
+    await expect(own.authenticate({ bearerToken: unknown })).rejects.toMatchObject({ code: 401 })
+  }
+  expect(issuer.asked).toHaveLength(2)
+  await issuer.rotate()
+  await clock.advance(10_000)
+  expect(await own.authenticate({ bearerToken: await token() })).toBeDefined()
+  expect(issuer.asked).toHaveLength(4)
+})

@@ -1,0 +1,134 @@
+/** Flags of `borough up` about who asks: an OpenID Connect issuer, a proxy in front. Named as kube-apiserver's. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Config } from '../app/config.ts'
+import { proxyHeaders as headers, idTokenAlgorithms, type OidcConfig, readAuthorities } from '../app/identity-config.ts'
+
+export interface IdentityFlags {
+  readonly oidcIssuerUrl?: string
+  readonly oidcClientId?: string
+  readonly oidcUsernameClaim: string
+  readonly oidcUsernamePrefix?: string
+  readonly oidcGroupsClaim?: string
+  readonly oidcGroupsPrefix: string
+  readonly oidcRequiredClaim: ReadonlyMap<string, string>
+  readonly oidcCaFile?: string
+  readonly oidcSigningAlgs: OidcConfig['algorithms']
+  readonly requestheaderClientCaFile?: string
+  readonly requestheaderAllowedNames: readonly string[]
+  readonly requestheaderUsernameHeaders: readonly string[]
+  readonly requestheaderUidHeaders: readonly string[]
+  readonly requestheaderGroupHeaders: readonly string[]
+  readonly requestheaderExtraHeadersPrefix: readonly string[]
+}
+
+export function addIdentityOptions(command: Command): void {
+  const list = (flag: string, text: string, initial: readonly string[]): Option =>
+    new Option(flag, text).argParser(parseList).default(initial, initial.join(',') || 'any')
+  command
+    .option('--oidc-issuer-url <url>', 'take ID tokens of this OpenID Connect issuer', parseIssuer)
+    .option('--oidc-client-id <id>', 'for whom these tokens must be')
+    .option('--oidc-username-claim <claim>', 'what a user is called by', 'sub')
+    .option('--oidc-username-prefix <text>', 'in front of the name; - for nothing; default: the URL and #')
+    .option('--oidc-groups-claim <claim>', 'in which groups a user is')
+    .option('--oidc-groups-prefix <text>', 'in front of each group', '')
+    .addOption(
+      new Option('--oidc-required-claim <key=value>', 'what a token must claim besides; repeatable')
+        .argParser(addClaim)
+        .default(new Map(), 'none'),
+    )
+    .option('--oidc-ca-file <pem>', 'who vouches for the issuer; default: the authorities that Node trusts')
+    .addOption(
+      new Option('--oidc-signing-algs <list>', idTokenAlgorithms.join(', '))
+        .argParser(parseAlgorithms)
+        .default(['RS256'], 'RS256'),
+    )
+    .option('--requestheader-client-ca-file <pem>', 'who vouches for proxies that name the user in headers')
+    .addOption(list('--requestheader-allowed-names <list>', 'common names of such proxies', []))
+    .addOption(list('--requestheader-username-headers <list>', 'where they name the user', headers.usernameHeaders))
+    .addOption(list('--requestheader-uid-headers <list>', 'where they tell its uid', headers.uidHeaders))
+    .addOption(list('--requestheader-group-headers <list>', 'where they name its groups', headers.groupHeaders))
+    .addOption(
+      list('--requestheader-extra-headers-prefix <list>', 'how headers with more begin', headers.extraPrefixes),
+    )
+}
+
+/** Ends the command with one line for what does not go together. */
+export function identityOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc' | 'frontProxy'> {
+  return { ...oidcOf(flags, command), ...frontProxyOf(flags, command) }
+}
+
+function oidcOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc'> {
+  const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId, oidcUsernamePrefix: prefix } = flags
+  if (issuerUrl === undefined && clientId === undefined) return {}
+  if (issuerUrl === undefined || clientId === undefined) {
+    return command.error('borough: --oidc-issuer-url and --oidc-client-id need each other')
+  }
+  return {
+    oidc: {
+      issuerUrl,
+      clientId,
+      usernameClaim: flags.oidcUsernameClaim,
+      ...(prefix === undefined ? {} : { usernamePrefix: prefix === '-' ? '' : prefix }),
+      ...(flags.oidcGroupsClaim === undefined ? {} : { groupsClaim: flags.oidcGroupsClaim }),
+      groupsPrefix: flags.oidcGroupsPrefix,
+      requiredClaims: flags.oidcRequiredClaim,
+      algorithms: flags.oidcSigningAlgs,
+      ...(flags.oidcCaFile === undefined ? {} : { caFile: readable('--oidc-ca-file', flags.oidcCaFile, command).path }),
+    },
+  }
+}
+
+function frontProxyOf(flags: IdentityFlags, command: Command): Pick<Config, 'frontProxy'> {
+  const file = flags.requestheaderClientCaFile
+  if (file === undefined) return {}
+  return {
+    frontProxy: {
+      ca: readable('--requestheader-client-ca-file', file, command).text,
+      allowedNames: flags.requestheaderAllowedNames,
+      usernameHeaders: lower(flags.requestheaderUsernameHeaders),
+      uidHeaders: lower(flags.requestheaderUidHeaders),
+      groupHeaders: lower(flags.requestheaderGroupHeaders),
+      extraPrefixes: lower(flags.requestheaderExtraHeadersPrefix),
+    },
+  }
+}
+
+const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.toLowerCase())
+
+function readable(flag: string, file: string, command: Command): { readonly path: string; readonly text: string } {
+  const path = resolve(file)
+  try {
+    return { path, text: readAuthorities(path) }
+  } catch (error) {
+    return command.error(`borough: ${flag} ${file}: ${error instanceof Error ? error.message : 'it can not be read'}`)
+  }
+}
+
+const parseList = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+function parseIssuer(text: string): string {
+  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') {
+    throw new InvalidArgumentError('It must be an https URL.')
+  }
+  return text
+}
+
+function addClaim(text: string, before: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('It must be like tenant=team-a.')
+  return new Map(before).set(text.slice(0, at), text.slice(at + 1))
+}
+
+function parseAlgorithms(text: string): OidcConfig['algorithms'] {
+  const names = parseList(text)
+  const unknown = names.find((name) => !(idTokenAlgorithms as readonly string[]).includes(name))
+  if (unknown !== undefined || names.length === 0) {
+    throw new InvalidArgumentError(`It must be of ${idTokenAlgorithms.join(', ')}.`)
+  }
+  return names as OidcConfig['algorithms']
+}
