@@ -2,6 +2,7 @@
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serviceManifest } from '../../src/app/populate/manifests.ts'
 import { type Populate, startPopulate } from '../../src/app/populate/populate.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { randomIds } from '../../src/base/ids.ts'
@@ -45,6 +46,26 @@ test.each([
   }
   const starting = start(client as unknown as Client)
   await (refused ? expect(starting).rejects.toThrow('1.21 or newer is needed') : expect(starting).rejects.toBe(beyond))
+})
+
+test('in a pod it is reached by its Service, under the name in its certificate', async () => {
+  await using plane = await startControlPlane(plain)
+  await using populate = await start(plane.client, 'service')
+  const services = { group: '', version: 'v1', resource: 'services' }
+  await plane.client.create(services, serviceManifest('borough-system'))
+  const endpointSlices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }
+  await plane.client.create(endpointSlices, {
+    metadata: {
+      namespace: 'borough-system',
+      name: 'borough-population-x',
+      labels: { 'kubernetes.io/service-name': 'borough-population' },
+    },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['127.0.0.1'] }],
+    ports: [{ name: 'webhooks', port: Number(new URL(populate.url).port), protocol: 'TCP' }],
+  })
+  const { metadata } = await plane.client.create(namespaceResource, { metadata: { name: 'team-a' } })
+  expect(metadata.annotations).toMatchObject({ 'authorization.k8s.io/creator': 'kubernetes-admin' })
 })
 
 describe('on a cluster without templates', () => {
