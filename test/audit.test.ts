@@ -189,3 +189,26 @@ test('a start fails where the log would be open to others, or the policy is wron
   await writeFile(policyPath, 'rules: 1')
   await expect(startControlPlane({ audit: { path, policyPath, maxBytes: 1e6, keep: 1 } })).rejects.toThrow(policyPath)
 })
+
+test('what controllers apply is recorded whole, though they share objects with the server', async () => {
+  const { events } = await recorded(everything, async (plane) => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '1' } }
+    await plane.fetch(
+      ...post('/apis/policy/v1alpha1/namespacetemplates', {
+        metadata: { name: 't' },
+        spec: { namespaces: { nameSelector: { include: ['team'] } }, templates: [object] },
+      }),
+    )
+    await plane.fetch(...post('/api/v1/namespaces', { metadata: { name: 'team' } }))
+  })
+  const applied = events.find(
+    (e) => e.stage === 'ResponseComplete' && e.verb === 'patch' && e.objectRef?.name === 'one',
+  )
+  expect(applied?.user.username).toBe('system:serviceaccount:kube-system:namespace-template-controller')
+  expect(applied?.requestObject).toMatchObject({ kind: 'ConfigMap', data: { a: '1' } })
+  expect(applied?.responseObject).toMatchObject({
+    kind: 'ConfigMap',
+    data: { a: '1' },
+    metadata: { namespace: 'team' },
+  })
+})

@@ -72,6 +72,23 @@ describe('refused when it is written, with the field', () => {
     )
   })
 
+  test('everything that is wrong, at once', async () => {
+    const status = await refusal(
+      world.template(
+        't',
+        [good, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' } }, configMap('X_Y'), { kind: 'ConfigMap' }],
+        { rollout: { maxPrune: 'x' } },
+      ),
+    )
+    expect(status.details?.causes?.map((c) => c.field)).toEqual([
+      'spec.rollout.maxPrune',
+      'spec.templates[1].kind',
+      'spec.templates[3].apiVersion',
+      'spec.templates[3].metadata.name',
+      'spec.templates[2].metadata.name',
+    ])
+  })
+
   test('a name clash between templates', async () => {
     await world.template('a', [good])
     const status = await refusal(world.template('b', [configMap('other'), good]))

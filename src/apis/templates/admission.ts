@@ -69,11 +69,15 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
     async validate(a) {
       if (!isTemplateType(a.type)) return
       const template = a.object as NamespaceTemplate
-      const errors = [...templateErrors(template, deps), ...clashes(template, deps)]
-      if (errors.length > 0) throw invalid(a.type, a.name, errors)
       const old = a.oldObject as NamespaceTemplate | undefined
-      if (old !== undefined && JSON.stringify(old.spec) === JSON.stringify(template.spec)) return
-      checkObjects(a, template, old, deps)
+      const isNew = old === undefined || JSON.stringify(old.spec) !== JSON.stringify(template.spec)
+      const errors = [
+        ...templateErrors(template, deps),
+        ...clashes(template, deps),
+        ...(isNew ? objectErrors(a, template, old, deps) : []),
+      ]
+      if (errors.length > 0) throw invalid(a.type, a.name, errors)
+      if (!isNew) return
       const lacks = lackingRights(deps, a.user, template)
       if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
     },
@@ -81,19 +85,23 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
 }
 
 /** Objects that a change brings or changes: one that was accepted before stands in nobody's way. */
-function checkObjects(
+function objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
   old: NamespaceTemplate | undefined,
   { findKind, checkObject }: TemplateAdmissionDeps,
-): void {
+): FieldError[] {
   const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
   const errors: FieldError[] = []
   for (const [i, object] of (template.spec?.templates ?? []).entries()) {
     if (accepted.has(JSON.stringify(object))) continue
     const field = `spec.templates[${i}]`
-    const { apiVersion = '', kind = '' } = object as Partial<KubeObject>
-    if (findKind(apiVersion, kind) === undefined) {
+    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
+    // What is wrong with these is told already.
+    if (!apiVersion || !kind || !metadata?.name) continue
+    const served = findKind(apiVersion, kind)
+    if (served?.namespaced === false) continue
+    if (served === undefined) {
       const consequence =
         template.spec?.failurePolicy === 'Ignore'
           ? 'namespaces do without it until there is one'
@@ -105,7 +113,7 @@ function checkObjects(
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
     errors.push(...found.errors.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })))
   }
-  if (errors.length > 0) throw invalid(a.type, a.name, errors)
+  return errors
 }
 
 const causeOf = ({ field, message }: Lack): StatusCause => ({ reason: 'FieldValueForbidden', message, field })
