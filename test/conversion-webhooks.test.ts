@@ -3,7 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { KubeObject } from '../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, definitionsPath, install, objectOf, uninstall } from './support/definitions.ts'
-import { type ConversionServer, startConversionServer } from './support/webhook-server.ts'
+import {
+  type ConversionServer,
+  patchReply,
+  startConversionServer,
+  startWebhookServer,
+} from './support/webhook-server.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
 /** v1 has hostPort `h:p`; v2 has host and port. */
@@ -327,6 +332,31 @@ describe('the stored version', () => {
     )
     await wire.must('DELETE', '/api/v1/namespaces/going')
     expect((await gone).at(-1)?.type).toBe('DELETED')
+  })
+})
+
+describe('admission webhooks', () => {
+  it('see the version that their rules name', async () => {
+    await using hooks = await startWebhookServer()
+    const configurations = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'
+    await wire.must('POST', configurations, {
+      metadata: { name: 'v1' },
+      webhooks: [
+        {
+          name: 'ports.ex.io',
+          clientConfig: { url: `${hooks.url}/ports`, caBundle: hooks.caBundle },
+          rules: [{ operations: ['*'], apiGroups: ['ex.io'], apiVersions: ['v1'], resources: ['routes'] }],
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      ],
+    })
+    hooks.answer = () => patchReply({ op: 'replace', path: '/hostPort', value: 'changed:443' })
+    const made = await wire.must('POST', at('v2'), route('v2', 'a', { host: 'h', port: '80' }))
+    expect(hooks.received[0]?.review.request.object).toMatchObject({ apiVersion: 'ex.io/v1', hostPort: 'h:80' })
+    expect(made).toMatchObject({ apiVersion: 'ex.io/v2', host: 'changed', port: '443' })
+    expect((await wire.must('GET', `${at('v1')}/a`))['hostPort']).toBe('changed:443')
+    await wire.must('DELETE', `${configurations}/v1`)
   })
 })
 

@@ -632,6 +632,39 @@ describe('a mutating webhook', () => {
     expect(made['data']).toEqual({ a: 'x', b: 'webhook' })
   })
 
+  it('of a custom resource works while the stored version moves', async () => {
+    const schema = { openAPIV3Schema: objectOf({ data: { type: 'object', additionalProperties: { type: 'string' } } }) }
+    const version = (name: string, storage: boolean) => ({ name, served: true, storage, schema })
+    const versions = [version('v1', true), version('v2', false)]
+    await install(plane, definition({ plural: 'movers', kind: 'Mover', versions }))
+    const rules = [
+      { operations: ['CREATE', 'UPDATE'], apiGroups: ['ex.io'], apiVersions: ['v1'], resources: ['movers'] },
+    ]
+    await configure('mutating', 'a', hook('first', { rules }))
+    server.answer = (q) => {
+      const data = q.object?.['data'] as Record<string, string> | undefined
+      const at = `by-${q.operation.toLowerCase()}`
+      return data === undefined
+        ? { allowed: true }
+        : patchReply({ op: 'add', path: `/data/${at}`, value: q.resource.version })
+    }
+    const at = (v: string) => `/apis/ex.io/${v}/namespaces/team-a/movers`
+    const mover = { apiVersion: 'ex.io/v2', kind: 'Mover', metadata: { name: 'm' }, data: { own: 'yes' } }
+    expect((await wire.must('POST', at('v2'), mover))['data']).toEqual({ own: 'yes', 'by-create': 'v1' })
+    expect(lastQuestion()).toMatchObject({
+      requestResource: { version: 'v2' },
+      object: { apiVersion: 'ex.io/v1', kind: 'Mover' },
+    })
+    const moved = [version('v1', false), version('v2', true)]
+    const place = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/movers.ex.io'
+    await wire.must('PATCH', place, { spec: { versions: moved } }, 'application/merge-patch+json')
+    const changed = await wire.must('PATCH', `${at('v2')}/m`, { data: { own: 'more' } }, 'application/merge-patch+json')
+    expect(changed).toMatchObject({ apiVersion: 'ex.io/v2' })
+    expect(changed['data']).toEqual({ own: 'more', 'by-create': 'v1', 'by-update': 'v1' })
+    expect(lastQuestion()).toMatchObject({ oldObject: { apiVersion: 'ex.io/v1' }, object: { apiVersion: 'ex.io/v1' } })
+    expect((await wire.must('GET', `${at('v1')}/m`))['data']).toEqual(changed['data'])
+  })
+
   const faults = [
     {
       name: 'a patch that does not apply',
