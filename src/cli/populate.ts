@@ -64,7 +64,7 @@ Examples:
     )
     .action(async (flags: PopulateFlags) => {
       if (flags.filename.length > 0 && !flags.printManifests)
-        command.error('borough: --filename needs --print-manifests')
+        command.error('--filename needs --print-manifests')
       if (flags.printManifests) {
         const { printManifests } = await import('./print-manifests.ts')
         return printManifests(flags)

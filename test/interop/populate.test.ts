@@ -225,3 +225,15 @@ test('what is in deploy/ is what the code makes', async () => {
   expect(files.size).toBe(6)
   for (const [name, text] of files) expect(await readFile(`${root}deploy/${name}`, 'utf8'), name).toBe(text)
 })
+
+test.each([
+  { given: ['--kubeconfig', '/nowhere'], says: "borough: /nowhere can't be read: " },
+  { given: ['--filename', 'templates/'], says: 'borough: --filename needs --print-manifests' },
+  { given: ['--webhook-url', 'http://host'], says: 'It must be https://host[:port][/path].' },
+  { given: ['--print-manifests', '--filename', '/nowhere'], says: '/nowhere' },
+])('borough populate $given ends with one line', async ({ given, says }) => {
+  const ran = await borough(['populate', ...given])
+  expect(ran).toMatchObject({ code: 1, stdout: '' })
+  expect(ran.stderr).toContain(says)
+  expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1)
+})
