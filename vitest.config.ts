@@ -9,6 +9,10 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@borough\/borough$/, replacement: source('') },
+      {
+        find: '@borough/borough/client/remote',
+        replacement: fileURLToPath(new URL('src/client/remote.ts', import.meta.url)),
+      },
       { find: /^@borough\/borough\/(client|initializer|testing)$/, replacement: source('$1/') },
     ],
   },

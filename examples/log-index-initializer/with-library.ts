@@ -3,20 +3,18 @@
  *
  *   KUBECONFIG=… LOG_SERVICE=http://127.0.0.1:9200 node with-library.ts
  */
+import { openRemote } from '@borough/borough/client/remote'
 import { InitializationFailed, runInitializer } from '@borough/borough/initializer'
-import { KubeConfig } from '@kubernetes/client-node'
-import { clientOf } from './client.ts'
 import { provisionIndex, Refused } from './provision.ts'
 
 const service = process.env['LOG_SERVICE'] ?? 'http://127.0.0.1:9200'
-const config = new KubeConfig()
-config.loadFromDefault()
+const { client } = openRemote({ userAgent: 'log-index-initializer' })
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
 await runInitializer({
   name: 'log-index.example.com',
-  client: clientOf(config),
+  client,
   signal: stop.signal,
   async initialize({ metadata }, _client, { signal, progress }) {
     try {

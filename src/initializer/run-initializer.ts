@@ -58,6 +58,7 @@ export interface InitializerOptions {
 }
 
 const defaultConcurrency = 8
+const hourMs = 3_600_000
 /** Others may label or annotate the namespace meanwhile; each time it is read again. More often than this is no accident. */
 const maxConflicts = 10
 
@@ -156,11 +157,14 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
     },
   }
   const workers = options.concurrency ?? defaultConcurrency
-  await runController(
-    { name: initializer, workers, sources: [source], reconciler: { reconcile } },
-    { clock, log },
-    signal,
-  )
+  const controller = { name: initializer, workers, sources: [source], reconciler: { reconcile } }
+  // Timers of a clock let the process end. This one has work until it is told to stop, also while no server is there.
+  const alive = setInterval(() => {}, hourMs)
+  try {
+    await runController(controller, { clock, log }, signal)
+  } finally {
+    clearInterval(alive)
+  }
 }
 
 const withoutFirst = ({ spec }: Namespace): { pending: { name: string }[] } => ({
