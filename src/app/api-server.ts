@@ -7,6 +7,7 @@ import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
 import type { Authorizer, AuthzAttributes } from '../authz/authz.ts'
 import { forbiddenError } from '../authz/forbidden.ts'
+import type { AskElsewhere } from '../authz/webhook-authorizer.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
@@ -53,6 +54,8 @@ import type { Core } from './wire.ts'
 export interface ApiServerDeps {
   readonly core: Core
   readonly authenticate: Authenticate
+  /** Who else may allow a request. */
+  readonly askElsewhere: AskElsewhere | undefined
   readonly documents: Omit<DocumentsDeps, 'discovery'>
   /** `host:port`, for the discovery document. */
   readonly serverAddress: () => string
@@ -74,6 +77,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   })
   const authorization: AuthorizeOptions = {
     decide: (attributes) => authorizer.authorize(attributes),
+    askElsewhere: deps.askElsewhere,
     refuse: refusalWith(core),
     ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
     refresh: async () => {

@@ -7,6 +7,7 @@ import { type Log, silentLog } from '../base/log.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 
 import type { RelayPort } from '../storage/relay-port.ts'
+import type { AuthorizationWebhookConfig } from './authorization-webhook.ts'
 import type { OidcConfig } from './identity-config.ts'
 
 export type StorageChoice =
@@ -75,6 +76,8 @@ export interface Config {
   readonly oidc?: OidcConfig
   /** Absent = headers name nobody. */
   readonly frontProxy?: FrontProxy
+  /** Absent = RBAC alone says who may do what. */
+  readonly authorizationWebhook?: AuthorizationWebhookConfig
   readonly anonymous: boolean
   /** Absent = no audit log. */
   readonly audit?: AuditConfig

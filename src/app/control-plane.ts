@@ -22,6 +22,7 @@ import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
 import { openAudit } from './audit.ts'
 import { openAuthenticators } from './authenticators.ts'
+import { openAuthorizationWebhook } from './authorization-webhook.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
@@ -91,6 +92,8 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     ids,
     find,
   })
+  const { authorizationWebhook } = config
+  const askElsewhere = authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
   const chain = authenticatorChain(await openAuthenticators(config, pki.caCert, tokens), {
     anonymous: config.anonymous,
   })
@@ -119,6 +122,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   const serve = createApiServer({
     core,
     authenticate: (credentials) => chain.authenticate(credentials),
+    askElsewhere,
     serverAddress: () => address,
     documents: {
       health: {
@@ -145,6 +149,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     audit,
     reviews: reviewHandlers({
       authorizer: core.authorizer,
+      askElsewhere,
       authenticate: (credentials) => chain.authenticate(credentials),
       tokens,
       audiences: [serviceAccountIssuer],

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../app/config.ts'
 import { proxyHeaders as headers, idTokenAlgorithms, type OidcConfig, readAuthorities } from '../app/identity-config.ts'
+import { parseDurationMs } from './duration.ts'
 
 export interface IdentityFlags {
   readonly oidcIssuerUrl?: string
@@ -51,6 +52,49 @@ export function addIdentityOptions(command: Command): void {
     .addOption(
       list('--requestheader-extra-headers-prefix <list>', 'how headers with more begin', headers.extraPrefixes),
     )
+}
+
+const minuteMs = 60_000
+
+/** A service beside RBAC that may allow requests. */
+export function addAuthorizationOptions(command: Command): void {
+  command
+    .option('--authorization-webhook-config-file <kubeconfig>', 'ask this service what RBAC does not allow')
+    .option(
+      '--authorization-webhook-cache-authorized-ttl <duration>',
+      'how long its yes holds',
+      parseDurationMs,
+      5 * minuteMs,
+    )
+    .option(
+      '--authorization-webhook-cache-unauthorized-ttl <duration>',
+      'how long its no holds',
+      parseDurationMs,
+      minuteMs / 2,
+    )
+}
+
+export interface AuthorizationFlags {
+  readonly authorizationWebhookConfigFile?: string
+  readonly authorizationWebhookCacheAuthorizedTtl: number
+  readonly authorizationWebhookCacheUnauthorizedTtl: number
+  readonly listOwnNamespaces: boolean
+}
+
+export function authorizationOf(flags: AuthorizationFlags, command: Command): Pick<Config, 'authorizationWebhook'> {
+  const file = flags.authorizationWebhookConfigFile
+  if (file === undefined) return {}
+  // Which namespaces are somebody's own can only be told from rights that are known beforehand.
+  if (flags.listOwnNamespaces) {
+    command.error('borough: --list-own-namespaces can not be used with --authorization-webhook-config-file')
+  }
+  return {
+    authorizationWebhook: {
+      kubeconfigPath: resolve(file),
+      allowedForMs: flags.authorizationWebhookCacheAuthorizedTtl,
+      deniedForMs: flags.authorizationWebhookCacheUnauthorizedTtl,
+    },
+  }
 }
 
 /** Ends the command with one line for what does not go together. */

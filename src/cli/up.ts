@@ -4,11 +4,19 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
 import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
 import { isDns1123Label } from '../kube/names.ts'
-import { addIdentityOptions, type IdentityFlags, identityOf } from './identity-flags.ts'
+import { parseDurationMs } from './duration.ts'
+import {
+  type AuthorizationFlags,
+  addAuthorizationOptions,
+  addIdentityOptions,
+  authorizationOf,
+  type IdentityFlags,
+  identityOf,
+} from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface UpFlags extends EtcdFlags, IdentityFlags {
+interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
@@ -64,6 +72,7 @@ export function addUpCommand(program: Command): void {
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
   addIdentityOptions(command)
+  addAuthorizationOptions(command)
   command
     .option('--audit-log <file>', 'record who did what here, as JSON lines; readable by you alone')
     .option(
@@ -155,6 +164,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
     anonymous: flags.anonymousAuth,
     ...identityOf(flags, command),
+    ...authorizationOf(flags, command),
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
     population: flags.population,
@@ -205,12 +215,6 @@ function addServiceAddress(text: string, before: Config['serviceAddresses']): Co
     throw new InvalidArgumentError('It must be like team-a/hooks=127.0.0.1:8443 or team-a/hooks:443=127.0.0.1:8443.')
   }
   return new Map(before).set(service, { host: address ?? name, port: Number(port) })
-}
-
-function parseDurationMs(text: string): number {
-  const match = /^(\d+)(ms|s|m)$/.exec(text)
-  if (match === null) throw new InvalidArgumentError('It must be a number with a unit: 500ms, 30s, 2m.')
-  return Number(match[1]) * { ms: 1, s: 1000, m: 60_000 }[match[2] as 'ms' | 's' | 'm']
 }
 
 function parseUrl(text: string): string {

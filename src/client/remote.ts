@@ -11,6 +11,7 @@ import { parse } from 'yaml'
 import type { Client } from './client.ts'
 import { httpsTransport, type RequestCredentials } from './https-transport.ts'
 import { RestClient } from './rest-client.ts'
+import type { Transport } from './transport.ts'
 
 export interface RemoteOptions {
   /** Absent = `$KUBECONFIG`, `~/.kube/config`, or the account of the pod that this runs in. */
@@ -22,6 +23,7 @@ export interface RemoteOptions {
 
 export interface Remote {
   readonly client: Client
+  readonly transport: Transport
   /** `https://127.0.0.1:6443` */
   readonly server: string
   /** Of the context, where it names one. */
@@ -58,6 +60,7 @@ export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions
   })
   return {
     client: new RestClient({ transport, userAgent }),
+    transport,
     server: cluster.server,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
   }

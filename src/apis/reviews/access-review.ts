@@ -4,6 +4,7 @@
  * @see k8s.io/kubernetes/pkg/{registry,apis}/authorization v1.36
  */
 import type { Authorizer, AuthzAttributes } from '../../authz/authz.ts'
+import type { AskElsewhere } from '../../authz/webhook-authorizer.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { badRequest, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
@@ -18,12 +19,16 @@ export interface AccessReviews {
   readonly selfRules: ReviewHandler
 }
 
-export function accessReviews(authorizer: Authorizer): AccessReviews {
-  const answered = (question: KubeObject, user: UserInfo): KubeObject => {
+/** `askElsewhere`: of what `authorizer` does not allow. */
+export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewhere): AccessReviews {
+  const answered = async (question: KubeObject, user: UserInfo): Promise<KubeObject> => {
     const spec = specOf(question)
     const { faults, ...selectors } = readSelectors(spec.resourceAttributes ?? {})
     const asked = attributesOf(spec, user)
-    const { allowed, reason } = authorizer.authorize(asked.path === undefined ? { ...asked, ...selectors } : asked)
+    const attributes = asked.path === undefined ? { ...asked, ...selectors } : asked
+    const own = authorizer.authorize(attributes)
+    const elsewhere = own.allowed || askElsewhere === undefined ? own : await askElsewhere(attributes)
+    const { allowed, reason } = elsewhere.allowed || own.reason === '' ? elsewhere : own
     const evaluationError = faults.join('; ')
     return {
       ...question,

@@ -1,6 +1,7 @@
 /** Which resource is answered by which handler: what the create verb looks up instead of a store. */
 import type { TokenIssuer, TokenObjectLookup } from '../../authn/tokens.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import type { AskElsewhere } from '../../authz/webhook-authorizer.ts'
 import type { Clock } from '../../base/clock.ts'
 import { accessReviews } from './access-review.ts'
 import { selfSubjectReview, tokenReview } from './identity-review.ts'
@@ -9,6 +10,8 @@ import type { AuthenticateToken, ReviewHandler } from './types.ts'
 
 export interface ReviewDeps {
   readonly authorizer: Authorizer
+  /** Asked of what the authorizer does not allow. */
+  readonly askElsewhere?: AskElsewhere | undefined
   /** By the whole chain. */
   readonly authenticate: AuthenticateToken
   readonly tokens: TokenIssuer
@@ -27,13 +30,14 @@ export interface ReviewHandlers {
 
 export function reviewHandlers({
   authorizer,
+  askElsewhere,
   authenticate,
   tokens,
   audiences,
   find,
   clock,
 }: ReviewDeps): ReviewHandlers {
-  const access = accessReviews(authorizer)
+  const access = accessReviews(authorizer, askElsewhere)
   const audiencesOf = (token: string): readonly string[] | undefined => tokens.audiencesOf(token)
   return {
     kinds: new Map([

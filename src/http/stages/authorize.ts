@@ -9,6 +9,8 @@ export interface AuthorizeOptions {
    * older than their request. False = nothing new, the refusal stands.
    */
   readonly refresh: () => Promise<boolean>
+  /** Asked of what would be refused: somebody else may allow it. */
+  readonly askElsewhere?: ((attributes: AuthzAttributes) => Promise<AuthzDecision>) | undefined
   /**
    * Asked of what would be refused: the reason to let it go on all the same, with what the caller may get one by one
    * (`RequestContext.onlyOwn`).
@@ -49,9 +51,14 @@ export async function requireAuthorized(
   if (!decision.allowed) throw options.refuse(attributes, decision, context)
 }
 
-async function decided({ decide, refresh }: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {
-  const decision = decide(attributes)
-  return !decision.allowed && attributes.path === undefined && (await refresh()) ? decide(attributes) : decision
+async function decided(options: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {
+  const { decide, refresh, askElsewhere } = options
+  let decision = decide(attributes)
+  if (decision.allowed) return decision
+  if (attributes.path === undefined && (await refresh())) decision = decide(attributes)
+  if (decision.allowed || askElsewhere === undefined) return decision
+  const elsewhere = await askElsewhere(attributes)
+  return elsewhere.allowed || decision.reason === '' ? elsewhere : decision
 }
 
 export function attributesOf({ info, user }: RequestContext): AuthzAttributes {
