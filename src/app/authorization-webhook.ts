@@ -1,5 +1,6 @@
 /** The authorization webhook of a configuration: where a kubeconfig says, with the credentials it says. */
-import { type AskElsewhere, WebhookAuthorizer } from '../authz/webhook-authorizer.ts'
+import type { AskElsewhere } from '../authz/authz.ts'
+import { WebhookAuthorizer } from '../authz/webhook-authorizer.ts'
 import type { Clock } from '../base/clock.ts'
 import type { JsonValue } from '../kube/types.ts'
 

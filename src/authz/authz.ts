@@ -35,6 +35,9 @@ export interface AuthzDecision {
   readonly reason: string
 }
 
+/** Asks whoever decides beyond RBAC. @throws StatusError InternalError if there is no answer, as upstream */
+export type AskElsewhere = (attributes: AuthzAttributes) => Promise<AuthzDecision>
+
 export interface ResourceRule {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]

@@ -22,9 +22,6 @@ export interface WebhookAuthorizerOptions {
   readonly deniedForMs: number
 }
 
-/** Asks whoever decides beyond RBAC. @throws StatusError InternalError if there is no answer, as upstream */
-export type AskElsewhere = (attributes: AuthzAttributes) => Promise<AuthzDecision>
-
 interface Remembered {
   readonly decision: AuthzDecision
   readonly untilMs: number

@@ -3,8 +3,7 @@
  * SelfSubjectRulesReview. Whether what is asked about exists plays no part.
  * @see k8s.io/kubernetes/pkg/{registry,apis}/authorization v1.36
  */
-import type { Authorizer, AuthzAttributes } from '../../authz/authz.ts'
-import type { AskElsewhere } from '../../authz/webhook-authorizer.ts'
+import type { AskElsewhere, Authorizer, AuthzAttributes } from '../../authz/authz.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { badRequest, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/types.ts'

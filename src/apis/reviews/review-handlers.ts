@@ -1,7 +1,6 @@
 /** Which resource is answered by which handler: what the create verb looks up instead of a store. */
 import type { TokenIssuer, TokenObjectLookup } from '../../authn/tokens.ts'
-import type { Authorizer } from '../../authz/authz.ts'
-import type { AskElsewhere } from '../../authz/webhook-authorizer.ts'
+import type { AskElsewhere, Authorizer } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
 import { accessReviews } from './access-review.ts'
 import { selfSubjectReview, tokenReview } from './identity-review.ts'

@@ -62,8 +62,10 @@ export function declaredObject(
   minSize = 2,
   spell: (name: string) => string | undefined = escapeName,
 ): DeclaredType {
-  const byJsonName =
-    fields instanceof Map ? (fields as ReadonlyMap<string, DeclaredType>) : new Map(Object.entries(fields))
+  const byJsonName: ReadonlyMap<string, DeclaredType> =
+    fields instanceof Map
+      ? (fields as ReadonlyMap<string, DeclaredType>)
+      : new Map(Object.entries(fields as Readonly<Record<string, DeclaredType>>))
   const escaped = [...byJsonName].flatMap(([jsonName, type]) => {
     const spelled = spell(jsonName)
     return spelled === undefined ? [] : [[spelled, { jsonName, type }] as const]

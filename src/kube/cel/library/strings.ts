@@ -8,7 +8,6 @@ import { ArrayList, CelError, type CelList } from '../values.ts'
 import { formatText } from './format-text.ts'
 
 /** Most texts have no characters beyond one UTF-16 unit, and need no list of characters. */
-// eslint-disable-next-line no-control-regex
 const isPlain = (text: string): boolean => !/[\ud800-\udfff]/.test(text)
 
 const slice = (text: string, from: number, to: number): string =>
