@@ -244,7 +244,7 @@ class System implements AsyncDisposable {
   }
 }
 
-const patienceMs = 8000
+const patienceMs = 20_000
 const sorted = (record: Record<string, string>): unknown => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
 
 type Step = (system: System) => Promise<void>

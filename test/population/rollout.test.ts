@@ -112,6 +112,17 @@ describe('waves', () => {
     expect(await holders(names, 'one', '2')).toEqual(names)
   })
 
+  test('pauseOnFailure goes on when the namespace that failed is deleted', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
+    await world.namespaces(3)
+    for (const name of ['ns-0', 'ns-1', 'ns-2']) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await world.edit('t', { templates: [configMap('one'), configMap('two')] })
+    const paused = await world.status('t', (s) => s['failed'] === 1 && s['waiting'] === 2)
+    const failed = (paused['failures'] as JsonObject[])[0]?.['namespace']
+    await world.admin.delete(namespaceResource, { name: String(failed) })
+    await world.status('t', (s) => s['matched'] === 2 && s['failed'] === 1 && s['waiting'] === 1)
+  })
+
   test('pauseOnFailure lets go on who edits the template', async () => {
     await world.template('t', [configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
     await world.namespaces(3)

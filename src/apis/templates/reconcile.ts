@@ -71,8 +71,8 @@ export function populationControllers({ client, clock, events, onError }: Popula
     return n
   }
   const forgetNamespace = (name: string): void => {
-    rollouts.forgetNamespace(name)
     for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
+    rollouts.forgetNamespace(name)
   }
 
   const namespaces = new Informer({

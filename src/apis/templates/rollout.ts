@@ -94,10 +94,12 @@ export class Rollouts {
     return this.#states.get(template)?.waiting.size ?? 0
   }
 
+  /** It has gone, and its failures are out of the ledger: whoever waited for its place may have it. */
   forgetNamespace(namespace: string): void {
-    for (const { busy, waiting } of this.#states.values()) {
-      busy.delete(namespace)
-      waiting.delete(namespace)
+    for (const state of this.#states.values()) {
+      state.busy.delete(namespace)
+      state.waiting.delete(namespace)
+      this.#wake(state)
     }
   }
 
