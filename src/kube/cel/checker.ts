@@ -80,7 +80,9 @@ class Checker {
   readonly #namespaced = new Set<number>()
   readonly #used = new Set<string>()
   readonly #scopes: Map<string, CelType>[] = []
-  #bound = new Map<string, CelType>()
+  readonly #bound = new Map<string, CelType>()
+  /** What was bound, in order: to be taken back where something does not fit after all. */
+  readonly #trail: string[] = []
   #params = 0
 
   constructor(context: CheckContext) {
@@ -396,9 +398,9 @@ class Checker {
   }
 
   #allAssignable(given: readonly CelType[], wanted: readonly CelType[]): boolean {
-    const before = new Map(this.#bound)
+    const since = this.#trail.length
     if (given.every((type, i) => this.#unify(type, wanted[i] ?? dynType))) return true
-    this.#bound = before
+    for (const name of this.#trail.splice(since)) this.#bound.delete(name)
     return false
   }
 
@@ -423,6 +425,7 @@ class Checker {
     if (type.kind === 'param' && type.name === param.name) return true
     if (mentions(type, param.name)) return false
     this.#bound.set(param.name, type)
+    this.#trail.push(param.name)
     return true
   }
 }

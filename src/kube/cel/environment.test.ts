@@ -203,6 +203,22 @@ function threadMs(): number {
   return (user + system) / 1000
 }
 
+describe('nothing is said without end, nor compiled', () => {
+  const large: readonly (readonly [name: string, source: string])[] = [
+    ['lists of nothing', `[${'[],'.repeat(24_000)}[]]`],
+    ['names that are not there', `${'x && '.repeat(19_000)}x`],
+    ['maps', `{${Array.from({ length: 8_000 }, (_, i) => `'${i}':[]`).join(',')}}`],
+    ['selections', `self${'.a'.repeat(240)}`],
+    ['macros in macros', `${'[1].all(a, '.repeat(60)}true${')'.repeat(60)}`],
+  ]
+  it.each(large)('%s', (_, source) => {
+    const started = threadMs()
+    const { problem = '' } = compile(source, { self: declaredDyn })
+    expect(problem.length).toBeLessThan(200_000)
+    expect(threadMs() - started).toBeLessThan(700)
+  })
+})
+
 describe('no expression can go on for ever', () => {
   const list = `[${Array(200).fill('1').join(',')}]`
   const costly: readonly (readonly [name: string, source: string])[] = [

@@ -100,10 +100,23 @@ export function compile(source: string, variables: Variables, types?: ReadonlyMa
 /** A variable of which nothing is known before it is there. */
 export const dynVariable: DeclaredType = declaredDyn
 
+/** A long line is printed with each fault: neither many nor long ones may make a message without end. */
+const maxFaults = 100
+const maxFaultCharacters = 64 * 1024
+
 /** In the order of their places; the same one at the same place once. */
 function printFaults(faults: readonly Fault[], source: string): string {
-  const texts = faults.toSorted((a, b) => a.offset - b.offset).map((f) => printFault(f, source))
-  return [...new Set(texts)].join('\n')
+  const texts = new Set<string>()
+  let size = 0
+  let left = faults.length
+  for (const fault of faults.toSorted((a, b) => a.offset - b.offset)) {
+    const text = printFault(fault, source)
+    if (texts.size > 0 && (texts.size >= maxFaults || size + text.length > maxFaultCharacters)) break
+    if (!texts.has(text)) size += text.length
+    texts.add(text)
+    left--
+  }
+  return [...texts, ...(left > 0 ? [`${left} more errors were truncated`] : [])].join('\n')
 }
 
 function printFault({ message, offset }: Fault, source: string): string {
