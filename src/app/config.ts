@@ -64,6 +64,8 @@ export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
   readonly dataDir?: string
   readonly storage: StorageChoice
+  /** Which of several processes on one data directory this is; no two that run have the same. */
+  readonly workerSlot?: number
   readonly history: HistoryWindow
   /** Absent = no sockets. */
   readonly listen?: { readonly host: string; readonly port: number }

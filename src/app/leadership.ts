@@ -3,14 +3,14 @@
  * `kube-system/borough-controllers`; alone, this one, at once.
  *
  * A leader that stops gives the lease back when its controllers have ended, and another takes it at once; one that is
- * killed or cut off is followed when its lease lapses.
+ * killed or cut off is followed when its lease lapses, or goes on itself as soon as it is back.
  */
-import { hostname } from 'node:os'
 import { leadWhileElected } from '../controller/leader.ts'
 import { serviceAccountUser } from '../kube/user.ts'
 import { controllerNames } from './catalog.ts'
 import type { Config } from './config.ts'
 import type { ClientFor } from './controllers.ts'
+import { replicaId } from './replica-id.ts'
 import { isShared } from './storage.ts'
 
 export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
@@ -33,7 +33,7 @@ export class Leadership {
 
   /** Runs `work` whenever it is this process's turn, until the signal aborts. */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, ids, log } = this.#config
+    const { clock, ids, log, dataDir, workerSlot } = this.#config
     const onLeading = (leading: boolean): void => {
       this.#leading = leading
     }
@@ -43,12 +43,13 @@ export class Leadership {
       onLeading(true)
       return work(signal)
     }
+    const replica = await replicaId(dataDir, ids)
     const election = {
       client: this.#client(serviceAccountUser('kube-system', account), account),
       clock,
       log,
       lease: controllersLease,
-      identity: `${hostname()}_${ids.uid()}`,
+      identity: workerSlot === undefined ? replica : `${replica}_${workerSlot}`,
       onLeading,
     }
     return leadWhileElected(election, work, signal)

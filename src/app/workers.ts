@@ -17,6 +17,7 @@ import type { RelayPort } from '../storage/relay-port.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Config } from './config.ts'
 import { openKeys } from './open-keys.ts'
+import { replicaId } from './replica-id.ts'
 import { serve } from './serve.ts'
 import { openStorage } from './storage.ts'
 
@@ -29,6 +30,8 @@ export interface Served extends AsyncDisposable {
 /** How long a worker may take to finish what is under way. */
 const stopMs = 12_000
 const replaceAfterMs = 500
+/** Tells a worker which one it is. */
+const slotVariable = 'BOROUGH_WORKER_SLOT'
 
 type FromWorker =
   | { readonly relay: unknown }
@@ -56,7 +59,9 @@ export async function serveWithWorkers(config: Config, count: number): Promise<S
   }
   cluster.setupPrimary({ serialization: 'advanced' })
   const group = opening.use(new WorkerGroup(config, shared))
-  const [first] = await Promise.all(Array.from({ length: count }, () => group.start()))
+  // Made here, so that they all find the same.
+  if (config.dataDir !== undefined) await replicaId(config.dataDir, config.ids)
+  const [first] = await Promise.all(Array.from({ length: count }, (_, i) => group.start(i + 1)))
   if (!first) throw new Error('there must be at least one worker')
   const running = opening.move()
   return { ...first, [Symbol.asyncDispose]: () => running.disposeAsync() }
@@ -73,7 +78,7 @@ export async function serveAsWorker(config: Config): Promise<void> {
   const storage =
     config.storage.engine === 'etcd' ? config.storage : ({ engine: 'relay', port: primaryPort() } as const)
   try {
-    await using server = await serve({ ...config, storage })
+    await using server = await serve({ ...config, storage, workerSlot: Number(process.env[slotVariable]) })
     say({ ready: { url: server.url, adminKubeconfig: server.adminKubeconfig } })
     await enough
   } catch (error) {
@@ -125,8 +130,8 @@ class WorkerGroup implements AsyncDisposable {
   }
 
   /** Resolves when it serves; from then on it is replaced when it dies. */
-  start(): Promise<Ready> {
-    const worker = cluster.fork()
+  start(slot: number): Promise<Ready> {
+    const worker = cluster.fork({ [slotVariable]: String(slot) })
     this.#workers.add(worker)
     if (this.#storage) holdFor(workerPort(worker), this.#storage)
     return new Promise((resolve, reject) => {
@@ -143,7 +148,7 @@ class WorkerGroup implements AsyncDisposable {
       worker.once('exit', (code, signal) => {
         this.#workers.delete(worker)
         reject(new Error(`a worker ended before it served (${signal || code})`))
-        if (served && !this.#stop.signal.aborted) void this.#replace(worker, signal || code)
+        if (served && !this.#stop.signal.aborted) void this.#replace(worker, slot, signal || code)
       })
     })
   }
@@ -153,14 +158,14 @@ class WorkerGroup implements AsyncDisposable {
     await Promise.all([...this.#workers].map((worker) => this.#end(worker)))
   }
 
-  async #replace(dead: Worker, why: string | number): Promise<void> {
+  async #replace(dead: Worker, slot: number, why: string | number): Promise<void> {
     const { log, clock } = this.#config
     log.error({ worker: dead.process.pid, why }, 'a worker died; another takes its place')
     while (!this.#stop.signal.aborted) {
       await sleep(clock, replaceAfterMs, this.#stop.signal)
       if (this.#stop.signal.aborted) return
       try {
-        await this.start()
+        await this.start(slot)
         return
       } catch (error) {
         log.error({ error }, 'a worker could not be started; it is tried again')
