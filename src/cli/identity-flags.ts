@@ -86,7 +86,7 @@ export function authorizationOf(flags: AuthorizationFlags, command: Command): Pi
   if (file === undefined) return {}
   // Which namespaces are somebody's own can only be told from rights that are known beforehand.
   if (flags.listOwnNamespaces) {
-    command.error('borough: --list-own-namespaces can not be used with --authorization-webhook-config-file')
+    command.error('--list-own-namespaces can not be used with --authorization-webhook-config-file')
   }
   return {
     authorizationWebhook: {
@@ -106,7 +106,7 @@ function oidcOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc'> {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId, oidcUsernamePrefix: prefix } = flags
   if (issuerUrl === undefined && clientId === undefined) return {}
   if (issuerUrl === undefined || clientId === undefined) {
-    return command.error('borough: --oidc-issuer-url and --oidc-client-id need each other')
+    return command.error('--oidc-issuer-url and --oidc-client-id need each other')
   }
   return {
     oidc: {
@@ -145,7 +145,7 @@ function readable(flag: string, file: string, command: Command): { readonly path
   try {
     return { path, text: readAuthorities(path) }
   } catch (error) {
-    return command.error(`borough: ${flag} ${file}: ${error instanceof Error ? error.message : 'it can not be read'}`)
+    return command.error(`${flag} ${file}: ${error instanceof Error ? error.message : 'it can not be read'}`)
   }
 }
 

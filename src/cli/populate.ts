@@ -63,8 +63,7 @@ Examples:
   borough populate --uninstall`,
     )
     .action(async (flags: PopulateFlags) => {
-      if (flags.filename.length > 0 && !flags.printManifests)
-        command.error('--filename needs --print-manifests')
+      if (flags.filename.length > 0 && !flags.printManifests) command.error('--filename needs --print-manifests')
       if (flags.printManifests) {
         const { printManifests } = await import('./print-manifests.ts')
         return printManifests(flags)

@@ -33,7 +33,7 @@ export function addEtcdOptions(command: Command, { prefix }: { readonly prefix: 
 /** @throws CommanderError for flags that make no sense together */
 export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Command): StorageChoice {
   if ((flags.etcdCertfile === undefined) !== (flags.etcdKeyfile === undefined)) {
-    command.error('borough: --etcd-certfile and --etcd-keyfile go together')
+    command.error('--etcd-certfile and --etcd-keyfile go together')
   }
   if (named.engine !== 'etcd') return named
   const { endpoints } = named

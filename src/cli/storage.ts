@@ -169,8 +169,7 @@ async function placeOptions(): Promise<PlaceOptions> {
 function storeOf(flags: BackupFlags, command: Command): StorePlace {
   const choice = storageChoice(flags.storage, flags, command)
   if (choice.engine === 'etcd') return { etcd: choice }
-  if (choice.engine === 'memory')
-    command.error('borough: a store in memory ends with its server: there is nothing to read')
+  if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is nothing to read')
   return { dataDir: resolve(flags.dataDir) }
 }
 

@@ -139,13 +139,13 @@ Examples:
     )
     .action(async (flags: UpFlags, command: Command) => {
       if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
-        command.error('borough: --audit-policy needs --audit-log')
+        command.error('--audit-policy needs --audit-log')
       }
       if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
-        command.error('borough: --manifest-path and --manifest-url need --cluster-id')
+        command.error('--manifest-path and --manifest-url need --cluster-id')
       }
       if (flags.workers > 1 && flags.auditLog !== undefined) {
-        command.error('borough: --audit-log is written by one process: --workers 1, or replicas with a log each')
+        command.error('--audit-log is written by one process: --workers 1, or replicas with a log each')
       }
       const { runUp } = await import('./run-up.ts')
       await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json')

@@ -38,7 +38,7 @@ Examples:
   borough why-denied get /metrics --user system:serviceaccount:monitoring:prometheus`,
     )
     .action(async (verb: string, target: string, name: string | undefined, flags: WhyDeniedFlags) => {
-      if (flags.user === undefined && flags.group.length > 0) command.error('borough: --group needs --user')
+      if (flags.user === undefined && flags.group.length > 0) command.error('--group needs --user')
       const { whyDenied } = await import('../apis/rbac/why-denied.ts')
       const { refusalText } = await import('./refusal-text.ts')
       const { client, namespace: usual } = await openFlags(flags, 'why-denied')

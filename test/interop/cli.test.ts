@@ -172,6 +172,27 @@ const rows: readonly Row[] = [
     given: (dir) => up(dir, '--storage', 'etcd://127.0.0.1:1'),
     want: /no etcd endpoint can be reached \(http:\/\/127\.0\.0\.1:1/,
   },
+  {
+    name: 'an issuer without a client',
+    given: (dir) => up(dir, '--oidc-issuer-url', 'https://id.example.com'),
+    want: /^borough: --oidc-issuer-url and --oidc-client-id need each other/,
+  },
+  {
+    name: 'an authority of proxies that is not there',
+    given: (dir) => up(dir, '--requestheader-client-ca-file', join(folder, 'no.pem')),
+    want: /^borough: --requestheader-client-ca-file .*no\.pem: ENOENT/,
+  },
+  {
+    name: 'own namespaces beside a webhook that nobody can ask beforehand',
+    given: (dir) => up(dir, '--list-own-namespaces', '--authorization-webhook-config-file', 'x'),
+    want: /^borough: --list-own-namespaces can not be used with --authorization-webhook-config-file/,
+  },
+  {
+    name: 'an authorization webhook whose kubeconfig is not there',
+    given: (dir) => up(dir, '--authorization-webhook-config-file', join(folder, 'no.kubeconfig')),
+    want: /no\.kubeconfig can't be read/,
+    opened: true,
+  },
   { name: 'a kubeconfig for nobody', given: () => ['kubeconfig'], want: /required option '--user <name>'.*--help/ },
   {
     name: 'a kubeconfig of a server that never was',
@@ -196,7 +217,7 @@ test.each(rows.filter(({ notAsRoot }) => !(notAsRoot && root)))(
     const before = await contentsOf(dir, opened)
     const { code, stdout, stderr } = await borough(args)
     expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^borough: [^\n]+\n$/)
+    expect(stderr).toMatch(/^borough: (?!borough)[^\n]+\n$/)
     expect(stderr).toMatch(want)
     expect(await contentsOf(dir, opened)).toEqual(before)
     await chmod(dir, 0o700)
