@@ -1,4 +1,7 @@
 /** ValidatingAdmissionPolicy, as clients see it: a whole control plane refuses, warns and takes notes. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, install, objectOf } from './support/definitions.ts'
@@ -446,4 +449,36 @@ describe('the check of types', () => {
       expressionWarnings: [{ fieldRef: 'spec.validations[0].expression' }],
     })
   })
+})
+
+it('leaves its annotations and the failures it let through in the audit log', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'borough-policies-'))
+  const path = join(directory, 'audit.log')
+  try {
+    {
+      await using audited = await startControlPlane({ population: false, audit: { path, maxBytes: 1e9, keep: 1 } })
+      const own = new Wire(audited)
+      await own.must('POST', '/api/v1/namespaces', { metadata: { name: 'team-a' } })
+      const spec = {
+        validations: [{ expression: 'false', message: 'no' }],
+        auditAnnotations: [
+          { key: 'keys', valueExpression: "string(size(object.data)) + ' keys'" },
+          { key: 'none', valueExpression: 'null' },
+        ],
+      }
+      await own.must('POST', policies, policy('p.ex.io', spec))
+      await own.must('POST', bindings, binding('b.ex.io', 'p.ex.io', { validationActions: ['Audit'] }))
+      expect((await own.call('POST', maps, map('audited', { a: 'b' }))).status).toBe(201)
+    }
+    const lines = (await readFile(path, 'utf8')).trim().split('\n')
+    const events = lines.map((line) => JSON.parse(line) as { requestURI: string; annotations?: Record<string, string> })
+    const annotations = events.find((e) => e.requestURI === maps)?.annotations ?? {}
+    expect(annotations['p.ex.io/keys']).toBe('1 keys')
+    expect(annotations).not.toHaveProperty('p.ex.io/none')
+    expect(JSON.parse(annotations['validation.policy.admission.k8s.io/validation_failure'] ?? '')).toEqual([
+      { message: 'no', policy: 'p.ex.io', binding: 'b.ex.io', expressionIndex: 0, validationActions: ['Audit'] },
+    ])
+  } finally {
+    await rm(directory, { recursive: true })
+  }
 })
