@@ -585,13 +585,17 @@ describe('a mutating webhook', () => {
     expect((await wire.must('GET', `${maps}/${made.body.metadata.name}`))['data']).toEqual(made.body['data'])
   })
 
-  it('works for the field manager of the request', async () => {
+  it('owns nothing, and what it changes belongs to nobody new', async () => {
     await configure('mutating', 'a', hook('first'))
-    server.answer = () => patchReply({ op: 'add', path: '/data', value: { added: 'yes' } })
+    server.answer = () => patchReply({ op: 'add', path: '/data/added', value: 'yes' })
     const made = await create({ data: { own: 'yes' } }, '?fieldManager=me')
-    expect(made.body.metadata.managedFields).toMatchObject([
-      { manager: 'me', operation: 'Update', fieldsV1: { 'f:data': { 'f:added': {} } } },
-    ])
+    expect(made.body['data']).toEqual({ own: 'yes', added: 'yes' })
+    const owned = { manager: 'me', operation: 'Update', fieldsV1: { 'f:data': { '.': {}, 'f:own': {} } } }
+    expect(made.body.metadata.managedFields).toEqual([expect.objectContaining(owned)])
+    server.answer = () => patchReply({ op: 'replace', path: '/metadata/managedFields', value: [{ manager: 'x' }] })
+    const broken = await create({ data: { own: 'yes' } }, '?fieldManager=me')
+    expect(broken.body.metadata.managedFields).toEqual([expect.objectContaining(owned)])
+    expect(broken.headers.get('warning')).toContain('.metadata.managedFields was in an invalid state after admission')
   })
 
   it('is followed by defaults, and its work is validated', async () => {

@@ -14,6 +14,7 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { type Entry, maxValueBytes, type Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
+import { withManagers } from './admitted-managers.ts'
 import { hasStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
@@ -73,7 +74,7 @@ function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
   return { ...object, metadata }
 }
 
-/** Field tracking, then mutating admission; what admission changed belongs to the same manager. */
+/** Field tracking, then mutating admission; what admission changed belongs to nobody. */
 function admitted(
   parts: RegistryParts,
   scope: WriteScope,
@@ -81,15 +82,15 @@ function admitted(
   how: { readonly now: string; readonly tracked: boolean },
 ): KubeObject | Promise<KubeObject> {
   const { type, subresource, fieldManager: manager } = scope
-  const track = (next: KubeObject, live: KubeObject | undefined): KubeObject =>
-    how.tracked ? next : parts.trackUpdate({ type, live, next, manager, subresource, now: how.now })
-  const tracked = track(object, undefined)
+  const tracked = how.tracked
+    ? object
+    : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now })
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
   const settle = (mutated: KubeObject | undefined): KubeObject => {
     // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
     if (mutated === undefined || mutated === tracked) return tracked
     // What a client may not set, admission may not set for it.
-    return ownCopy(track(parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
+    return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
   }
   const asked = parts.chain.mutate(attributes)
   return asked instanceof Promise ? asked.then(settle) : settle(asked)

@@ -28,6 +28,7 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
+import { withManagers } from './admitted-managers.ts'
 import { createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
@@ -205,14 +206,14 @@ async function admitted(
   how: { readonly now: string; readonly tracked: boolean },
 ): Promise<KubeObject> {
   const { type, subresource, fieldManager: manager } = scope
-  const track = (next: KubeObject, live: KubeObject): KubeObject =>
-    how.tracked ? next : parts.trackUpdate({ type, live, next, manager, subresource, now: how.now })
-  const tracked = track(object, old)
+  const tracked = how.tracked
+    ? object
+    : parts.trackUpdate({ type, live: old, next: object, manager, subresource, now: how.now })
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
   const next =
     mutated === undefined || mutated === tracked
       ? tracked
-      : track(ownHalf(scope, parts.strategyOf(type), parts.applyDefaults(type, mutated), old), tracked)
+      : withManagers(scope, ownHalf(scope, parts.strategyOf(type), parts.applyDefaults(type, mutated), old), tracked)
   return { ...next, metadata: { ...next.metadata } }
 }
 

@@ -44,9 +44,7 @@ export interface TrackUpdateInput {
 /**
  * `next` with its managedFields brought up to date; shares everything else with `next`, and is `next` itself if they
  * were right already. Never throws.
- *
- * May be called a second time in a request, after mutating admission, so that what admission changed belongs to the
- * same manager: then pass the result of the first call as `live`.
+ * What mutating admission changes afterwards belongs to nobody, as upstream.
  */
 export function trackUpdate(input: TrackUpdateInput): KubeObject {
   const { live, next, subresource = '' } = input
