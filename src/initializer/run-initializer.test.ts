@@ -113,12 +113,12 @@ describe('runInitializer', () => {
     const at: number[] = []
     void run(async () => {
       at.push(clock.now())
-      if (at.length < 8) throw new Error('no room for an index')
+      if (at.length < 8) throw new Error('no index', { cause: new Error('no room for it') })
     })
     await begin('team')
     const failing = await seen('team', (o) => messageOf(o).includes('no room'))
     expect(messageOf(failing)).toBe(
-      `Waiting for initializer ${name} since 2026-01-01T00:00:00Z: the last attempt failed: no room for an index; it is tried again`,
+      `Waiting for initializer ${name} since 2026-01-01T00:00:00Z: the last attempt failed: no index: no room for it; it is tried again`,
     )
     await until(() => at.length === 8, 5)
     await seen('team', isActive)

@@ -181,4 +181,9 @@ const resultOf = ({ message, reason, code }: InitializationFailed): Status => ({
   code,
 })
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** With what is behind it: `fetch failed` says nothing, its cause does. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? error.cause.message : ''
+  return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
+}
