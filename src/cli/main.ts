@@ -4,6 +4,7 @@ import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
 import { addPopulateCommand } from './populate.ts'
+import { addRotateKeyCommand } from './rotate-key.ts'
 import { addBackupCommand, addRestoreCommand, addStorageCommand } from './storage.ts'
 import { addTemplateCommand } from './template.ts'
 import { addTokenCommand } from './token.ts'
@@ -21,6 +22,7 @@ const program = new Command('borough')
 addUpCommand(program)
 addKubeconfigCommand(program)
 addTokenCommand(program)
+addRotateKeyCommand(program)
 addStorageCommand(program)
 addBackupCommand(program)
 addRestoreCommand(program)

@@ -99,3 +99,31 @@ test('an audit policy without a log, and one that is wrong, end the start', asyn
     stderr: expect.stringMatching(/^borough: can't read the audit policy/) as string,
   })
 }, 60_000)
+
+test('after borough rotate-key and a new start other keys sign, and tokens of before are still good', async () => {
+  const tokenOf = async (): Promise<string> => (await create('--serviceaccount', 'default/default')).stdout.trim()
+  const kidOf = (token: string): unknown =>
+    (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: unknown }).kid
+  const before = await tokenOf()
+  const { code, stdout } = await borough(['rotate-key', '--data-dir', server.dataDir])
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/sa-.*\.key signs from the next start on\n$/),
+  })
+  expect(kidOf(await tokenOf())).toBe(kidOf(before))
+
+  await server.end('SIGTERM')
+  await server.start()
+  const after = await tokenOf()
+  expect(kidOf(after)).not.toBe(kidOf(before))
+  const account = { status: 201, username: 'system:serviceaccount:default:default' }
+  expect([await whoami(before), await whoami(after)]).toEqual([account, account])
+}, 60_000)
+
+test('there is no key to rotate where there never was a server', async () => {
+  const { code, stderr } = await borough(['rotate-key', '--data-dir', join(folder, 'never')])
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^borough: there is no certificate authority in .*: start 'borough up' first\n$/),
+  })
+})
