@@ -154,7 +154,10 @@ export function populationControllers({ client, clock, events, onError }: Popula
           unreadKinds.delete(text)
           return false
         }
-        const known = kind !== 'refused' && (await index.watchKind(kind, signal))
+        // Who is stopped before everything was read would wait for ever.
+        const stopped = aborted(signal).then(() => false)
+        const known = kind !== 'refused' && (await Promise.race([index.watchKind(kind, signal), stopped]))
+        signal.throwIfAborted()
         if (known) {
           unreadKinds.delete(text)
           watchedKinds.add(text)
