@@ -22,7 +22,7 @@ import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } fro
 import { catchUp } from '../http/stages/catch-up.ts'
 import { compressAnswers } from '../http/stages/compress-answers.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
-import { defaultInFlightLimits, limitInFlight } from '../http/stages/limit-in-flight.ts'
+import { defaultInFlightLimits, limitAnonymous, limitInFlight } from '../http/stages/limit-in-flight.ts'
 import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
@@ -128,6 +128,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ...(audit === undefined ? [] : [auditRefusals(audit)]),
       ...(isShared(config) ? [catchUp(() => translated(core.lister.refresh()))] : []),
       authenticate(deps.authenticate),
+      limitAnonymous(),
       ...(audit === undefined ? [] : [auditRequests(audit)]),
       impersonate((request, context) => impersonation(request, attributesOf(context), refusalOf(authorizer))),
       authorize(authorization),

@@ -5,6 +5,7 @@
  *   limitInFlight  bounds concurrent work; says 429 early instead of 504 late
  *   catchUp        waits for what other processes on the store were told is done, where there are any
  *   authenticate   who is asking
+ *   limitAnonymous keeps those who are nobody from taking the places of others
  *   audit          tells the audit log what was asked and what came of it, where there is one
  *   impersonate    whom they ask to be taken for, if they may
  *   authorize      may they: decided before anything is looked up or read

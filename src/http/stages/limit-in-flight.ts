@@ -3,7 +3,8 @@
  * Watches, held creates and our own controllers do not count: they hold no CPU while they wait.
  */
 import { tooManyRequests } from '../../kube/status-error.ts'
-import type { Stage } from '../api.ts'
+import { anonymousUser } from '../../kube/user.ts'
+import type { Handler, Stage } from '../api.ts'
 
 export interface InFlightLimits {
   readonly reads: number
@@ -12,6 +13,28 @@ export interface InFlightLimits {
 
 /** kube-apiserver's defaults. */
 export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200 }
+
+/** Whoever shows no credentials shares these few places, so that strangers can't take the places of those who are known. */
+export const maxAnonymousInFlight = 40
+
+export function limitAnonymous(limit: number = maxAnonymousInFlight): Stage {
+  let underWay = 0
+  return (next) => {
+    const counted: Handler = async (request, context) => {
+      if (underWay >= limit) {
+        throw tooManyRequests('Too many requests without credentials are being worked on, please try again later.', 1)
+      }
+      underWay++
+      try {
+        return await next(request, context)
+      } finally {
+        underWay--
+      }
+    }
+    return (request, context) =>
+      context.user.username === anonymousUser.username ? counted(request, context) : next(request, context)
+  }
+}
 
 export function limitInFlight(limits: InFlightLimits): Stage {
   let reads = 0
