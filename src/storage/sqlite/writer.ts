@@ -67,7 +67,6 @@ function run(port: MessagePort, options: WriterOptions): void {
 
   function commit(first: PackedGroup): void {
     const transactions = unpackGroup(first)
-    let settledThrough = first.settledThrough
     let bytes = first.values.byteLength
     while (transactions.length < maxGroup && bytes < maxGroupBytes) {
       const more = receive()
@@ -76,10 +75,10 @@ function run(port: MessagePort, options: WriterOptions): void {
         break
       }
       for (const transaction of unpackGroup(more)) transactions.push(transaction)
-      settledThrough = more.settledThrough
       bytes += more.values.byteLength
     }
-    const { numbers, faults } = packOutcomes(log.commit(transactions, settledThrough))
+    // Not what the last group knows: the first was packed before it, and may follow tickets settled in between.
+    const { numbers, faults } = packOutcomes(log.commit(transactions, first.settledThrough))
     send({ type: 'outcomes', numbers, faults }, [numbers.buffer])
   }
 
