@@ -1,8 +1,9 @@
 /** Who recognises which credentials, in the order in which they are asked. */
 import { readFile } from 'node:fs/promises'
 import type { Authenticator } from '../authn/authn.ts'
+import { authoritiesIn } from '../authn/certificates.ts'
 import { ClientCertificateAuthenticator } from '../authn/client-certificate.ts'
-import { authoritiesIn, FrontProxyAuthenticator } from '../authn/front-proxy.ts'
+import { FrontProxyAuthenticator } from '../authn/front-proxy.ts'
 import { OidcAuthenticator } from '../authn/oidc.ts'
 import type { ServiceAccountTokens } from '../authn/service-account-token.ts'
 import { TokenFileAuthenticator } from '../authn/token-file.ts'

@@ -17,7 +17,7 @@ import type { Serve } from '../http/pipeline.ts'
 import { gitVersion } from '../http/version.ts'
 import { isAlreadyExists } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { mastersGroup, type UserInfo } from '../kube/user.ts'
+import type { UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
 import { openAudit } from './audit.ts'
@@ -26,6 +26,7 @@ import { openAuthorizationWebhook } from './authorization-webhook.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
+import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { openKeys } from './open-keys.ts'
@@ -35,10 +36,6 @@ import { observeTurns } from './turn-feed.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
-
-/** What the server itself acts as where no controller's identity fits: the first start. */
-export const serverUser: UserInfo = { username: 'system:apiserver', groups: [mastersGroup, 'system:authenticated'] }
-export const adminUser: UserInfo = { username: 'kubernetes-admin', groups: [mastersGroup, 'system:authenticated'] }
 
 export interface ControlPlane extends AsyncDisposable {
   readonly core: Core

@@ -1,6 +1,7 @@
 /** What can be said about who asks, for the command line, which knows nothing of authentication itself. */
 import { readFileSync } from 'node:fs'
-import { authoritiesIn, type FrontProxy } from '../authn/front-proxy.ts'
+import { authoritiesIn } from '../authn/certificates.ts'
+import type { FrontProxy } from '../authn/front-proxy.ts'
 import { type OidcAlgorithm, type OidcIssuer, oidcAlgorithms } from '../authn/oidc.ts'
 
 /** Whose ID tokens are taken. */

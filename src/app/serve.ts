@@ -1,8 +1,12 @@
 /** Puts a control plane on the network and takes it off again: the order of start and of drain. */
+
 import { type Listener, listen } from '../http/node.ts'
+import { authenticatedGroup } from '../kube/user.ts'
 import { type Config } from './config.ts'
-import { adminUser, type ControlPlane, createControlPlane } from './control-plane.ts'
+import { type ControlPlane, createControlPlane } from './control-plane.ts'
+import { adminUser } from './identities.ts'
 import { kubeconfigYaml } from './kubeconfig.ts'
+import { reachedUrl } from './reached-url.ts'
 
 export interface Server extends AsyncDisposable {
   readonly plane: ControlPlane
@@ -30,8 +34,7 @@ export async function serve(config: Config): Promise<Server> {
     await plane[Symbol.asyncDispose]()
     throw error
   }
-  const host = reachable(config.listen.host)
-  const url = `https://${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+  const url = reachedUrl(config.listen.host, listener.port)
   plane.setAddress(url.slice('https://'.length))
   return {
     plane,
@@ -54,11 +57,6 @@ export async function serve(config: Config): Promise<Server> {
 const clientCas = (config: Config, plane: ControlPlane): string =>
   config.frontProxy === undefined ? plane.pki.caCert : `${plane.pki.caCert}\n${config.frontProxy.ca}`
 
-/** A wildcard is where one listens, not where one is reached. */
-function reachable(host: string): string {
-  return host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
-}
-
 export function kubeconfigOf(
   plane: ControlPlane,
   server: string,
@@ -68,7 +66,7 @@ export function kubeconfigOf(
 ): string {
   const { cert, key } = plane.pki.mintClientCertificate({
     user,
-    groups: groups.filter((g) => g !== 'system:authenticated'),
+    groups: groups.filter((g) => g !== authenticatedGroup),
     durationMs,
   })
   return kubeconfigYaml({ server, caCert: plane.pki.caCert, credential: { cert, key }, userName: user })

@@ -17,7 +17,8 @@ import { PrivateFileError } from './private-files.ts'
 
 export const sharedPkiPrefix = '/borough/pki/'
 
-const isOwn = (name: string): boolean => name.startsWith('server.')
+/** A serving certificate is its directory's own; the rest is shared. */
+export const isOwn = (name: string): boolean => name.startsWith('server.')
 const isAuthority = (name: string): boolean => name.startsWith('ca.')
 
 /** `local`: the directory of this replica alone. */

@@ -11,7 +11,7 @@ import { type PendingCommit, prefixSpan, type Storage } from '../storage/storage
 import type { EtcdChoice } from './config.ts'
 import { openDataDir } from './data-dir.ts'
 import { directoryPkiStore } from './pki.ts'
-import { sharedPkiPrefix } from './shared-pki.ts'
+import { isOwn, sharedPkiPrefix } from './shared-pki.ts'
 import { beginStoreAfter, openStorage, snapshotOf, storeFolder } from './storage.ts'
 import { type Contents, CopyError, type Pair, type Source, type Target } from './store-copy.ts'
 
@@ -51,13 +51,10 @@ export async function targetAt(place: StorePlace, options: PlaceOptions): Promis
   return 'dataDir' in place ? directoryTarget(place.dataDir, options) : etcdTarget(place.etcd, options)
 }
 
-/** Keys of the authority and of service accounts; a serving certificate is its directory's own. */
-const isShared = (name: string): boolean => !name.startsWith('server.')
-
 async function readDirectory(dataDir: string): Promise<Contents> {
   const files = await directoryPkiStore(join(dataDir, 'pki')).read()
   const keys = [...files]
-    .filter(([name]) => isShared(name))
+    .filter(([name]) => !isOwn(name))
     .map(([name, text]) => ({ key: sharedPkiPrefix + name, value: Buffer.from(text) }))
     .sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
   const snapshot = await snapshotOf(dataDir)

@@ -71,7 +71,7 @@ import { validateSchema } from '../kube/schema/validate.ts'
 import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
-import { mastersGroup, type UserInfo } from '../kube/user.ts'
+import type { UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { FoldedCommits } from '../registry/folded-commits.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
@@ -85,6 +85,7 @@ import { type AdmissionName, admissionOrder, ownKinds, templateKind } from './ca
 import type { Config } from './config.ts'
 import { endWatches } from './custom-resources.ts'
 import { trackWrites } from './field-ownership.ts'
+import { serverUser } from './identities.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
 import { StoredEpochs } from './quota-epochs.ts'
@@ -374,7 +375,7 @@ const ownScope = (type: ResourceType): WriteScope => ({
   namespace: '',
   name: '',
   subresource: '',
-  user: { username: 'system:apiserver', groups: [mastersGroup, 'system:authenticated'] },
+  user: serverUser,
   dryRun: false,
   fieldManager: 'borough',
   options: {},

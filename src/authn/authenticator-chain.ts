@@ -4,7 +4,7 @@
  * @see k8s.io/apiserver/pkg/authentication/{request/union,group,request/anonymous} v0.36
  */
 import { StatusError, unauthorized } from '../kube/status-error.ts'
-import { anonymousUser, type UserInfo } from '../kube/user.ts'
+import { anonymousUser, authenticatedGroup, type UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 
 export interface AuthenticatorChainOptions {
@@ -16,8 +16,6 @@ export interface AuthenticatorChain extends Authenticator {
   /** Never answers undefined. */
   authenticate(credentials: Credentials): Promise<UserInfo>
 }
-
-const authenticatedGroup = 'system:authenticated'
 
 export function authenticatorChain(
   members: readonly Authenticator[],

@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts'
 import { unauthorized } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
-import { isIssuedBy } from './front-proxy.ts'
+import { clientAuth, isIssuedBy } from './certificates.ts'
 
 interface Holder {
   /** undefined = names nobody. */
@@ -20,7 +20,6 @@ interface Holder {
   readonly notAfterMs: number
 }
 
-const clientAuth = '1.3.6.1.5.5.7.3.2'
 const anyPurpose = '2.5.29.37.0'
 
 export class ClientCertificateAuthenticator implements Authenticator {

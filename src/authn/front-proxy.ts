@@ -11,6 +11,7 @@ import type { Clock } from '../base/clock.ts'
 import { unauthorized } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
+import { authoritiesIn, clientAuth, isIssuedBy } from './certificates.ts'
 import type { HeaderSource } from './wanted-user.ts'
 
 /** As kube-apiserver's `--requestheader-…` flags. Names of headers in lower case. */
@@ -31,19 +32,6 @@ interface Proxy {
   readonly notBeforeMs: number
   readonly notAfterMs: number
 }
-
-const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-const clientAuth = '1.3.6.1.5.5.7.3.2'
-
-/** @throws Error for text without a certificate */
-export function authoritiesIn(pem: string): readonly X509Certificate[] {
-  const found = (pem.match(pemCertificate) ?? []).map((text) => new X509Certificate(text))
-  if (found.length === 0) throw new Error('it holds no certificate')
-  return found
-}
-
-export const isIssuedBy = (certificate: X509Certificate, authorities: readonly X509Certificate[]): boolean =>
-  authorities.some((a) => a.ca && certificate.checkIssued(a) && certificate.verify(a.publicKey))
 
 export class FrontProxyAuthenticator implements Authenticator {
   readonly name = 'front-proxy'

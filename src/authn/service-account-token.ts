@@ -13,6 +13,7 @@ import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
+import { formatTime } from '../kube/time.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 import type { ServiceAccountKey } from './service-account-key.ts'
@@ -98,7 +99,7 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
       .setSubject(serviceAccountUser(grant.namespace, grant.serviceAccount.name).username)
       .setJti(ids.uid())
       .sign(key.privateKey)
-    return { token, audiences, expirationTimestamp: `${new Date(expires * 1000).toISOString().slice(0, 19)}Z` }
+    return { token, audiences, expirationTimestamp: formatTime(expires * 1000) }
   }
 
   async authenticate(credentials: Credentials): Promise<UserInfo | undefined> {

@@ -5,3 +5,13 @@ export function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
+
+/** As `work`, but rejects with the signal's reason as soon as it aborts. What becomes of `work` then, nobody hears. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abandon = (): void => reject(signal.reason)
+    if (signal.aborted) abandon()
+    signal.addEventListener('abort', abandon, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abandon))
+  })
+}

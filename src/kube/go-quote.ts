@@ -7,7 +7,8 @@ import { isExactNumber, isJsonObject } from './json-value.ts'
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 
-const named: Readonly<Record<string, string>> = {
+/** What has an escape of its own in a text of Go. */
+export const goEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
   '\u0007': '\\a',
@@ -28,7 +29,7 @@ export function quote(text: string): string {
   let out = '"'
   for (const c of text.toWellFormed()) {
     const code = c.codePointAt(0) ?? 0
-    if (named[c] !== undefined) out += named[c]
+    if (goEscapes[c] !== undefined) out += goEscapes[c]
     else if (printable.test(c)) out += c
     else if (code < 0x80) out += `\\x${code.toString(16).padStart(2, '0')}`
     else if (code < 0x10000) out += `\\u${code.toString(16).padStart(4, '0')}`

@@ -47,11 +47,11 @@ export class AdmissionChain {
   }
 
   /**
-   * The object after all have had their say: the one in `attributes` if none changed it. undefined = nobody asks. A
-   * promise only where a plugin waits for something. @throws StatusError, at once or in the promise
+   * The object after all have had their say: the one in `attributes` if none changed it. A promise only where a plugin
+   * waits for something. @throws StatusError, at once or in the promise
    */
   mutate(attributes: Attributes): KubeObject | undefined | Promise<KubeObject | undefined> {
-    return anyHandles(this.#mutating, attributes) ? this.#mutate(attributes, 0, new Round()) : undefined
+    return this.#mutate(attributes, 0, new Round())
   }
 
   /** As `mutate`. */
@@ -124,11 +124,6 @@ class Round implements MutationRound {
 }
 
 const handles = (plugin: AdmissionPlugin, a: Attributes): boolean => plugin.handles(a.operation, a.type, a.subresource)
-
-function anyHandles(plugins: readonly AdmissionPlugin[], attributes: Attributes): boolean {
-  for (const plugin of plugins) if (handles(plugin, attributes)) return true
-  return false
-}
 
 /** Few decisions say anything, and mostly one alone: then nothing is copied. */
 function merge(merged: MergedDecision, decision: Decision | undefined): MergedDecision {

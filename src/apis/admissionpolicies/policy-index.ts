@@ -1,13 +1,13 @@
 /**
  * Policies and bindings, following the store: in force when their write is acknowledged. Which policies an operation on a
- * resource concerns is worked out once and remembered, so that a request that none concerns pays one look into a map.
- * Expressions are compiled when the first such request comes.
+ * resource concerns is remembered. Expressions are compiled when the first such request comes.
  */
 import type { Operation } from '../../admission/admission.ts'
 import { CompiledPolicy } from '../../kube/cel/policy-expressions.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { isExempt, type SeenAs } from '../webhooks/hook-index.ts'
+import { RememberedMatches } from '../webhooks/remembered-matches.ts'
 import { Matcher } from './match.ts'
 import type { AdmissionPolicy, PolicyBinding } from './types.ts'
 
@@ -66,7 +66,9 @@ export class PolicyIndex {
   readonly #deps: PolicyIndexDeps
   readonly #policies = new Map<string, PolicyInForce>()
   readonly #bindings = new Map<string, BoundPolicy>()
-  #found = new WeakMap<ResourceType, Map<string, readonly Concerned[]>>()
+  readonly #found = new RememberedMatches<Concerned>((operation, type, subresource) =>
+    this.#match(operation, type, subresource),
+  )
   #started = false
 
   constructor(deps: PolicyIndexDeps) {
@@ -85,7 +87,7 @@ export class PolicyIndex {
         return { binding, matcher: match ? new Matcher(match) : undefined }
       }),
     )
-    deps.types.onChange(() => this.#forget())
+    deps.types.onChange(() => this.#found.forget())
   }
 
   /** From now on policies are asked. What the server must write before it can serve anybody does not depend on them. */
@@ -95,18 +97,7 @@ export class PolicyIndex {
 
   matching(operation: Operation, type: ResourceType, subresource: string): readonly Concerned[] {
     if (this.#bindings.size === 0 || this.#policies.size === 0 || !this.#started) return none
-    let ofType = this.#found.get(type)
-    if (ofType === undefined) {
-      ofType = new Map()
-      this.#found.set(type, ofType)
-    }
-    const key = `${operation} ${subresource}`
-    let found = ofType.get(key)
-    if (found === undefined) {
-      found = this.#match(operation, type, subresource)
-      ofType.set(key, found)
-    }
-    return found
+    return this.#found.of(operation, type, subresource)
   }
 
   #changed<T>(map: Map<string, T>, name: string, make: () => T | undefined): void {
@@ -117,11 +108,7 @@ export class PolicyIndex {
     } catch (error) {
       this.#deps.onFault(name, error)
     }
-    this.#forget()
-  }
-
-  #forget(): void {
-    this.#found = new WeakMap()
+    this.#found.forget()
   }
 
   #match(operation: Operation, type: ResourceType, subresource: string): readonly Concerned[] {

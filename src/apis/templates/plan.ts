@@ -2,6 +2,7 @@
  * What templates would do to the namespaces that exist, before they do it: population with a client whose writes are dry
  * runs, so the server says itself what it would make of each object and what it would refuse. It acts as whoever asks.
  */
+import { untilAborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
@@ -241,15 +242,6 @@ async function watchKinds(
         throw new Error(`objects of ${text} can not be read, so nobody knows what would be pruned`)
     }),
   )
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => reject(signal.reason)
-    if (signal.aborted) end()
-    signal.addEventListener('abort', end, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
-  })
 }
 
 async function all(client: Client, resource: GroupVersionResource, signal: AbortSignal): Promise<KubeObject[]> {

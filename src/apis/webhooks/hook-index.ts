@@ -1,7 +1,6 @@
 /**
  * Which webhooks are asked about an operation on a resource. What rules say depends on nothing else, so the answer is
- * worked out once per operation and resource and remembered until a configuration, or what is served, changes: a request
- * that no webhook wants pays for one look into a map.
+ * remembered.
  *
  * Configurations are in force when their write is acknowledged.
  */
@@ -10,6 +9,7 @@ import type { GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { type Hook, hooksOf } from './hook.ts'
+import { RememberedMatches } from './remembered-matches.ts'
 import type { RuleWithOperations, WebhookConfiguration } from './types.ts'
 
 /** As what somebody wants to see the object of a request. */
@@ -41,7 +41,9 @@ export class HookIndex {
   readonly #deps: HookIndexDeps
   readonly #byConfiguration = new Map<string, readonly Hook[]>()
   #hooks: readonly Hook[] = []
-  #found = new WeakMap<ResourceType, Map<string, readonly Invocation[]>>()
+  readonly #found = new RememberedMatches<Invocation>((operation, type, subresource) =>
+    this.#match(operation, type, subresource),
+  )
   #started = false
 
   constructor(deps: HookIndexDeps) {
@@ -56,9 +58,9 @@ export class HookIndex {
       }
       // Configurations by name, webhooks in the order of each.
       this.#hooks = [...this.#byConfiguration.keys()].sort().flatMap((n) => this.#byConfiguration.get(n) ?? [])
-      this.#forget()
+      this.#found.forget()
     })
-    deps.types.onChange(() => this.#forget())
+    deps.types.onChange(() => this.#found.forget())
   }
 
   /** From now on webhooks are asked. What the server must write before it can serve anybody does not depend on them. */
@@ -68,22 +70,7 @@ export class HookIndex {
 
   matching(operation: Operation, type: ResourceType, subresource: string): readonly Invocation[] {
     if (this.#hooks.length === 0 || !this.#started) return none
-    let ofType = this.#found.get(type)
-    if (ofType === undefined) {
-      ofType = new Map()
-      this.#found.set(type, ofType)
-    }
-    const key = `${operation} ${subresource}`
-    let found = ofType.get(key)
-    if (found === undefined) {
-      found = this.#match(operation, type, subresource)
-      ofType.set(key, found)
-    }
-    return found
-  }
-
-  #forget(): void {
-    this.#found = new WeakMap()
+    return this.#found.of(operation, type, subresource)
   }
 
   #match(operation: Operation, type: ResourceType, subresource: string): readonly Invocation[] {

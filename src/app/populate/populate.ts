@@ -5,6 +5,7 @@
  * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
  * lease, then the webhooks. The cluster keeps asking them: that is for those who come after, or `uninstallWebhooks`.
  */
+
 import { hostname } from 'node:os'
 import { EventRecorder } from '../../apis/events/recorder.ts'
 import { namespaceResource } from '../../apis/namespaces/types.ts'
@@ -26,6 +27,7 @@ import { type ControllerRuntime, runController } from '../../controller/run-cont
 import { type Listener, listen } from '../../http/node.ts'
 import { build } from '../build.ts'
 import { ownKinds, templateKind } from '../catalog.ts'
+import { reachedUrl } from '../reached-url.ts'
 import { heldRules } from './held-rules.ts'
 import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
@@ -87,7 +89,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   )
   opening.defer(() => closed(listener, clock))
 
-  const url = urlOf(options.listen.host, listener.port)
+  const url = reachedUrl(options.listen.host, listener.port)
   const told = (caBundle: string): Promise<void> =>
     installWebhooks(client, { place: placeOf(options, url), caBundle, namespace })
   await told(material['ca.crt'])
@@ -207,14 +209,8 @@ async function closed(listener: Listener, clock: Clock): Promise<void> {
   timer.cancel()
 }
 
-/** A wildcard is where one listens, not where one is reached. */
-function urlOf(host: string, port: number): string {
-  const reachedHost = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `https://${reachedHost.includes(':') ? `[${reachedHost}]` : reachedHost}:${port}`
-}
-
 function servedNames({ listen: { host }, namespace, reachedAt }: PopulateOptions): string[] {
-  const own = new URL(urlOf(host, 0)).hostname
+  const own = new URL(reachedUrl(host, 0)).hostname
   const given = typeof reachedAt === 'object' ? [new URL(reachedAt.url).hostname] : []
   const plain = (name: string): string => name.replace(/^\[|\]$/g, '')
   return [...new Set([serviceHost(namespace), ...given.map(plain), plain(own), 'localhost'])]

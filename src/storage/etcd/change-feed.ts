@@ -16,6 +16,7 @@
  * A member that is paused, or far behind the others, keeps its stream open and silent. So when what is awaited does not
  * come in time, the stream is given up and taken up at another member.
  */
+import { untilAborted } from '../../base/aborted.ts'
 import type { Clock, Timer } from '../../base/clock.ts'
 import { sleep } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
@@ -296,13 +297,4 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
     if (after === endOf(modRevision) || modRevision < 2) return
     await this.#origin.checkReadable(modRevision - 1, signal)
   }
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abandon = (): void => reject(signal.reason)
-    if (signal.aborted) return abandon()
-    signal.addEventListener('abort', abandon, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abandon))
-  })
 }

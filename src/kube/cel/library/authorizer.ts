@@ -3,7 +3,7 @@
  * something. Who decides is brought by the caller, and answers at once.
  * @see k8s.io/apiserver/pkg/cel/library/authz.go v0.36
  */
-import type { UserInfo } from '../../user.ts'
+import { authenticatedGroup, type UserInfo } from '../../user.ts'
 import { type Library, method } from '../functions.ts'
 import { CelError, OpaqueValue } from '../values.ts'
 
@@ -103,7 +103,7 @@ function asServiceAccount(of: AuthorizerValue, namespace: string, name: string):
   if (!dnsName.test(namespace) || namespace.length > 63) throw new CelError('Invalid service account namespace')
   const user: UserInfo = {
     username: `system:serviceaccount:${namespace}:${name}`,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
   }
   return new AuthorizerValue(user, of.ask)
 }

@@ -2,6 +2,7 @@
  * Texts, beyond the language's own functions. Positions count code points.
  * @see cel-go ext/strings.go (version 2, as Kubernetes v0.36 has it)
  */
+import { goEscapes } from '../../go-quote.ts'
 import type { Budget } from '../budget.ts'
 import { fn, type Library, method } from '../functions.ts'
 import { ArrayList, CelError, type CelList } from '../values.ts'
@@ -103,18 +104,7 @@ function join(list: CelList, separator: string, budget: Budget): string {
 
 function quote(text: string, budget: Budget): string {
   budget.work(text.length)
-  const escapes: Readonly<Record<string, string>> = {
-    '\u0007': '\\a',
-    '\b': '\\b',
-    '\f': '\\f',
-    '\n': '\\n',
-    '\r': '\\r',
-    '\t': '\\t',
-    '\v': '\\v',
-    '\\': '\\\\',
-    '"': '\\"',
-  }
-  return `"${[...text].map((c) => escapes[c] ?? c).join('')}"`
+  return `"${[...text].map((c) => goEscapes[c] ?? c).join('')}"`
 }
 
 /** What Unicode calls white space, without the byte order mark that JavaScript trims too. */
