@@ -1,6 +1,7 @@
 /**
  * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests; stops at the first failure
- * and says which it was. Arguments go to vitest. The last line is `N passed, N failed, N skipped`.
+ * and says which it was. Arguments go to vitest. The last lines are the failed tests, each with the beginning of its
+ * error (for a property: seed and path), and `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { countSources } from './layers.mjs'
 
 /** The whole check must end within CI's quarter of an hour. */
 const testMinutes = 12
+const shownFailures = 20
 const summaryFile = join(root, '.cache', 'test-summary.json')
 
 const stages = [
@@ -40,7 +42,13 @@ async function main() {
     }
   }
   if (failure) process.stderr.write(`${failure}\n`)
-  const { passed, failed, skipped } = readSummary()
+  const { passed, failed, skipped, failures, running } = readSummary()
+  // Last of all, for whoever sees only the end of a long output.
+  for (const { file, name, text } of failures.slice(0, shownFailures)) {
+    process.stdout.write(`\nFAILED ${file} > ${name}\n${text.replaceAll(/^/gm, '  ')}\n`)
+  }
+  if (failures.length > shownFailures) process.stdout.write(`\nand ${failures.length - shownFailures} more failures\n`)
+  if (running.length > 0) process.stdout.write(`\nstopped while these ran: ${running.join(', ')}\n`)
   // A stage before the tests, or a run that died without a word, is a failure too.
   process.stdout.write(`${passed} passed, ${failure ? Math.max(failed, 1) : failed} failed, ${skipped} skipped\n`)
   return failure ? 1 : 0
@@ -55,7 +63,7 @@ function readSummary() {
   try {
     return JSON.parse(readFileSync(summaryFile, 'utf8'))
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 }
+    return { passed: 0, failed: 0, skipped: 0, failures: [], running: [] }
   }
 }
 
