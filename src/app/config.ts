@@ -5,7 +5,7 @@ import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
 import { type Log, silentLog } from '../base/log.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
-
+import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from '../controller/lease-timing.ts'
 import type { RelayPort } from '../storage/relay-port.ts'
 import type { AuthorizationWebhookConfig } from './authorization-webhook.ts'
 import type { OidcConfig } from './identity-config.ts'
@@ -86,6 +86,8 @@ export interface Config {
   readonly featureGates: { readonly NamespaceInitializers: boolean }
   /** Controllers that run; see `app/catalog.ts` for the names. */
   readonly controllers: (name: string) => boolean
+  /** Of the lease that says where the controllers run, if the store is shared. */
+  readonly leaseTiming: LeaseTiming
   /** Population by templates, built in. Without it the kind is not served either, and may be a custom one. */
   readonly population: boolean
   /** Who may not list all namespaces is shown those they may get. */
@@ -109,6 +111,7 @@ export const defaultConfig: Config = {
   anonymous: true,
   featureGates: { NamespaceInitializers: true },
   controllers: () => true,
+  leaseTiming: defaultLeaseTiming,
   population: true,
   listOwnNamespaces: false,
   initializationTimeoutMs: 30_000,
@@ -138,4 +141,10 @@ export function parseControllers(text: string, known: readonly string[]): (name:
     else on.add(name)
   }
   return (name) => !off.has(name) && (all || on.has(name))
+}
+
+/** @throws RangeError for times that make no sense together */
+export function leaseTiming(timing: LeaseTiming): Config['leaseTiming'] {
+  checkLeaseTiming(timing)
+  return timing
 }

@@ -49,6 +49,7 @@ export class Leadership {
       clock,
       log,
       lease: controllersLease,
+      timing: this.#config.leaseTiming,
       identity: workerSlot === undefined ? replica : `${replica}_${workerSlot}`,
       onLeading,
     }

@@ -5,6 +5,7 @@ import { controllerNames } from '../app/catalog.ts'
 import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
+import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
 import {
   type AuthorizationFlags,
   addAuthorizationOptions,
@@ -16,7 +17,7 @@ import {
 import { parseListenAddress } from './listen-address.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags {
+interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
@@ -73,6 +74,7 @@ export function addUpCommand(program: Command): void {
     .option('--no-anonymous-auth', 'refuse requests without credentials')
   addIdentityOptions(command)
   addAuthorizationOptions(command)
+  addElectionOptions(command)
   command
     .option('--audit-log <file>', 'record who did what here, as JSON lines; readable by you alone')
     .option(
@@ -167,6 +169,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...authorizationOf(flags, command),
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
+    leaseTiming: leaseTimingOf(flags, command),
     population: flags.population,
     listOwnNamespaces: flags.listOwnNamespaces,
     featureGates: flags.featureGates,

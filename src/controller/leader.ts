@@ -26,18 +26,7 @@ import { Informer } from '../client/informer.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { claimed, holderOf, leases, released, specOf } from './lease.ts'
-
-export interface LeaseTiming {
-  /** How long others wait for a holder they hear nothing from. */
-  readonly leaseDurationMs: number
-  /** How long a leader goes on without a renewal; less than `leaseDurationMs`. */
-  readonly renewDeadlineMs: number
-  /** Between renewals, and between tries after a failure. */
-  readonly retryPeriodMs: number
-}
-
-/** As client-go's users have them. */
-export const defaultLeaseTiming: LeaseTiming = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 }
+import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from './lease-timing.ts'
 
 /**
  * A quarter of the retry period earlier than promised, so that even a leader that crashes right after a renewal is
@@ -107,9 +96,7 @@ class Candidate {
     this.#options = options
     this.#timing = options.timing ?? defaultLeaseTiming
     this.#random = options.random ?? Math.random
-    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#timing
-    if (!(retryPeriodMs > 0 && renewDeadlineMs > retryPeriodMs && leaseDurationMs - retryPeriodMs > renewDeadlineMs))
-      throw new RangeError('a lease must outlast its renew deadline by more than a retry period, and that one a retry')
+    checkLeaseTiming(this.#timing)
   }
 
   async watch(signal: AbortSignal): Promise<void> {
@@ -137,8 +124,9 @@ class Candidate {
       const claim = await this.#tryClaim()
       if (claim === 'held') return began
       if (claim === 'other') continue
+      // Nobody leads meanwhile: sooner than a leader renews.
       const spread = (1 + this.#random()) * this.#timing.retryPeriodMs
-      await sleep(clock, claim === 'raced' ? spread / 4 : spread, signal)
+      await sleep(clock, spread / (claim === 'raced' ? 4 : 2), signal)
     }
     return undefined
   }
