@@ -98,8 +98,17 @@ export interface ServedKind extends GroupVersionResource {
 export interface Discovery {
   /** The resource that serves a kind, or undefined. */
   findKind(apiVersion: string, kind: string): Promise<ServedKind | undefined>
-  /** Preferred versions of everything served. */
-  kinds(): Promise<readonly ServedKind[]>
+  /**
+   * Everything served, each resource in the version its group prefers of those that have it. A group that does not answer
+   * (the API service behind it is down) hides nothing but itself. Throws only if the list of groups can't be had.
+   */
+  kinds(): Promise<ServedKinds>
+}
+
+export interface ServedKinds {
+  readonly kinds: readonly ServedKind[]
+  /** `group/version` that is announced and did not answer: what it serves is not among `kinds`. */
+  readonly unavailable: readonly { readonly apiVersion: string; readonly error: unknown }[]
 }
 
 export interface Client extends Reader, Writer, Watcher {

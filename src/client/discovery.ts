@@ -13,8 +13,20 @@ interface ApiResourceList {
   }[]
 }
 
+interface ApiGroup {
+  readonly name: string
+  readonly versions: readonly { readonly version: string }[]
+  readonly preferredVersion?: { readonly version: string }
+}
+
 interface ApiGroupList {
-  readonly groups: readonly { readonly name: string; readonly preferredVersion: { readonly version: string } }[]
+  readonly groups: readonly ApiGroup[]
+}
+
+/** The preferred one first. */
+function versionsOf({ versions, preferredVersion }: ApiGroup): string[] {
+  const all = versions.map((v) => v.version)
+  return [...new Set(preferredVersion === undefined ? all : [preferredVersion.version, ...all])]
 }
 
 /**
@@ -61,11 +73,28 @@ export function createDiscovery(get: (path: string) => Promise<unknown>): Discov
     },
     async kinds() {
       const { groups } = (await get('/apis')) as ApiGroupList
-      const lists = await Promise.all([
-        kindsOf('', 'v1', true),
-        ...groups.map((g) => kindsOf(g.name, g.preferredVersion.version, true)),
-      ])
-      return lists.flat()
+      const asked = [
+        { group: '', version: 'v1' },
+        ...groups.flatMap((g) => versionsOf(g).map((version) => ({ group: g.name, version }))),
+      ]
+      const unavailable: { apiVersion: string; error: unknown }[] = []
+      const lists = await Promise.all(
+        asked.map(async ({ group, version }) => {
+          try {
+            return await kindsOf(group, version, true)
+          } catch (error) {
+            // Not found: announced a moment ago and withdrawn since.
+            if (!isNotFound(error)) unavailable.push({ apiVersion: apiVersionOf({ group, version }), error })
+            return []
+          }
+        }),
+      )
+      const kinds = new Map<string, ServedKind>()
+      for (const kind of lists.flat()) {
+        const resource = `${kind.group}/${kind.resource}`
+        if (!kinds.has(resource)) kinds.set(resource, kind)
+      }
+      return { kinds: [...kinds.values()], unavailable }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { Channel, type Stream } from '../../src/base/stream.ts'
-import type { Client, ListOptions, ObjectRef, WatchEvent, WatchOptions } from '../../src/client/client.ts'
+import type { Client, ListOptions, ObjectRef, ServedKinds, WatchEvent, WatchOptions } from '../../src/client/client.ts'
 import type { GroupVersionResource } from '../../src/kube/gvk.ts'
 import { alreadyExists, conflict, notFound, objectModified } from '../../src/kube/status-error.ts'
 import type { KubeList, KubeObject, Status } from '../../src/kube/types.ts'
@@ -14,7 +14,7 @@ export class FakeClient implements Client {
 
   readonly discovery = {
     findKind: async (): Promise<undefined> => undefined,
-    kinds: async (): Promise<readonly never[]> => [],
+    kinds: async (): Promise<ServedKinds> => ({ kinds: [], unavailable: [] }),
   }
 
   async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {

@@ -97,8 +97,11 @@ async function preferredVersion(client: Client, group: string, signal: AbortSign
 
 async function servedTypes(client: Client): Promise<Types> {
   try {
-    const kinds = await client.discovery.kinds()
-    return { types: kinds.filter((k) => k.namespaced && k.verbs.includes('list')), unread: [] }
+    const { kinds, unavailable } = await client.discovery.kinds()
+    return {
+      types: kinds.filter((k) => k.namespaced && k.verbs.includes('list')),
+      unread: unavailable.map(({ apiVersion, error }) => ({ resource: `all of ${apiVersion}`, why: messageOf(error) })),
+    }
   } catch (error) {
     return { types: [], unread: [{ resource: 'all of it', why: `discovery failed: ${messageOf(error)}` }] }
   }

@@ -90,11 +90,15 @@ async function attributesOf(client: Client, question: Question, user: UserInfo):
   const { verb, target, name, namespace } = question
   if (target.startsWith('/')) return { user, verb, path: target }
   const [resource = '', ...sub] = target.split('/')
-  const served = findKind(await client.discovery.kinds(), resource)
-  if (!served)
+  const { kinds, unavailable } = await client.discovery.kinds()
+  const served = findKind(kinds, resource)
+  if (!served) {
+    const silent = unavailable.map((u) => u.apiVersion).join(', ')
     throw new Error(
-      `the server has no resource ${JSON.stringify(resource)}; use its plural or short name, as in pods or po`,
+      `the server has no resource ${JSON.stringify(resource)}; use its plural or short name, as in pods or po` +
+        (silent === '' ? '' : ` (what ${silent} serves is not known: it does not answer)`),
     )
+  }
   return {
     user,
     verb,

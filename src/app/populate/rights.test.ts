@@ -44,7 +44,10 @@ describe('rights made from the kinds in templates', () => {
 
   test('ask the cluster about kinds that are not built in', async () => {
     const widgets = { group: 'ex.io', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true, verbs: [] }
-    const discovery = { findKind: () => Promise.resolve(widgets), kinds: () => Promise.resolve([]) }
+    const discovery = {
+      findKind: () => Promise.resolve(widgets),
+      kinds: () => Promise.resolve({ kinds: [], unavailable: [] }),
+    }
     expect(kindRules(await findKinds(['ex.io/v1/Widget'], discovery))).toEqual([
       { verbs: allVerbs, apiGroups: ['ex.io'], resources: ['widgets'] },
     ])
