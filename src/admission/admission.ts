@@ -1,9 +1,9 @@
 /**
  * What stands between a valid request and the store.
  *
- * All `mutate` halves run first, in the order of the list in `app/catalog.ts` (once more up to a plugin that asks for a
- * second round); then the object is validated; then all
- * `validate` halves; then all `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
+ * All `mutate` halves run first, in the order of the list in `app/catalog.ts`; where one asks for it, those up to the last
+ * plugin that may ask run a second time. Then the object is validated; then all `validate` halves; then all `decide`
+ * halves, inside the compare-and-swap loop, as often as a guard is lost.
  *
  * `decide` and the call of `commit` are one synchronous section: nobody else in this process decides in between. So a
  * decision can stand on writes that are queued but not yet durable (`DecisionView`), which is what lets many creators
@@ -45,7 +45,7 @@ export interface Attributes {
 /** One write's way through the `mutate` halves. */
 export interface MutationRound {
   readonly isSecond: boolean
-  /** Lets all plugins up to the one that asks have a second say. In the second round it does nothing. */
+  /** Lets all plugins up to the last one that may ask have a second say. In the second round it does nothing. */
   askForSecond(): void
   /** What a plugin keeps from the first round to the second. */
   memory<T>(plugin: string, make: () => T): T
@@ -89,6 +89,8 @@ export interface DecisionView {
 
 export interface AdmissionPlugin {
   readonly name: string
+  /** True = its `mutate` may ask for a second round. */
+  readonly mayAskForSecond?: boolean
   handles(operation: Operation, type: ResourceType, subresource: string): boolean
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */
   mutate?(attributes: Attributes, round: MutationRound): KubeObject | undefined | Promise<KubeObject | undefined>

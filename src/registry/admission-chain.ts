@@ -35,12 +35,15 @@ const nothing: MergedDecision = {
 
 export class AdmissionChain {
   readonly #mutating: readonly AdmissionPlugin[]
+  /** Behind it a second round begins, if one is asked for. */
+  readonly #lastAsking: number
   readonly #validating: readonly AdmissionPlugin[]
   readonly #deciding: readonly AdmissionPlugin[]
   readonly #accountant: Accountant | undefined
 
   constructor(plugins: readonly AdmissionPlugin[], accountant?: Accountant) {
     this.#mutating = plugins.filter((p) => p.mutate)
+    this.#lastAsking = this.#mutating.findLastIndex((p) => p.mayAskForSecond)
     this.#validating = plugins.filter((p) => p.validate)
     this.#deciding = plugins.filter((p) => p.decide)
     this.#accountant = accountant
@@ -73,18 +76,22 @@ export class AdmissionChain {
 
   #mutate(given: Attributes, from: number, round: Round): KubeObject | undefined | Promise<KubeObject | undefined> {
     let attributes = given
-    for (let i = from; i < this.#mutating.length; i++) {
+    for (let i = from; i < this.#mutating.length; i = this.#after(i, round)) {
       const plugin = this.#mutating[i] as AdmissionPlugin
       if (!handles(plugin, attributes)) continue
       const answer = plugin.mutate?.(attributes, round)
       if (answer instanceof Promise) {
         const asked = attributes
-        return answer.then((object) => this.#mutate(withObject(asked, object), round.after(i), round))
+        return answer.then((object) => this.#mutate(withObject(asked, object), this.#after(i, round), round))
       }
       attributes = withObject(attributes, answer)
-      i = round.after(i) - 1
     }
     return attributes.object
+  }
+
+  /** Whose turn it is after plugin `i`. Those behind all that may ask see what both rounds made. */
+  #after(i: number, round: Round): number {
+    return i === this.#lastAsking && round.beginSecond() ? 0 : i + 1
   }
 
   #validate(attributes: Attributes, from: number): void | Promise<void> {
@@ -109,11 +116,11 @@ class Round implements MutationRound {
     this.#isAsked = true
   }
 
-  /** Whose turn it is after plugin `i`: once, all over again. The plugins after it see what both rounds made. */
-  after(i: number): number {
-    if (!this.#isAsked || this.isSecond) return i + 1
+  /** False if nobody asked for it, or it is over. */
+  beginSecond(): boolean {
+    if (!this.#isAsked || this.isSecond) return false
     this.isSecond = true
-    return 0
+    return true
   }
 
   memory<T>(plugin: string, make: () => T): T {

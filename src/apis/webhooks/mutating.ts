@@ -37,6 +37,7 @@ interface Rounds {
 export function mutatingWebhooks(deps: MutatingDeps): AdmissionPlugin {
   return {
     name: pluginName,
+    mayAskForSecond: true,
     handles: (operation, type, subresource) => deps.index.matching(operation, type, subresource).length > 0,
     async mutate(a, round) {
       const rounds = round.memory(
