@@ -9,7 +9,7 @@ import {
   startConversionServer,
   startWebhookServer,
 } from './support/webhook-server.ts'
-import { type AnswerBody, Wire } from './support/wire.ts'
+import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
 
 /** v1 has hostPort `h:p`; v2 has host and port. */
 function convert(object: KubeObject, desired: string): KubeObject {
@@ -81,6 +81,13 @@ const route = (version: string, routeName: string, content: object, labels?: Rec
   metadata: { name: routeName, ...(labels ? { labels } : {}) },
   ...content,
 })
+const apply = (version: string, manager: string, content: object): Promise<Answer> =>
+  wire.call(
+    'PATCH',
+    `${at(version)}/a?fieldManager=${manager}`,
+    route(version, 'a', content),
+    'application/apply-patch+yaml',
+  )
 const createV1 = (n: string, hostPort: string, labels?: Record<string, string>): Promise<AnswerBody> =>
   wire.must('POST', at('v1'), route('v1', n, { hostPort }, labels))
 
@@ -256,6 +263,38 @@ describe('writes', () => {
     const made = { ...applied, metadata: { name: 'b' }, port: '1' }
     await wire.must('PATCH', `${at('v2')}/b?fieldManager=m`, made, 'application/apply-patch+yaml')
     expect((await wire.must('GET', `${at('v1')}/b`))['hostPort']).toBe('j:1')
+  })
+
+  it('owners of either version are asked about in their own', async () => {
+    await apply('v1', 'm1', { hostPort: 'h:80' })
+    const refused = await apply('v2', 'm2', { host: 'i' })
+    expect(refused.body).toMatchObject({
+      code: 409,
+      message: 'Apply failed with 1 conflict: conflict with "m1": .hostPort',
+    })
+    const shared = await apply('v2', 'm2', { host: 'h' })
+    expect(shared.body.metadata.managedFields?.map((m) => [m.manager, m.apiVersion, m.fieldsV1])).toEqual([
+      ['m1', 'ex.io/v1', { 'f:hostPort': {} }],
+      ['m2', 'ex.io/v2', { 'f:host': {} }],
+    ])
+    const moved = await apply('v2', 'm1', { host: 'h', port: '80' })
+    expect(moved.body).toMatchObject({ host: 'h', port: '80' })
+    expect(moved.body.metadata.managedFields?.every((m) => m.apiVersion === 'ex.io/v2')).toBe(true)
+  })
+
+  it('while the webhook fails, an apply fails; a plain write of the stored version leaves owners as they were', async () => {
+    await apply('v1', 'm1', { hostPort: 'h:80' })
+    await apply('v2', 'm2', { note: 'x' })
+    server.answer = () => ({ result: { status: 'Failure', message: 'down' } })
+    const refused = await apply('v1', 'm1', { hostPort: 'h:81' })
+    expect(refused.body).toMatchObject({
+      code: 500,
+      message: 'conversion webhook for ex.io/v1, Kind=Route failed: down',
+    })
+    const before = await wire.must('GET', `${at('v1')}/a`)
+    const written = await wire.must('PATCH', `${at('v1')}/a`, { hostPort: 'h:82' }, 'application/merge-patch+json')
+    expect(written['hostPort']).toBe('h:82')
+    expect(written.metadata.managedFields).toEqual(before.metadata.managedFields)
   })
 
   it('what changes nothing is no write', async () => {

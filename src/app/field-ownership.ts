@@ -1,53 +1,118 @@
-/** Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody. */
+/**
+ * Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody, and with what is
+ * known of the other versions of a kind.
+ */
 import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
 import type { Apply } from '../http/verbs/patch.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
-import { trackUpdate } from '../kube/apply/track-update.ts'
+import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
+import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
 import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import { findStatusError } from '../kube/status-error.ts'
+import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { RegistryDeps } from '../registry/parts.ts'
+import type { RegistryDeps, TrackedWrite } from '../registry/parts.ts'
 
-type Served = Pick<ResourceTypes, 'find'>
+type Types = Pick<ResourceTypes, 'find'>
 
-/** Is this version of the resource still served? Entries of versions that are not are dropped. */
-const servedIn =
-  (types: Served, { resource }: ResourceType) =>
-  (apiVersion: string): boolean => {
-    const gv = parseApiVersion(apiVersion)
-    return gv !== undefined && types.find({ ...gv, resource }) !== undefined
-  }
-
-export function trackWrites(types: Served): RegistryDeps['trackUpdate'] {
-  return ({ type, live, next, manager, subresource, now }): KubeObject =>
-    trackUpdate({
-      live,
-      next,
-      schema: type.schema,
-      manager,
-      apiVersion: apiVersionOf(type),
-      subresource,
-      now,
-      resetFields: resetFieldsOf(type, subresource),
-      served: servedIn(types, type),
-    })
+/** An object of one type as another one of the same storage shows it. @throws StatusError */
+export function asShownBy(object: KubeObject, from: ResourceType, to: ResourceType): KubeObject | Promise<KubeObject> {
+  const remote = to.conversion?.remote
+  return remote
+    ? remote.from({ ...object, kind: from.kind, apiVersion: apiVersionOf(from) })
+    : shownAs(object, from, to)
 }
 
-export function applyWith(clock: Clock, types: Served): Apply {
+/** The versions of a kind: of a custom one all that its definition has, of others those that are served. */
+class KindVersions implements Versions {
+  readonly #types: Types
+  readonly #type: ResourceType
+  readonly #subresource: string
+
+  constructor(types: Types, type: ResourceType, subresource: string) {
+    this.#types = types
+    this.#type = type
+    this.#subresource = subresource
+  }
+
+  find(apiVersion: string): ReturnType<Versions['find']> {
+    const type = this.#typeOf(apiVersion)
+    return type && { schema: type.schema, resetFields: resetFieldsOf(type, this.#subresource) }
+  }
+
+  isAlike(a: string, b: string): boolean {
+    const [one, other] = [this.#typeOf(a), this.#typeOf(b)]
+    return one === other || (one?.conversion === undefined && other?.conversion === undefined)
+  }
+
+  convert(object: KubeObject, from: string, to: string): KubeObject | Promise<KubeObject> {
+    const [source, target] = [this.#typeOf(from), this.#typeOf(to)]
+    if (source === undefined || target === undefined) throw new TypeError(`no conversion from ${from} to ${to}`)
+    return asShownBy(object, source, target)
+  }
+
+  #typeOf(apiVersion: string): ResourceType | undefined {
+    const gv = parseApiVersion(apiVersion)
+    if (gv === undefined) return undefined
+    const { versions, group, resource, storageName } = this.#type
+    if (versions !== undefined) return gv.group === group ? versions.get(gv.version) : undefined
+    const found = this.#types.find({ ...gv, resource })
+    return found?.storageName === storageName ? found : undefined
+  }
+}
+
+function requestVersion(types: Types, type: ResourceType, subresource: string): RequestVersion {
+  return {
+    apiVersion: apiVersionOf(type),
+    schema: type.schema,
+    resetFields: resetFieldsOf(type, subresource),
+    versions: new KindVersions(types, type, subresource),
+  }
+}
+
+/**
+ * Where the object can't be converted, ownership stays as it was, and the log says so: a plain write is not refused
+ * because of it.
+ * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go (UpdateNoErrors) v0.36
+ */
+export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate'] {
+  const asBefore = ({ type, live, next }: TrackedWrite, error: unknown): KubeObject => {
+    if (findStatusError(error) === undefined) throw error
+    log.warn({ error, kind: type.kind, name: next.metadata.name }, 'field ownership could not be converted')
+    return withEntries(next, live?.metadata.managedFields)
+  }
+  return (write) => {
+    const { type, live, next, manager, subresource, now } = write
+    try {
+      const tracked = trackUpdate({
+        ...requestVersion(types, type, subresource),
+        live,
+        next,
+        manager,
+        subresource,
+        now,
+      })
+      return tracked instanceof Promise ? tracked.catch((error: unknown) => asBefore(write, error)) : tracked
+    } catch (error) {
+      return asBefore(write, error)
+    }
+  }
+}
+
+export function applyWith(clock: Clock, types: Types): Apply {
   return ({ live, config, type, subresource, manager, force }) =>
     applyConfiguration({
+      ...requestVersion(types, type, subresource),
       live,
       config,
       kind: type.kind,
-      schema: type.schema,
       manager,
       force,
-      apiVersion: apiVersionOf(type),
       subresource,
       now: formatTime(clock.now()),
-      resetFields: resetFieldsOf(type, subresource),
-      served: servedIn(types, type),
     })
 }

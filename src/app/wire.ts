@@ -68,7 +68,6 @@ import { decodeObject } from '../kube/schema/decode-object.ts'
 import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import { validateSchema } from '../kube/schema/validate.ts'
-import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -84,7 +83,7 @@ import { WatchCache } from '../watch/watch-cache.ts'
 import { type AdmissionName, admissionOrder, ownKinds, templateKind } from './catalog.ts'
 import type { Config } from './config.ts'
 import { endWatches } from './custom-resources.ts'
-import { trackWrites } from './field-ownership.ts'
+import { asShownBy, trackWrites } from './field-ownership.ts'
 import { serverUser } from './identities.ts'
 import { contentIndex } from './namespace-content.ts'
 import { newObjectWriter } from './own-objects.ts'
@@ -186,10 +185,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     ids,
     log,
     namespaces,
-    convert: async (object: KubeObject, from: ResourceType, to: ResourceType) =>
-      to.conversion?.remote
-        ? to.conversion.remote.from({ ...object, kind: from.kind, apiVersion: apiVersionOf(from) })
-        : shownAs(object, from, to),
+    convert: async (object: KubeObject, from: ResourceType, to: ResourceType) => asShownBy(object, from, to),
     ask: askedOf(authorizer),
     observe: (call: ObservedCall) => observers.webhookCalled(call),
     settle: (type: ResourceType, object: JsonObject) =>
@@ -309,7 +305,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     strategyOf,
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
     validateSchema: schemaErrorsOf,
-    trackUpdate: trackWrites(catalog.types),
+    trackUpdate: trackWrites(catalog.types, log),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
     accountant: quotaAccountant({
       quotaType,

@@ -76,6 +76,8 @@ export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   readonly custom: boolean
   /** Of several versions of a custom kind, the one that objects are stored in. */
   readonly isStorageVersion?: boolean
+  /** Of a custom kind: every version that its definition has, served or not, by name. */
+  readonly versions?: ReadonlyMap<string, ResourceType>
   readonly columns?: readonly Column[]
   /** Sent with every answer. */
   readonly deprecationWarning?: string

@@ -85,6 +85,13 @@ function admitted(
   const tracked = how.tracked
     ? object
     : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now })
+  return tracked instanceof Promise
+    ? tracked.then((known) => afterMutation(parts, scope, known))
+    : afterMutation(parts, scope, tracked)
+}
+
+function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObject): KubeObject | Promise<KubeObject> {
+  const { type } = scope
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
   const settle = (mutated: KubeObject | undefined): KubeObject => {
     // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.

@@ -36,8 +36,8 @@ export interface RegistryDeps {
   applyDefaults(type: ResourceType, object: KubeObject): KubeObject
   /** Everything but metadata. `old` is undefined on create. */
   validateSchema(type: ResourceType, object: KubeObject, old: KubeObject | undefined): readonly FieldError[]
-  /** Answers `next` with its managedFields as they must be stored. */
-  trackUpdate(write: TrackedWrite): KubeObject
+  /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */
+  trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
   /** In the order of `app/catalog.ts`. */
   readonly admission: readonly AdmissionPlugin[]
   readonly accountant?: Accountant

@@ -206,9 +206,10 @@ async function admitted(
   how: { readonly now: string; readonly tracked: boolean },
 ): Promise<KubeObject> {
   const { type, subresource, fieldManager: manager } = scope
-  const tracked = how.tracked
+  const tracking = how.tracked
     ? object
     : parts.trackUpdate({ type, live: old, next: object, manager, subresource, now: how.now })
+  const tracked = tracking instanceof Promise ? await tracking : tracking
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
   const next =
     mutated === undefined || mutated === tracked

@@ -36,7 +36,7 @@ const everyVerb: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const scaleKind: GroupVersionKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
-/** @param webhook converts for a definition whose strategy is Webhook */
+/** The served ones. @param webhook converts for a definition whose strategy is Webhook */
 export function customTypesOf(
   definition: CustomResourceDefinition,
   objectMeta: Schema,
@@ -44,7 +44,6 @@ export function customTypesOf(
 ): CustomType[] {
   const { versions, conversion } = definition.spec
   const storage = storageVersionOf(definition)
-  const served = versions.filter((v) => v.served)
   const schemas = new Map(versions.map((v) => [v, toResourceSchema(v.schema?.openAPIV3Schema, objectMeta)]))
   const stored = storage && schemas.get(storage)
   const asked = conversion?.strategy === 'Webhook' && versions.length > 1 ? webhook(definition) : undefined
@@ -52,15 +51,16 @@ export function customTypesOf(
     asked === undefined &&
     (definition.metadata.generation ?? 1) === 1 &&
     versions.every((v) => jsonEqual(v.schema?.openAPIV3Schema, storage?.schema?.openAPIV3Schema))
-  return served.map((version) => {
+  const all = new Map<string, ResourceType>()
+  const made = versions.map((version) => {
     const schema = schemas.get(version) ?? toResourceSchema(undefined, objectMeta)
     const parts = { definition, version, schema, storedSchema: stored ?? schema, objectMeta }
     const conversion = isUniform ? undefined : asked ? byWebhook(parts, asked) : between(parts)
-    return {
-      type: typeOf(definition, version, schema, conversion),
-      strategy: strategyOf(version),
-    }
+    const type: ResourceType = { ...typeOf(definition, version, schema, conversion), versions: all }
+    all.set(version.name, type)
+    return { isServed: version.served, type, strategy: strategyOf(version) }
   })
+  return made.filter((m) => m.isServed)
 }
 
 interface VersionParts {

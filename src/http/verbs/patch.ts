@@ -32,7 +32,7 @@ const mergePatch = 'application/merge-patch+json'
 const strategicMergePatch = 'application/strategic-merge-patch+json'
 export const applyMediaType = 'application/apply-patch+yaml'
 
-/** Server-side apply, pure. `live` undefined = there is none yet. @throws StatusError */
+/** Server-side apply. `live` undefined = there is none yet. A promise where versions are converted. @throws StatusError */
 export type Apply = (input: {
   readonly live: KubeObject | undefined
   readonly config: KubeObject
@@ -40,7 +40,7 @@ export type Apply = (input: {
   readonly subresource: string
   readonly manager: string
   readonly force: boolean
-}) => KubeObject
+}) => KubeObject | Promise<KubeObject>
 
 export interface PatchDeps extends VerbDeps {
   readonly apply: Apply
@@ -195,7 +195,7 @@ function applyTransform(
       ...config,
       metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
     }
-    const applied = apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
+    const applied = await apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
     reportRepeats(parsed, validation, context)
     return decoder.settle(cloneJson(applied) as unknown as JsonObject, { duplicates: [] }, context, type, validation)
   }

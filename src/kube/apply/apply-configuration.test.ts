@@ -5,6 +5,8 @@ import type { JsonObject, KubeObject } from '../types.ts'
 import { type ApplyInput, applyConfiguration } from './apply-configuration.ts'
 import { trackUpdate } from './track-update.ts'
 
+type SyncInput = Omit<ApplyInput, 'versions'>
+
 /** One object on a server without defaulting: each write has its own second. */
 class Server {
   live: KubeObject | undefined
@@ -19,7 +21,7 @@ class Server {
     return `2026-01-01T00:00:${String(this.#writes++).padStart(2, '0')}Z`
   }
 
-  apply(manager: string, config: KubeObject, options: Partial<ApplyInput> = {}): KubeObject {
+  apply(manager: string, config: KubeObject, options: Partial<SyncInput> = {}): KubeObject {
     this.live = applyConfiguration({ live: this.live, config, manager, now: this.#now(), ...this.#type, ...options })
     return this.live
   }
@@ -495,18 +497,6 @@ describe('other rules', () => {
       m: { 'f:spec': { 'f:replicas': {} } },
       'm/status': { 'f:status': { 'f:phase': {} } },
     })
-  })
-
-  it('drops entries of versions that are not served any more', () => {
-    const server = onConfigMaps()
-    server.apply('m1', data({ a: '1' }))
-    const [entry] = server.live?.metadata.managedFields ?? []
-    server.live = {
-      ...(server.live as KubeObject),
-      metadata: { name: 'cm', managedFields: [{ ...entry, apiVersion: 'v0' }] },
-    }
-    server.apply('m2', data({ a: '2' }), { served: (version) => version !== 'v0' })
-    expect(server.owners()).toEqual({ m2: owns('a') })
   })
 
   it('owns all of a part that has become atomic since', () => {

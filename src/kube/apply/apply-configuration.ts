@@ -7,23 +7,25 @@ import { parseApiVersion } from '../gvk.ts'
 import { badRequest, StatusError } from '../status-error.ts'
 import type { JsonObject, KubeObject } from '../types.ts'
 import { configurationProblem } from './check-configuration.ts'
-import { compareObjects, takenFields } from './compare.ts'
+import { compareObjects } from './compare.ts'
 import { configuredFields } from './configured-fields.ts'
 import { allowedAside, type Conflict, conflictError, conflictsWith } from './conflicts.ts'
-import { equalSets, type FieldSet, isEmpty, union } from './field-set.ts'
+import { equalSets, type FieldSet, isEmpty } from './field-set.ts'
 import { fieldsOfLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
 import { type Managed, type ManagerId, readStored, sameManager, writeManaged } from './managed-fields.ts'
 import { mergeValues } from './merge-values.ts'
 import { objectSchema } from './object-schema.ts'
 import { pruned } from './prune.ts'
 import {
+  changesFor,
+  knownOnly,
   reconciled,
-  servedOnly,
   type TrackUpdateInput,
   trackUpdate,
   withEntries,
   withoutFields,
 } from './track-update.ts'
+import { ChangesByVersion, type Steps, settled } from './versions.ts'
 
 export interface ApplyInput extends Omit<TrackUpdateInput, 'next'> {
   /** The body of the request, as the client wrote it: not defaulted, not pruned. */
@@ -41,12 +43,19 @@ const firstManager = 'before-first-apply'
  * The caller fills defaults afterwards and compares with what is stored (see `sameOwnership`).
  *
  * @throws StatusError 409 with FieldManagerConflict causes; 400 for a body of another kind or version or one with
- *   managedFields; 500 without a reason for a body that does not fit the schema, as upstream answers it.
+ *   managedFields; 500 without a reason for a body that does not fit the schema, as upstream answers it; what a
+ *   conversion between versions throws.
  */
-export function applyConfiguration(input: ApplyInput): KubeObject {
+export function applyConfiguration(input: ApplyInput & { readonly versions?: never }): KubeObject
+export function applyConfiguration(input: ApplyInput): KubeObject | Promise<KubeObject>
+export function applyConfiguration(input: ApplyInput): KubeObject | Promise<KubeObject> {
+  return settled(applied(input))
+}
+
+function* applied(input: ApplyInput): Steps<KubeObject> {
   checkBody(input)
   const managed = input.live === undefined ? [] : entriesBefore(input, input.live)
-  const plan = planned(input, managed)
+  const plan = yield* planned(input, managed)
   const conflicts = input.force ? [] : realConflicts(input, plan.conflicts)
   if (conflicts.length > 0) throw conflictError(conflicts)
   const result = withEntries(plan.object, entriesAfter(input, managed, plan))
@@ -72,8 +81,9 @@ function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
 /** An object that nobody tracked so far belongs to one manager as it is, so that no apply can change it unnoticed. */
 function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
   const stored = readStored(live.metadata.managedFields)
-  if (stored.length > 0) return reconciled(stored, input.schema)
-  const claimed = trackUpdate({ ...input, live: undefined, next: withEntries(live, undefined), manager: firstManager })
+  if (stored.length > 0) return reconciled(stored, input)
+  const { versions: _, ...whole } = input
+  const claimed = trackUpdate({ ...whole, live: undefined, next: withEntries(live, undefined), manager: firstManager })
   return readStored(claimed.metadata.managedFields)
 }
 
@@ -87,34 +97,33 @@ interface Plan {
   readonly conflicts: readonly Conflict[]
 }
 
-function planned(input: ApplyInput, managed: readonly Managed[]): Plan {
-  const { live, schema, resetFields, served = () => true } = input
+function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
+  const { live, schema, resetFields } = input
   const root = objectSchema(schema)
   const config = withoutServerMetadata(input.config)
   const fields = configuredFields(schema, config, resetFields)
   const previous = managed.find((m) => sameManager(m, managerOf(input)))
-  const others = servedOnly(
+  const others = knownOnly(
     managed.filter((m) => m !== previous),
-    served,
+    input,
   )
   if (live === undefined) return { object: config, fields, previous, others, conflicts: [] }
 
   const lay = (over: JsonObject): JsonObject => mergeValues(root, over, config as unknown as JsonObject) as JsonObject
   const merged = lay(live as unknown as JsonObject)
-  const owned = others.reduce((all, m) => union(all, m.fields), fields)
-  const prunes = previous !== undefined && served(previous.apiVersion)
-  const rest = prunes ? pruned({ schema: root, merged, last: previous.fields, owned }) : merged
+  const rest = previous === undefined ? merged : yield* pruned({ request: input, merged, previous, fields, others })
   // What was emptied by pruning is gone; if the configuration says it is empty, it must be there.
   const object = (rest === merged ? merged : lay(rest)) as unknown as KubeObject
   const changes = object === live || others.length === 0 ? undefined : compareObjects(schema, live, object, resetFields)
   if (changes === undefined) return { object, fields, previous, others, conflicts: [] }
-  const taken = takenFields(changes)
+  const byVersion = new ChangesByVersion(input, withEntries(live, undefined), withEntries(object, undefined), changes)
+  const found = yield* changesFor(others, byVersion, input)
   return {
     object,
     fields,
     previous,
-    others: withoutFields(others, union(taken, changes.removed)),
-    conflicts: conflictsWith(others, taken),
+    others: withoutFields(others, found),
+    conflicts: conflictsWith(others, found),
   }
 }
 

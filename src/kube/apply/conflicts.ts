@@ -3,7 +3,8 @@
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/conflict.go v0.36
  */
 import { StatusError } from '../status-error.ts'
-import { difference, type FieldSet, intersection, isEmpty, pathsOf } from './field-set.ts'
+import { type Changes, takenFields } from './compare.ts'
+import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf } from './field-set.ts'
 import { type Managed, managerText, showManager } from './managed-fields.ts'
 import { showPath } from './path-element.ts'
 
@@ -12,9 +13,13 @@ export interface Conflict {
   readonly fields: FieldSet
 }
 
-/** Sorted as upstream sorts managers. */
-export function conflictsWith(others: readonly Managed[], wanted: FieldSet): readonly Conflict[] {
-  return keepReal(others.map((owner) => ({ owner, fields: intersection(owner.fields, wanted) })))
+/** What was added or modified although its owner is another one. Sorted as upstream sorts managers. */
+export function conflictsWith(others: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Conflict[] {
+  const wanted = (owner: Managed): FieldSet => {
+    const found = changes.get(owner)
+    return found ? intersection(owner.fields, takenFields(found)) : emptySet
+  }
+  return keepReal(others.map((owner) => ({ owner, fields: wanted(owner) })))
 }
 
 export function allowedAside(conflicts: readonly Conflict[], allowed: FieldSet): readonly Conflict[] {

@@ -3,21 +3,25 @@
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (prune), typed/remove.go
  */
 import type { Schema } from '../schema/schema.ts'
-import type { JsonObject, JsonValue } from '../types.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { fieldsOf, withNamedFields } from './configured-fields.ts'
-import { difference, type FieldSet, intersection, isEmpty, isMember, setOf, union } from './field-set.ts'
-import { untrackedFields, untrackedMetadata } from './object-schema.ts'
+import { difference, emptySet, type FieldSet, intersection, isEmpty, isMember, setOf, union } from './field-set.ts'
+import type { Managed } from './managed-fields.ts'
+import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement } from './path-element.ts'
 import { anySchema, elementOf, fieldSchema, itemSchema, put, shapeOf } from './shape.ts'
+import { type Form, formOf, inForm, type RequestVersion, type Steps } from './versions.ts'
 
 export interface PruneInput {
-  readonly schema: Schema
+  readonly request: RequestVersion
   /** Live with the configuration laid over it. */
   readonly merged: JsonObject
   /** What this manager owned before. */
-  readonly last: FieldSet
-  /** What anybody owns now, this manager's new configuration included. */
-  readonly owned: FieldSet
+  readonly previous: Managed
+  /** What it owns now, in the version of the request. */
+  readonly fields: FieldSet
+  /** Everybody else. */
+  readonly others: readonly Managed[]
 }
 
 /** Never pruned, though no manager owns it. */
@@ -27,22 +31,88 @@ const everybodys: FieldSet = setOf([
 ])
 
 /**
+ * `merged` itself if nothing goes.
+ *
  * Three steps, because removing a list item removes everything in it, also what is not this manager's to remove:
- * remove all that was applied last time; find out what of that is still owned, by anybody; from what then is missing,
- * really remove only what this manager had applied.
+ * remove all that was applied last time; find out what of that is still owned, by anybody, in whatever version; from
+ * what then is missing, really remove only what this manager had applied. It is done in the version that was applied
+ * last time: its fields are known in no other.
  */
-export function pruned({ schema, merged, last, owned }: PruneInput): JsonObject {
-  if (isEmpty(difference(last, owned))) return merged
-  const named = (set: FieldSet): FieldSet => withNamedFields(schema, set)
-  const remove = (set: FieldSet): JsonObject => (removeFields(schema, merged, set, true) ?? {}) as JsonObject
-  const lastNamed = named(last)
-  const ownedNamed = named(union(owned, everybodys))
-  const all = named(fieldsOf(schema, merged))
-  const withoutLast = named(fieldsOf(schema, remove(lastNamed)))
-  const stillOwned = remove(difference(all, union(withoutLast, ownedNamed)))
-  const gone = difference(all, named(fieldsOf(schema, stillOwned)))
-  return (removeFields(schema, merged, intersection(gone, lastNamed), false) ?? {}) as JsonObject
+export function* pruned({ request, merged, previous, fields, others }: PruneInput): Steps<JsonObject> {
+  const last = formOf(request, previous.apiVersion)
+  if (last === undefined) return merged
+  const owned = ownedByForm(request, fields, others)
+  if (isEmpty(difference(previous.fields, owned.get(last.apiVersion)?.fields ?? emptySet))) return merged
+
+  const { versions, apiVersion } = request
+  const before = yield* inForm(versions, asObject(merged), apiVersion, last.apiVersion)
+  const lastNamed = withNamedFields(objectSchema(last.schema), previous.fields)
+  let rest: State = { form: last, whole: before, left: without(last, before, lastNamed, true) }
+  // First in the version at hand: what conversions need is back before there are any.
+  rest = withOwned(rest, owned.get(last.apiVersion)?.fields ?? emptySet)
+  for (const { form, fields } of owned.values()) {
+    if (form.apiVersion !== last.apiVersion) rest = withOwned(yield* converted(request, rest, form), fields)
+  }
+  const { left } = yield* converted(request, rest, last)
+  const gone = difference(allFields(last, before), allFields(last, left))
+  const result = without(last, before, intersection(gone, lastNamed), false)
+  return (yield* inForm(versions, result, last.apiVersion, apiVersion)) as unknown as JsonObject
 }
+
+interface Owned {
+  readonly form: Form
+  readonly fields: FieldSet
+}
+
+/** What anybody owns now, this manager's new configuration included, by the version whose fields they are. */
+function ownedByForm(
+  request: RequestVersion,
+  fields: FieldSet,
+  others: readonly Managed[],
+): ReadonlyMap<string, Owned> {
+  const { apiVersion, schema, resetFields } = request
+  const owned = new Map<string, Owned>([[apiVersion, { form: { apiVersion, schema, resetFields }, fields }]])
+  for (const m of others) {
+    const form = formOf(request, m.apiVersion)
+    if (form === undefined) continue
+    const known = owned.get(form.apiVersion)
+    owned.set(form.apiVersion, { form, fields: known ? union(known.fields, m.fields) : m.fields })
+  }
+  return owned
+}
+
+/** An object with all it had, and what is left of it, in one version. */
+interface State {
+  readonly form: Form
+  readonly whole: KubeObject
+  readonly left: KubeObject
+}
+
+function* converted({ versions }: RequestVersion, { form, whole, left }: State, to: Form): Steps<State> {
+  return {
+    form: to,
+    whole: yield* inForm(versions, whole, form.apiVersion, to.apiVersion),
+    left: yield* inForm(versions, left, form.apiVersion, to.apiVersion),
+  }
+}
+
+/** What is owned is left. */
+function withOwned({ form, whole, left }: State, owned: FieldSet): State {
+  const ownedNamed = withNamedFields(objectSchema(form.schema), union(owned, everybodys))
+  const unowned = difference(allFields(form, whole), union(allFields(form, left), ownedNamed))
+  return { form, whole, left: without(form, whole, unowned, true) }
+}
+
+function allFields({ schema }: Form, object: KubeObject): FieldSet {
+  const root = objectSchema(schema)
+  return withNamedFields(root, fieldsOf(root, object as unknown as JsonObject))
+}
+
+function without({ schema }: Form, object: KubeObject, fields: FieldSet, emptiedBecomesNull: boolean): KubeObject {
+  return asObject(removeFields(objectSchema(schema), object as unknown as JsonObject, fields, emptiedBecomesNull) ?? {})
+}
+
+const asObject = (value: JsonValue): KubeObject => value as unknown as KubeObject
 
 /**
  * The value without the fields, entries and items in the set; undefined if all it had was in the set. A field whose

@@ -31,7 +31,7 @@ const entry = (manager: string, fieldsV1: JsonObject, rest: Partial<ManagedField
 })
 
 describe('a create', () => {
-  const cases: { name: string; input: Omit<TrackUpdateInput, 'live'>; want: unknown }[] = [
+  const cases: { name: string; input: Omit<TrackUpdateInput, 'live' | 'versions'>; want: unknown }[] = [
     {
       name: 'owns leaves and the maps around them, but nothing that names the object',
       input: {
@@ -157,7 +157,7 @@ describe('an update', () => {
     manager: 'creator',
     next: configMap({ metadata: { uid: 'u' }, data: { a: '1', b: '1' } }),
   })
-  const update = (data: Record<string, string>, rest: Partial<TrackUpdateInput> = {}): KubeObject =>
+  const update = (data: Record<string, string>, rest: Partial<Omit<TrackUpdateInput, 'versions'>> = {}): KubeObject =>
     trackUpdate({ ...onConfigMap, live, now: later, next: { ...live, data }, ...rest })
 
   it('takes changed and new fields from everybody', () => {
@@ -257,7 +257,10 @@ describe('an update', () => {
   })
 
   it('drops entries of versions that are gone', () => {
-    const next = trackUpdate({ ...onConfigMap, live, next: live, served: (version) => version !== 'v1' })
+    const [entry] = live.metadata.managedFields ?? []
+    const old = { ...live, metadata: { ...live.metadata, managedFields: [{ ...entry, apiVersion: 'v0' }] } }
+    const versions = { find: () => undefined, isAlike: () => false, convert: (object: KubeObject) => object }
+    const next = trackUpdate({ ...onConfigMap, live: old, next: old, versions }) as KubeObject
     expect(next.metadata).not.toHaveProperty('managedFields')
   })
 

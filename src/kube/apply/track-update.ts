@@ -4,7 +4,6 @@
  * Runs on every create and update, so it compares once and touches only entries that lose or gain something.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
-import type { Schema } from '../schema/schema.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
@@ -21,40 +20,42 @@ import {
   writeManaged,
 } from './managed-fields.ts'
 import { objectSchema } from './object-schema.ts'
+import { ChangesByVersion, formOf, type RequestVersion, type Steps, settled, type Version } from './versions.ts'
 
-export interface TrackUpdateInput {
+/** `schema` is that of the kind in version `apiVersion`; so are `resetFields` (`status` on the main resource). */
+export interface TrackUpdateInput extends RequestVersion {
   /** What was stored before; undefined on create. */
   readonly live: KubeObject | undefined
   /** What is about to be stored. Its managedFields may come from the client. */
   readonly next: KubeObject
-  /** Of the kind in version `apiVersion`. */
-  readonly schema: Schema
   readonly manager: string
-  readonly apiVersion: string
   /** '' or absent for the main resource. */
   readonly subresource?: string
   /** RFC3339, seconds, UTC. */
   readonly now: string
-  /** Parts that this endpoint cannot set (`status` on the main resource): changes in them are nobody's. */
-  readonly resetFields?: FieldSet | undefined
-  /** False for versions of the kind that are no longer served: their entries are dropped. Default: all are. */
-  readonly served?: ((apiVersion: string) => boolean) | undefined
 }
 
 /**
  * `next` with its managedFields brought up to date; shares everything else with `next`, and is `next` itself if they
- * were right already. Never throws.
+ * were right already. Throws only what a conversion between versions throws.
  * What mutating admission changes afterwards belongs to nobody, as upstream.
  */
-export function trackUpdate(input: TrackUpdateInput): KubeObject {
+export function trackUpdate(input: TrackUpdateInput & { readonly versions?: never }): KubeObject
+export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
+export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject> {
   const { live, next, subresource = '' } = input
   if (live === undefined && !next.metadata.managedFields) return tracksNew(input)
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
   // An object whose ownership was cleared stays untracked until somebody applies.
   if (base.length === 0 && live !== undefined) return withEntries(next, undefined)
+  return settled(tracked(input, stored, base))
+}
+
+function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: readonly Managed[]): Steps<KubeObject> {
+  const { live, next } = input
   const changes = compareObjects(input.schema, live, next, input.resetFields)
-  const managed = updated(base, changes, input)
+  const managed = yield* updated(base, changes, input)
   if (managed === stored) return withEntries(next, live?.metadata.managedFields)
   return withEntries(next, writeManaged(managed))
 }
@@ -78,30 +79,71 @@ function baseEntries(given: unknown, stored: readonly Managed[], subresource: st
   return read.length === stored.length && read.every((m, i) => m === stored[i]) ? stored : read
 }
 
-function updated(base: readonly Managed[], changes: Changes | undefined, input: TrackUpdateInput): readonly Managed[] {
-  const current = servedOnly(base, input.served)
+function* updated(
+  base: readonly Managed[],
+  changes: Changes | undefined,
+  input: TrackUpdateInput,
+): Steps<readonly Managed[]> {
+  const current = knownOnly(base, input)
   if (changes === undefined) return current
   const taken = takenFields(changes)
-  const remaining = withoutFields(reconciled(current, input.schema), union(taken, changes.removed))
+  // The writer itself loses nothing that it takes: it is given it again below.
+  const remaining = yield* withoutChanged(reconciled(current, input), changes, input)
   return isEmpty(taken) ? remaining : capped(given(remaining, taken, input))
 }
 
-/** Every entry without these fields; entries that end up empty are dropped. */
-export function withoutFields(managed: readonly Managed[], fields: FieldSet): readonly Managed[] {
-  return mapEntries(managed, (m) => withFields(m, difference(m.fields, fields)))
-}
-
-export function servedOnly(
+/** Every entry without what was changed or removed. */
+function* withoutChanged(
   managed: readonly Managed[],
-  served: ((version: string) => boolean) | undefined,
-): readonly Managed[] {
-  return served === undefined || managed.every((m) => served(m.apiVersion))
-    ? managed
-    : managed.filter((m) => served(m.apiVersion))
+  changes: Changes,
+  input: TrackUpdateInput,
+): Steps<readonly Managed[]> {
+  const byVersion = new ChangesByVersion(input, withoutEntries(input.live), withoutEntries(input.next), changes)
+  return withoutFields(managed, yield* changesFor(managed, byVersion, input))
 }
 
-export function reconciled(managed: readonly Managed[], schema: Schema): readonly Managed[] {
-  return mapEntries(managed, (m) => withFields(m, reconciledWithSchema(objectSchema(schema), m.fields)))
+/** For each entry what happened, in the entry's own version. */
+export function* changesFor(
+  managed: readonly Managed[],
+  byVersion: ChangesByVersion,
+  request: RequestVersion,
+): Steps<ReadonlyMap<Managed, Changes>> {
+  const found = new Map<Managed, Changes>()
+  for (const m of managed) {
+    const form = formOf(request, m.apiVersion)
+    const changes = form && (yield* byVersion.in(form))
+    if (changes) found.set(m, changes)
+  }
+  return found
+}
+
+/** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
+export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Managed[] {
+  return mapEntries(managed, (m) => {
+    const found = changes.get(m)
+    return found ? withFields(m, difference(m.fields, union(takenFields(found), found.removed))) : m
+  })
+}
+
+/** Without managedFields: nobody is to be asked to convert them. */
+function withoutEntries<T extends KubeObject | undefined>(object: T): T {
+  return (object === undefined ? object : withEntries(object, undefined)) as T
+}
+
+/** Without the entries of versions that are gone. */
+export function knownOnly(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
+  const { versions, apiVersion } = request
+  if (versions === undefined) return managed
+  const isKnown = (m: Managed): boolean => m.apiVersion === apiVersion || versions.find(m.apiVersion) !== undefined
+  return managed.every(isKnown) ? managed : managed.filter(isKnown)
+}
+
+/** As the schema of each entry's version is now. */
+export function reconciled(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
+  return mapEntries(managed, (m) => {
+    const form: Version | undefined = formOf(request, m.apiVersion)
+    return form ? withFields(m, reconciledWithSchema(objectSchema(form.schema), m.fields)) : m
+  })
 }
 
 function mapEntries(managed: readonly Managed[], change: (m: Managed) => Managed): readonly Managed[] {
