@@ -13,9 +13,10 @@ import type { ChannelOptions } from '@grpc/grpc-js'
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
 import type { Clock } from '../../base/clock.ts'
 import { isStorageError, StorageError } from '../storage.ts'
-import { isTransient, toStorageError } from './errors.ts'
-import type { Method, WatchCreateRequest, WatchResponse } from './messages.ts'
+import { isLate, isTransient, toStorageError } from './errors.ts'
+import type { Answer, MemberStatus, Method, WatchCreateRequest, WatchResponse } from './messages.ts'
 import { statusMethod, watchMethod } from './messages.ts'
+import { SlowRequests } from './slow-requests.ts'
 
 export interface EtcdTls {
   /** PEM. Absent: the certificate authorities that Node trusts. */
@@ -50,6 +51,7 @@ const patiencePart = 0.25
 interface Member {
   readonly endpoint: string
   readonly client: Client
+  readonly slow: SlowRequests
 }
 
 export class EtcdConnection {
@@ -57,6 +59,7 @@ export class EtcdConnection {
   readonly #clock: Clock
   readonly #requestTimeoutMs: number
   readonly #connectTimeoutMs: number
+  readonly #term = { last: 0 }
   /** Index of the member to ask first. */
   #preferred = 0
   #closed = false
@@ -64,8 +67,8 @@ export class EtcdConnection {
   /** @throws StorageError code=invalid for an endpoint that is not a URL as described. */
   constructor(options: EtcdConnectionOptions) {
     if (options.endpoints.length === 0) throw new StorageError('invalid', 'etcd needs at least one endpoint')
-    this.#members = options.endpoints.map((endpoint) => ({ endpoint, client: newClient(endpoint, options.tls ?? {}) }))
     this.#clock = options.clock
+    this.#members = options.endpoints.map((endpoint) => this.#newMember(endpoint, options.tls ?? {}))
     this.#requestTimeoutMs = options.requestTimeoutMs
     this.#connectTimeoutMs = options.connectTimeoutMs
   }
@@ -73,7 +76,7 @@ export class EtcdConnection {
   /**
    * @throws StorageError as `toStorageError` maps it; the signal's reason when aborted.
    */
-  async call<Request, Response>(
+  async call<Request, Response extends Answer>(
     method: Method<Request, Response>,
     request: Request,
     options: CallOptions,
@@ -86,11 +89,12 @@ export class EtcdConnection {
       const patienceMs = isLast ? Number.POSITIVE_INFINITY : this.#requestTimeoutMs * patiencePart
       try {
         const untilMs = Math.min(deadlineMs, this.#clock.now() + patienceMs)
-        return await unary(member.client, method, request, untilMs, options.signal)
+        return await unary(member.client, method, request, untilMs, options.signal, member.slow)
       } catch (error) {
         options.signal?.throwIfAborted()
-        if (isTransient(error)) this.#leave(member)
-        const mayRepeat = options.repeatable && isTransient(error) && attempt <= this.#members.length
+        const another = isTransient(error) || isStorageError(error, 'unavailable')
+        if (another) this.#leave(member)
+        const mayRepeat = options.repeatable && another && attempt <= this.#members.length
         if (!mayRepeat || this.#closed || this.#clock.now() >= deadlineMs) {
           throw toStorageError(error, `etcd at ${member.endpoint}`)
         }
@@ -137,7 +141,28 @@ export class EtcdConnection {
 
   close(): void {
     this.#closed = true
-    for (const member of this.#members) member.client.close()
+    for (const member of this.#members) {
+      member.slow.close()
+      member.client.close()
+    }
+  }
+
+  #newMember(endpoint: string, tls: EtcdTls): Member {
+    const client = newClient(endpoint, tls)
+    const ask = async (timeoutMs: number): Promise<MemberStatus | 'silent'> => {
+      try {
+        return await unary(client, statusMethod, undefined, this.#clock.now() + timeoutMs, undefined)
+      } catch (error) {
+        if (isLate(error)) return 'silent'
+        throw error
+      }
+    }
+    const member: Member = {
+      endpoint,
+      client,
+      slow: new SlowRequests({ clock: this.#clock, term: this.#term, ask, onSilent: () => this.#leave(member) }),
+    }
+    return member
   }
 
   #leave(member: Member): void {
@@ -225,14 +250,21 @@ function asBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : null
 }
 
-function unary<Request, Response>(
+/** `slow` watches over it, and may give it up. */
+function unary<Request, Response extends Answer>(
   client: Client,
   method: Method<Request, Response>,
   request: Request,
   deadlineMs: number,
   signal: AbortSignal | undefined,
+  slow?: SlowRequests,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
+    const cancel = (): void => call.cancel()
+    const outstanding = slow?.begin((error) => {
+      reject(error)
+      cancel()
+    })
     const call = client.makeUnaryRequest(
       method.path,
       method.serialize,
@@ -242,11 +274,11 @@ function unary<Request, Response>(
       { deadline: deadlineMs },
       (error, response) => {
         signal?.removeEventListener('abort', cancel)
+        if (outstanding) slow?.end(outstanding, response?.term ?? 0)
         if (error) reject(error)
         else resolve(response as Response)
       },
     )
-    const cancel = (): void => call.cancel()
     signal?.addEventListener('abort', cancel, { once: true })
   })
 }

@@ -53,3 +53,8 @@ export function isTransient(error: unknown): boolean {
     error.code !== status.CANCELLED
   )
 }
+
+/** True if our own deadline for a request passed. */
+export function isLate(error: unknown): boolean {
+  return isGrpcError(error) && error.code === status.DEADLINE_EXCEEDED
+}

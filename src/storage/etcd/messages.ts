@@ -26,7 +26,13 @@ export interface RangeRequest {
   readonly countOnly?: boolean
 }
 
-export interface RangeResponse {
+/** What every answer tells. */
+export interface Answer {
+  /** Counts the elections of the cluster; 0 = not told. */
+  readonly term: number
+}
+
+export interface RangeResponse extends Answer {
   /** The store's, when the request was applied. */
   readonly revision: number
   readonly kvs: readonly KeyValue[]
@@ -61,7 +67,7 @@ export type OpResponse =
   | { readonly type: 'txn'; readonly response: TxnResponse }
   | { readonly type: 'done' }
 
-export interface TxnResponse {
+export interface TxnResponse extends Answer {
   readonly revision: number
   readonly succeeded: boolean
   readonly responses: readonly OpResponse[]
@@ -110,24 +116,43 @@ export const txnMethod: Method<TxnRequest, TxnResponse> = {
   deserialize: (bytes) => readTxn(new ProtoReader(bytes)),
 }
 
-/** The argument is the revision; the answer is empty. */
-export const compactMethod: Method<number, void> = {
+/** The argument is the revision. */
+export const compactMethod: Method<number, Answer> = {
   path: '/etcdserverpb.KV/Compact',
   serialize: (revision) => encode((w) => w.varint(1, revision)),
-  deserialize: () => undefined,
+  deserialize(bytes) {
+    const reader = new ProtoReader(bytes)
+    let term = 0
+    while (reader.next()) {
+      if (reader.field === 1) ({ term } = readHeader(reader.message()))
+      else reader.skip()
+    }
+    return { term }
+  },
 }
 
-export const statusMethod: Method<void, { readonly version: string }> = {
+export interface MemberStatus extends Answer {
+  readonly version: string
+  readonly hasLeader: boolean
+}
+
+/** Of one member; answered without the others. */
+export const statusMethod: Method<void, MemberStatus> = {
   path: '/etcdserverpb.Maintenance/Status',
   serialize: () => encode(() => undefined),
   deserialize(bytes) {
     const reader = new ProtoReader(bytes)
     let version = ''
+    let hasLeader = false
+    let term = 0
     while (reader.next()) {
       if (reader.field === 2) version = reader.text()
+      // An id: random bits, of which all that counts is that there are some.
+      else if (reader.field === 4) hasLeader = reader.int() !== 0
+      else if (reader.field === 6) term = reader.int()
       else reader.skip()
     }
-    return { version }
+    return { version, hasLeader, term }
   },
 }
 
@@ -200,13 +225,15 @@ function writeTxn(w: ProtoWriter, request: TxnRequest): void {
   for (const op of request.failure) w.message(3, (o) => writeOp(o, op))
 }
 
-function readHeaderRevision(reader: ProtoReader): number {
+function readHeader(reader: ProtoReader): { revision: number; term: number } {
   let revision = 0
+  let term = 0
   while (reader.next()) {
     if (reader.field === 3) revision = reader.int()
+    else if (reader.field === 4) term = reader.int()
     else reader.skip()
   }
-  return revision
+  return { revision, term }
 }
 
 const noBytes: Buffer = Buffer.alloc(0)
@@ -228,15 +255,16 @@ function readKeyValue(reader: ProtoReader): KeyValue {
 
 function readRange(reader: ProtoReader): RangeResponse {
   let revision = 0
+  let term = 0
   let more = false
   const kvs: KeyValue[] = []
   while (reader.next()) {
-    if (reader.field === 1) revision = readHeaderRevision(reader.message())
+    if (reader.field === 1) ({ revision, term } = readHeader(reader.message()))
     else if (reader.field === 2) kvs.push(readKeyValue(reader.message()))
     else if (reader.field === 3) more = reader.bool()
     else reader.skip()
   }
-  return { revision, kvs, more }
+  return { revision, term, kvs, more }
 }
 
 function readOp(reader: ProtoReader): OpResponse {
@@ -251,15 +279,16 @@ function readOp(reader: ProtoReader): OpResponse {
 
 function readTxn(reader: ProtoReader): TxnResponse {
   let revision = 0
+  let term = 0
   let succeeded = false
   const responses: OpResponse[] = []
   while (reader.next()) {
-    if (reader.field === 1) revision = readHeaderRevision(reader.message())
+    if (reader.field === 1) ({ revision, term } = readHeader(reader.message()))
     else if (reader.field === 2) succeeded = reader.bool()
     else if (reader.field === 3) responses.push(readOp(reader.message()))
     else reader.skip()
   }
-  return { revision, succeeded, responses }
+  return { revision, term, succeeded, responses }
 }
 
 function readEvent(reader: ProtoReader): WatchEvent {
@@ -286,7 +315,7 @@ function readWatch(bytes: Buffer): WatchResponse {
   let fragment = false
   const events: WatchEvent[] = []
   while (reader.next()) {
-    if (reader.field === 1) revision = readHeaderRevision(reader.message())
+    if (reader.field === 1) ({ revision } = readHeader(reader.message()))
     else if (reader.field === 3) created = reader.bool()
     else if (reader.field === 4) canceled = reader.bool()
     else if (reader.field === 5) compactRevision = reader.int()
