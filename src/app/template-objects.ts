@@ -5,7 +5,7 @@
 import type { FoundInObject } from '../apis/templates/admission.ts'
 import { templateValues } from '../apis/templates/render.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
+import { type FieldError, fieldForbidden, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { DecodeError, decode } from '../kube/schema/decode.ts'
 import { prune } from '../kube/schema/prune.ts'
@@ -23,17 +23,18 @@ export interface TemplateObjectDeps {
 
 export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType, source: JsonObject): FoundInObject {
   const value = templateValues(source, 'namespace', 'creator')
-  const warnings: string[] = []
+  const unknown: FieldError[] = []
   let decoded: JsonObject
   try {
     const objectMeta = type.schema.properties?.get('metadata')
     const { value: known, unknownFields } =
       type.custom && objectMeta !== undefined ? prune(value, type.schema, objectMeta) : decode(value, type.schema)
     decoded = known
-    warnings.push(...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`))
+    // Population applies objects, and an apply takes no field that the schema lacks.
+    unknown.push(...unknownFields.map((field) => fieldForbidden(field, 'unknown field')))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    return { errors: [fieldInvalid('', type.kind, error.message)], warnings }
+    return { errors: [fieldInvalid('', type.kind, error.message)], warnings: [] }
   }
   const metadata = {
     ...(decoded['metadata'] as JsonObject | undefined),
@@ -44,9 +45,10 @@ export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType
   const defaulted = deps.applyDefaults(type, { ...decoded, metadata } as KubeObject)
   const object = strategy.prepare?.(defaulted, undefined, context) ?? defaulted
   const errors = [
+    ...unknown,
     ...metadataErrors(type, strategy, object),
     ...deps.validateSchema(type, object),
     ...(strategy.validate?.(object, undefined, context) ?? []),
   ]
-  return { errors, warnings }
+  return { errors, warnings: [] }
 }

@@ -9,10 +9,18 @@ import { randomIds } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
 import type { Client } from '../../src/client/client.ts'
 import { leases } from '../../src/controller/lease.ts'
-import type { KubeObject } from '../../src/kube/types.ts'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { isThere, waitFor } from '../support/wait-for.ts'
-import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
+import {
+  conditionOf,
+  configMap,
+  configMapResource,
+  eventResource,
+  namespaceResource,
+  refusal,
+  templateResource,
+} from './population-world.ts'
 
 const plain = { population: false, featureGates: { NamespaceInitializers: false } } as const
 const start = (
@@ -125,6 +133,117 @@ describe('on a cluster without templates', () => {
     const answer = await ask(path, method, body)
     expect(answer).toMatchObject({ code })
     expect(answer.text).toContain(said)
+  })
+
+  describe('a template that is wrong', () => {
+    const good = configMap('good')
+    const write = (name: string, objects: JsonObject[], spec: JsonObject = {}): Promise<KubeObject> =>
+      plane.client.create(templateResource, {
+        apiVersion: 'policy.borough.dev/v1alpha1',
+        kind: 'NamespaceTemplate',
+        metadata: { name },
+        spec: { namespaces: { nameSelector: { include: [`${name}-*`] } }, ...spec, templates: objects },
+      })
+
+    const refused: { name: string; bad: JsonObject; want: RegExp }[] = [
+      {
+        name: 'a cluster-scoped kind',
+        bad: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' } },
+        want: /spec\.templates\[1\]\.kind: .*does not live in namespaces/,
+      },
+      {
+        name: 'a token in a key',
+        bad: configMap('x', { '$(CREATOR)': 'x' }),
+        want: /spec\.templates\[1\]: .*tokens are replaced in values, never in keys/,
+      },
+      { name: 'a name clash', bad: good, want: /spec\.templates\[1\]: Duplicate value: "ConfigMap\/good"/ },
+      {
+        name: 'an invalid object: its name',
+        bad: configMap('Not_Legal'),
+        want: /spec\.templates\[1\]\.metadata\.name: Invalid value: "Not_Legal": .*RFC 1123/,
+      },
+      {
+        name: 'an invalid object: a value of the wrong type',
+        bad: { ...configMap('x'), data: { a: 1 } },
+        want: /spec\.templates\[1\]: .*\.data\.a: expected string/,
+      },
+      {
+        name: 'an invalid object: a field that its kind lacks',
+        bad: { ...configMap('x'), dada: {} },
+        want: /spec\.templates\[1\]: .*\.dada: field not declared in schema/,
+      },
+      {
+        name: 'an invalid object: what its kind requires',
+        bad: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { name: 'b' } },
+        want: /spec\.templates\[1\]\.roleRef\.name: Required value/,
+      },
+    ]
+    test.each(refused)('is refused when it is written: $name', async ({ bad, want }) => {
+      const status = await refusal(write('bad', [good, bad]))
+      expect(status.message).toMatch(want)
+    })
+
+    test('an object of which one is in the trial namespace, in another form, is no mistake', async () => {
+      const bindings = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'rolebindings' }
+      const binding = (name: string): JsonObject => ({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: 'b' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      })
+      await plane.client.create(bindings, { ...binding('view'), metadata: { name: 'b', namespace: 'default' } })
+      await write('there', [binding('edit')])
+    })
+
+    test('1 MB of objects is accepted and given', async () => {
+      await write(
+        'big',
+        Array.from({ length: 10 }, (_, i) => configMap(`c${i}`, { a: 'x'.repeat(100_000) })),
+      )
+      await plane.client.create(namespaceResource, { metadata: { name: 'big-a' } })
+      await waitFor(plane.client, configMapResource, { namespace: 'big-a', name: 'c9' }, isThere)
+    })
+
+    test.each([
+      {
+        name: 'an unknown kind',
+        namespace: 'odd-a',
+        bad: { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name: 'w' } },
+        want: { object: 'Widget/w', reason: 'UnknownKind', message: 'no kind Widget in ex.io/v1 is served' },
+      },
+      {
+        name: 'an object that admission refuses',
+        namespace: 'refused-a',
+        bad: {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'p' },
+          spec: { serviceAccountName: 'nobody', containers: [{ name: 'c', image: 'i' }] },
+        },
+        want: { object: 'Pod/p', reason: 'Forbidden', message: 'serviceaccount "nobody" not found' },
+      },
+    ])('$name: event and condition name it, the others are applied', async ({ namespace, bad, want }) => {
+      const name = namespace.slice(0, -2)
+      await write(name, [configMap('first'), bad, configMap('last')])
+      await plane.client.create(namespaceResource, { metadata: { name: namespace } })
+      await waitFor(plane.client, configMapResource, { namespace, name: 'last' }, isThere)
+      const { object, reason, message } = want
+      const written = await waitFor(plane.client, namespaceResource, { name: namespace }, (n) =>
+        JSON.stringify(n?.['status']).includes('Populated'),
+      )
+      expect(conditionOf((written?.['status'] ?? {}) as JsonObject, 'Populated')).toMatchObject({
+        status: 'False',
+        reason,
+        message: expect.stringContaining(`${object}: `),
+      })
+      await waitFor(plane.client, templateResource, { name }, (t) => JSON.stringify(t?.['status']).includes(object))
+      for (const where of [namespace, 'default']) {
+        const told = (await plane.client.list(eventResource, { namespace: where })).items.filter(
+          (e) => e['reason'] === `Population${reason}` && String(e['message']).includes(object),
+        )
+        expect(told.map((e) => e['message']).join(), where).toContain(message)
+      }
+    })
   })
 
   test('one of two leads; when it stops, the other does, and the work goes on', async () => {

@@ -60,6 +60,7 @@ beforeAll(async () => {
   if (namespaceType === undefined || declared === undefined) throw new Error('no types')
   webhook = templateWebhook({
     client: plane.client,
+    clock: systemClock,
     namespaceType,
     templateType: catalog.declare(declared),
     rulesOf: (who) => heldRules(plane.client, systemClock, who),

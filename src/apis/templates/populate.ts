@@ -3,7 +3,7 @@
  * through `Client` alone, so it runs against any cluster.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
-import { findStatusError, isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
@@ -160,11 +160,15 @@ async function applyOne(
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return failed(rendered, status.reason ?? 'Error', status.message, true)
+    return failed(rendered, reasonOf(status), status.message, true)
   } finally {
     written(answer)
   }
 }
+
+/** What an apply says of a field that the schema lacks, or that has another type, comes without a reason. */
+const reasonOf = ({ reason, message }: StatusError): string =>
+  reason ?? (message.startsWith('failed to create typed patch object') ? 'Invalid' : 'Error')
 
 async function findForeign(
   client: PopulateDeps['client'],
@@ -267,7 +271,7 @@ async function pruneOne(
     }
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return { ...result, failure: { reason: status.reason ?? 'Error', message: status.message, retriable: true } }
+    return { ...result, failure: { reason: reasonOf(status), message: status.message, retriable: true } }
   }
 }
 

@@ -4,7 +4,8 @@
  *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a new
  *           namespace that templates match; gives a template its finalizer
  *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a name
- *           made by the server is known only now; and whether a template makes sense and its author may give what it holds
+ *           made by the server is known only now; and whether a template makes sense, its author may give what it holds,
+ *           and the cluster takes its objects (`trial.ts`)
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
@@ -12,11 +13,12 @@
  */
 import type { Attributes, MutationRound } from '../../admission/admission.ts'
 import type { RuleSet } from '../../authz/authz.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { jsonDiff } from '../../kube/patch/json-diff.ts'
 import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { badRequest, forbidden, isNotFound, tooManyRequests } from '../../kube/status-error.ts'
+import { badRequest, forbidden, invalid, isNotFound, tooManyRequests } from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
@@ -27,10 +29,12 @@ import { autoOptOut, populationConfig } from './auto-opt-out.ts'
 import { Inquiry } from './inquiry.ts'
 import { compileMatcher, type Matcher, matching } from './match.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
+import { tryObjects } from './trial.ts'
 import { creatorKey, type NamespaceTemplate, pendingLabel, templateResource } from './types.ts'
 
 export interface TemplateWebhookDeps {
   readonly client: Client
+  readonly clock: Clock
   readonly namespaceType: ResourceType
   readonly templateType: ResourceType
   /** What a user holds in all namespaces. */
@@ -74,7 +78,7 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
     async check(request, signal) {
       const { object } = request
       if (object === undefined) return {}
-      return decide(deps, request, signal, async (world, attributes) => {
+      const verdict = await decide(deps, request, signal, async (world, attributes) => {
         const plugin = namespaceTemplates(world.deps)
         if (isTemplateType(request.resource)) {
           await plugin.validate?.(attributes)
@@ -82,6 +86,9 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         } else keptCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
         return []
       })
+      return isTemplateType(request.resource) && verdict.refusal === undefined
+        ? tried(deps, request, verdict, signal)
+        : verdict
     },
     async hold({ resource, namespace, userInfo, operation }) {
       // Reviews are asked by way of a create and store nothing.
@@ -134,6 +141,24 @@ async function decide(
   } catch (error) {
     return { refusal: refusalIn(error), warnings }
   }
+}
+
+/** Last, and only what nothing else is wrong with: our rights are not lent to an author who lacks them. */
+async function tried(
+  deps: TemplateWebhookDeps,
+  { object, oldObject, name }: AdmissionRequest,
+  verdict: AdmissionVerdict,
+  signal: AbortSignal,
+): Promise<AdmissionVerdict> {
+  const { errors, warnings } = await tryObjects(
+    deps,
+    object as NamespaceTemplate,
+    oldObject as NamespaceTemplate | undefined,
+    signal,
+  )
+  const told = { ...verdict, warnings: [...(verdict.warnings ?? []), ...warnings] }
+  if (errors.length === 0) return told
+  return { ...told, refusal: invalid(deps.templateType, name, errors).toStatus() }
 }
 
 function attributesOf(

@@ -183,6 +183,7 @@ function webhookOf({ client, clock }: PopulateOptions): ReturnType<typeof templa
     throw new Error('the catalogue lacks namespaces or templates')
   return templateWebhook({
     client,
+    clock,
     namespaceType,
     templateType: catalog.declare(declared),
     rulesOf: (user) => heldRules(client, clock, user),

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { FakeClock } from '../../base/fake-clock.ts'
+import type { Client } from '../../client/client.ts'
+import { StatusError } from '../../kube/status-error.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import { trialMs, tryObjects } from './trial.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+const never = new AbortController().signal
+const configMap = (name: string): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+const template = (...objects: JsonObject[]): NamespaceTemplate =>
+  ({ metadata: { name: 't' }, spec: { templates: objects } }) as NamespaceTemplate
+
+/** What `apply` answers for an object of that name. */
+function answering(answer: (object: KubeObject) => Promise<KubeObject>): Client & { readonly applied: KubeObject[] } {
+  const applied: KubeObject[] = []
+  const kind = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: [] }
+  const client = {
+    applied,
+    discovery: { findKind: () => Promise.resolve(kind) },
+    apply(_kind: unknown, object: KubeObject) {
+      applied.push(object)
+      return answer(object)
+    },
+  }
+  return client as unknown as ReturnType<typeof answering>
+}
+
+const failing = (message: string, code: number, reason?: 'Forbidden' | 'Invalid' | 'BadRequest'): StatusError =>
+  new StatusError(message, { code, ...(reason === undefined ? {} : { reason }) })
+
+const clock = new FakeClock()
+
+test('the tokens stand for plain names, and the namespace is one that is always there', async () => {
+  const client = answering((object) => Promise.resolve(object))
+  const given = { ...configMap('of-$(NAMESPACE)'), data: { who: '$(CREATOR)' } }
+  expect(await tryObjects({ client, clock }, template(given), undefined, never)).toEqual({ errors: [], warnings: [] })
+  expect(client.applied).toMatchObject([
+    { metadata: { namespace: 'default', name: 'of-default' }, data: { who: 'creator' } },
+  ])
+})
+
+test('what was accepted before is not tried again', async () => {
+  const client = answering((object) => Promise.resolve(object))
+  await tryObjects({ client, clock }, template(configMap('a'), configMap('b')), template(configMap('a')), never)
+  expect(client.applied.map((o) => o.metadata.name)).toEqual(['b'])
+})
+
+const broken = 'spec.templates[0]: it could not be tried beforehand: '
+test.each([
+  { name: 'rights', error: failing('configmaps is forbidden', 403, 'Forbidden'), want: [] },
+  { name: 'a webhook', error: failing('admission webhook "x" denied the request', 400, 'BadRequest'), want: [] },
+  {
+    name: 'a policy',
+    error: failing("ValidatingAdmissionPolicy 'x' with binding 'y' denied request", 422, 'Invalid'),
+    want: [],
+  },
+  { name: 'a server that is busy', error: failing('too many requests', 429), want: [`${broken}too many requests`] },
+  { name: 'a server that fails', error: failing('etcd is down', 500), want: [`${broken}etcd is down`] },
+  { name: 'a connection that breaks', error: new Error('socket hang up'), want: [`${broken}socket hang up`] },
+])('$name refuses no template', async ({ error, want }) => {
+  const client = answering(() => Promise.reject(error))
+  const found = await tryObjects({ client, clock }, template(configMap('a')), undefined, never)
+  expect(found).toEqual({ errors: [], warnings: want })
+})
+
+test('it ends in time, and says what was not tried', async () => {
+  const client = answering(
+    (object) =>
+      new Promise((resolve, reject) => {
+        if (object.metadata.name === 'quick') resolve(object)
+        else late.signal.addEventListener('abort', () => reject(new Error('aborted')))
+      }),
+  )
+  const late = new AbortController()
+  const objects = ['quick', ...Array.from({ length: 20 }, (_, i) => `slow${i}`)].map(configMap)
+  const trying = tryObjects({ client, clock }, template(...objects), undefined, never)
+  await clock.advance(trialMs)
+  late.abort()
+  expect(await trying).toEqual({
+    errors: [],
+    warnings: ['20 objects were not tried beforehand: there was no time'],
+  })
+  expect(client.applied).toHaveLength(9)
+})

@@ -1,0 +1,131 @@
+/**
+ * Objects of a template tried on the cluster before the template is accepted: each is applied as a dry run, the way
+ * population will do it, in a namespace that every cluster has, with the tokens standing for plain names. So what the API
+ * server says to an object of its own kinds, or of custom ones, is told to the author and not to every namespace.
+ *
+ * Only what would be said everywhere counts as wrong: fields that are unknown or have the wrong type, and what validation
+ * refuses. What admission, quotas or rights say is of that one namespace and is known at population.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client, ServedKind } from '../../client/client.ts'
+import type { FieldError, FieldErrorType } from '../../kube/field-error.ts'
+import { findStatusError, isNotFound, type StatusError } from '../../kube/status-error.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { FoundInObject } from './admission.ts'
+import { templateValues } from './render.ts'
+import { type NamespaceTemplate, templateFieldManager } from './types.ts'
+
+export interface TrialDeps {
+  readonly client: Client
+  readonly clock: Clock
+}
+
+/** In every cluster, and it can't be deleted. */
+const trialNamespace = 'default'
+/** API servers give the whole answer ten seconds. */
+export const trialMs = 4000
+/** Dry runs under way at once. */
+const width = 8
+
+/** Of the objects that `template` brings or changes. Fields count from the template. */
+export async function tryObjects(
+  { client, clock }: TrialDeps,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+  signal: AbortSignal,
+): Promise<FoundInObject> {
+  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
+  const queue = [...(template.spec?.templates ?? []).entries()].filter(([, o]) => !accepted.has(JSON.stringify(o)))
+  const late = new AbortController()
+  const timer = clock.after(trialMs, () => late.abort())
+  const bounded = AbortSignal.any([signal, late.signal])
+  const found: { at: number; errors: readonly FieldError[]; warning?: string }[] = []
+  let untried = 0
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [at, object] = next
+      try {
+        bounded.throwIfAborted()
+        found.push({ at, ...(await tryObject(client, object, bounded)) })
+      } catch (error) {
+        signal.throwIfAborted()
+        if (late.signal.aborted) untried++
+        else found.push({ at, errors: [], warning: `it could not be tried beforehand: ${messageOf(error)}` })
+      }
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: width }, work))
+  } finally {
+    timer.cancel()
+  }
+  found.sort((a, b) => a.at - b.at)
+  const warnings = found.flatMap((f) => (f.warning === undefined ? [] : [`spec.templates[${f.at}]: ${f.warning}`]))
+  if (untried > 0) warnings.push(`${untried} objects were not tried beforehand: there was no time`)
+  const errors = found.flatMap(({ at, errors: own }) => {
+    const field = `spec.templates[${at}]`
+    return own.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` }))
+  })
+  return { errors, warnings }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+async function tryObject(
+  client: Client,
+  source: JsonObject,
+  signal: AbortSignal,
+): Promise<{ errors: readonly FieldError[] }> {
+  const value = templateValues(source, trialNamespace, 'creator') as KubeObject
+  // What is wrong with these is told already, and a kind that nobody serves too.
+  if (!value.apiVersion || !value.kind || !value.metadata?.name) return { errors: [] }
+  const kind = await client.discovery.findKind(value.apiVersion, value.kind)
+  if (!kind?.namespaced) return { errors: [] }
+  const object = { ...value, metadata: { ...value.metadata, namespace: trialNamespace } }
+  try {
+    await client.apply(kind, object, { fieldManager: templateFieldManager, force: true, dryRun: true, signal })
+    return { errors: [] }
+  } catch (error) {
+    const status = findStatusError(error)
+    if (status === undefined) throw error
+    const errors = errorsIn(status)
+    if (errors === undefined) throw error
+    // One of the same name is there, and some fields can't be changed: that says nothing of other namespaces.
+    const depends = status.reason === 'Invalid' && errors.length > 0 && (await isThere(client, kind, object, signal))
+    return { errors: depends ? [] : errors }
+  }
+}
+
+/** Empty = a refusal that another namespace need not share; undefined = no refusal at all. */
+function errorsIn(status: StatusError): readonly FieldError[] | undefined {
+  const { message, details } = status
+  // Before any validation, by whoever reads the body; without a reason in most versions.
+  if (/^failed to create typed patch object|strict decoding error|cannot be handled as a /.test(message)) {
+    return [{ type: 'FieldValueInvalid', field: '', body: message }]
+  }
+  if (status.reason === 'Invalid') {
+    return (details?.causes ?? []).flatMap(({ reason, field, message: body = '' }) =>
+      // Policies refuse with this reason too, and name no field.
+      field === undefined || field === ''
+        ? []
+        : [{ type: (reason ?? 'FieldValueInvalid') as FieldErrorType, field, body }],
+    )
+  }
+  // Webhooks may answer with any code. A server that is busy or broken has refused nothing.
+  return status.code >= 500 || status.code === 429 ? undefined : []
+}
+
+async function isThere(
+  client: Client,
+  kind: ServedKind,
+  { metadata }: KubeObject,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.get(kind, { namespace: trialNamespace, name: metadata.name ?? '' }, { signal })
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
