@@ -18,7 +18,7 @@ import {
   declaredString,
   declaredTimestamp,
 } from './declared-type.ts'
-import { compile, type Program, type Variables } from './environment.ts'
+import { compile, type Extension, type Program, type Variables } from './environment.ts'
 import type { Bindings } from './evaluate.ts'
 import { fromJson } from './json-values.ts'
 import { type AskPermission, AuthorizerValue, ResourceValue } from './library/authorizer.ts'
@@ -160,9 +160,9 @@ export function compileExpression(
   source: string,
   variables: Variables,
   returns: readonly CelType[],
-  types?: ReadonlyMap<string, CelType>,
+  extension?: Extension,
 ): CompiledExpression {
-  const { program, problem } = compile(source, variables, types)
+  const { program, problem } = compile(source, variables, extension)
   if (!program) return { problem: `compilation failed: ${problem}` }
   if (returns.length === 0 || returns.some((type) => sameType(type, program.type))) return { program }
   const wanted = returns.map(printType)

@@ -54,6 +54,8 @@ export interface MapEntry {
   readonly key: Expr
   readonly value: Expr
   readonly optional: boolean
+  /** Of the colon: where messages about fields point. */
+  readonly offset: number
 }
 
 /** `Name{field: value}`; `fields` have string literals as keys. */

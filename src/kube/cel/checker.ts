@@ -25,6 +25,7 @@ import {
   printType,
   sameType,
   stringType,
+  type TypeNames,
   timestampType,
   typeOf,
   typeParam,
@@ -53,7 +54,7 @@ export interface CheckContext {
   readonly functions: FunctionTable
   readonly variables: ReadonlyMap<string, CelType>
   /** Types that can be named beside those of the language. */
-  readonly types?: ReadonlyMap<string, CelType>
+  readonly types?: TypeNames
 }
 
 const namedTypes: ReadonlyMap<string, CelType> = new Map([
@@ -181,7 +182,7 @@ class Checker {
         found = of.params[1] ?? dynType
         break
       case 'object':
-        found = of.fields?.get(name) ?? this.#fault(e, `undefined field '${name}'`)
+        found = fieldOf(of, name) ?? this.#fault(e, `undefined field '${name}'`)
         break
       case 'param':
         // Nothing is known of it: whatever it turns out to be must be asked at run time.
@@ -322,17 +323,17 @@ class Checker {
     for (const { value } of e.fields) this.#check(value)
     if (!type) return this.#fault(e, `undeclared reference to '${e.name}' (in container '')`)
     if (type.kind !== 'object') return this.#fault(e, `'${e.name}' is not a message type`)
-    for (const { key, value } of e.fields) {
+    for (const { key, value, offset } of e.fields) {
       const name = key.kind === 'literal' && typeof key.value === 'string' ? key.value : ''
-      const field = type.fields?.get(name)
+      const field = fieldOf(type, name)
       if (!field) {
-        this.#fault(key, `undefined field '${name}'`)
+        this.#fault({ ...key, offset }, `undefined field '${name}'`)
         continue
       }
       const given = this.#resolved(this.#types.get(value.id) ?? dynType)
       if (!this.#assignable(field, given)) {
         const [want, have] = [field, given].map((t) => printType(this.#resolved(t, true)))
-        this.#fault(value, `expected type of field '${name}' is '${want}' but provided type is '${have}'`)
+        this.#fault({ ...key, offset }, `expected type of field '${name}' is '${want}' but provided type is '${have}'`)
       }
     }
     return type
@@ -429,6 +430,9 @@ class Checker {
     return true
   }
 }
+
+const fieldOf = (type: CelType, name: string): CelType | undefined =>
+  type.fields?.get(name) ?? (type.isOpen ? dynType : undefined)
 
 const isNullable = ({ kind }: CelType): boolean =>
   kind === 'null' || kind === 'object' || kind === 'opaque' || kind === 'duration' || kind === 'timestamp'

@@ -11,7 +11,7 @@ import type { Budget } from './budget.ts'
 import { type Checked, check } from './checker.ts'
 import { type DeclaredType, declaredDyn } from './declared-type.ts'
 import { type Bindings, compileChecked, type Evaluate } from './evaluate.ts'
-import { FunctionTable } from './functions.ts'
+import { FunctionTable, type Library } from './functions.ts'
 import type { Fault } from './lexer.ts'
 import { authorizerLibrary } from './library/authorizer.ts'
 import { formatLibrary } from './library/format.ts'
@@ -27,26 +27,40 @@ import { timeLibrary } from './library/time.ts'
 import { urlLibrary } from './library/url.ts'
 import { literalFaults } from './literal-rules.ts'
 import { parse } from './parser.ts'
-import type { CelType } from './types.ts'
+import type { CelType, TypeNames } from './types.ts'
 import type { CelValue } from './values.ts'
 
-let table: FunctionTable | undefined
+const libraries: readonly Library[] = [
+  standardLibrary,
+  timeLibrary,
+  stringsLibrary,
+  listsLibrary,
+  optionalLibrary,
+  regexLibrary,
+  urlLibrary,
+  quantityLibrary,
+  networkLibrary,
+  semverLibrary,
+  formatLibrary,
+  authorizerLibrary,
+]
+
+/** What some expressions know beyond what all know. */
+export interface Extension {
+  /** Can be named, and made if they are objects: `Object{…}`. */
+  readonly types: TypeNames
+  readonly functions: Library
+}
+
+const noExtension: Extension = { types: new Map(), functions: [] }
+const tables = new WeakMap<Extension, FunctionTable>()
 /** Made at first use: a server without expressions does not pay for it. */
-const functions = (): FunctionTable => {
-  table ??= new FunctionTable([
-    standardLibrary,
-    timeLibrary,
-    stringsLibrary,
-    listsLibrary,
-    optionalLibrary,
-    regexLibrary,
-    urlLibrary,
-    quantityLibrary,
-    networkLibrary,
-    semverLibrary,
-    formatLibrary,
-    authorizerLibrary,
-  ])
+function functionsOf(extension: Extension): FunctionTable {
+  let table = tables.get(extension)
+  if (table === undefined) {
+    table = new FunctionTable([...libraries, extension.functions])
+    tables.set(extension, table)
+  }
   return table
 }
 
@@ -71,14 +85,13 @@ export type Compilation =
   /** All faults as upstream's compiler prints them: `ERROR: <input>:1:6: undefined field 'x'\n | self.x\n | .....^`. */
   | { readonly program?: undefined; readonly problem: string }
 
-/** `types` are those that can be made in the expression: `Object{…}`. */
-export function compile(source: string, variables: Variables, types?: ReadonlyMap<string, CelType>): Compilation {
+export function compile(source: string, variables: Variables, extension: Extension = noExtension): Compilation {
   const parsed = parse(source)
   if (parsed.faults.length > 0) return { problem: printFaults(parsed.faults, source) }
   const checked = check(parsed.expr, {
-    functions: functions(),
+    functions: functionsOf(extension),
     variables: new Map(Object.entries(variables).map(([name, declared]) => [name, declared.type])),
-    ...(types ? { types } : {}),
+    types: extension.types,
   })
   const faults = checked.faults.length > 0 ? checked.faults : literalFaults(parsed.expr)
   if (faults.length > 0) return { problem: printFaults(faults, source) }

@@ -36,20 +36,25 @@ function fromText(text: string, kind: string): CelValue {
   }
 }
 
+/** The JSON that a value stands for; undefined for one that was made by an expression. */
+export function jsonBehind(value: CelValue): JsonValue | undefined {
+  return value instanceof JsonList || value instanceof JsonMap || value instanceof JsonStruct ? value.json : undefined
+}
+
 class JsonList extends CelList implements Partial<ComparesItself> {
   readonly size: number
   readonly type: DeclaredType | undefined
-  readonly #json: readonly JsonValue[]
-  constructor(json: readonly JsonValue[], type: DeclaredType | undefined) {
+  readonly json: JsonValue[]
+  constructor(json: JsonValue[], type: DeclaredType | undefined) {
     super()
-    this.#json = json
+    this.json = json
     this.type = type
     this.size = json.length
     if (type?.listType === 'set' || type?.listType === 'map') this.equalsList = equalInAnyOrder
   }
   declare equalsList: ComparesItself['equalsList']
   at(index: number): CelValue {
-    return fromJson(this.#json[index] ?? null, this.type?.items)
+    return fromJson(this.json[index] ?? null, this.type?.items)
   }
 }
 
@@ -91,52 +96,52 @@ const fieldOf = (value: CelValue, name: string): CelValue | undefined =>
   value instanceof CelObject ? value.field(name) : value instanceof CelMap ? value.find(name) : undefined
 
 class JsonMap extends CelMap {
-  readonly #json: JsonObject
+  readonly json: JsonObject
   readonly #value: DeclaredType | undefined
   constructor(json: JsonObject, value: DeclaredType | undefined) {
     super()
-    this.#json = json
+    this.json = json
     this.#value = value
   }
   get size(): number {
-    return Object.keys(this.#json).length
+    return Object.keys(this.json).length
   }
   find(key: CelValue): CelValue | undefined {
     if (typeof key !== 'string') return undefined
-    const found = member(this.#json, key)
+    const found = member(this.json, key)
     return found === undefined ? undefined : fromJson(found, this.#value)
   }
   keys(): Iterable<CelValue> {
-    return Object.keys(this.#json)
+    return Object.keys(this.json)
   }
 }
 
 class JsonStruct extends CelObject {
-  readonly #json: JsonObject
+  readonly json: JsonObject
   readonly #type: DeclaredType
   constructor(json: JsonObject, type: DeclaredType) {
     super()
-    this.#json = json
+    this.json = json
     this.#type = type
   }
   get typeName(): string {
     return this.#type.type.name
   }
   get size(): number {
-    return Object.keys(this.#json).length
+    return Object.keys(this.json).length
   }
   field(name: string): CelValue | undefined {
     const declared = this.#type.fields?.get(name)
     if (declared === undefined) throw new CelError(`no such key: ${name}`)
-    const found = member(this.#json, declared.jsonName)
+    const found = member(this.json, declared.jsonName)
     return found === undefined ? undefined : fromJson(found, declared.type)
   }
   equals(other: CelObject, equal: (a: CelValue, b: CelValue) => boolean): boolean {
     if (!(other instanceof JsonStruct)) return false
-    if (this.#type.fields !== other.#type.fields) return jsonEqual(this.#json, other.#json)
+    if (this.#type.fields !== other.#type.fields) return jsonEqual(this.json, other.json)
     if (this.size !== other.size) return false
-    return Object.keys(this.#json).every((key) => {
-      const [a, b] = [member(this.#json, key), member(other.#json, key)]
+    return Object.keys(this.json).every((key) => {
+      const [a, b] = [member(this.json, key), member(other.json, key)]
       if (a === undefined || b === undefined) return false
       const type = this.#type.byJsonName?.get(key)
       return type ? equal(fromJson(a, type), fromJson(b, type)) : jsonEqual(a, b)
@@ -160,7 +165,7 @@ export class BuiltObject extends CelObject {
     return this.values.get(name)
   }
   equals(other: CelObject, equal: (a: CelValue, b: CelValue) => boolean): boolean {
-    if (!(other instanceof BuiltObject) || other.size !== this.size) return false
+    if (!(other instanceof BuiltObject) || other.typeName !== this.typeName || other.size !== this.size) return false
     return [...this.values].every(([name, value]) => {
       const found = other.values.get(name)
       return found !== undefined && equal(value, found)

@@ -273,8 +273,8 @@ class Parser implements NodeFactory {
     while (!this.#isOp('}')) {
       const optional = this.#take('?') !== undefined
       const k = key()
-      this.#expect(':')
-      entries.push({ key: k, value: this.#expression(), optional })
+      const { offset } = this.#expect(':')
+      entries.push({ key: k, value: this.#expression(), optional, offset })
       if (!this.#take(',')) break
     }
     this.#expect('}')

@@ -22,6 +22,8 @@ import { boolType, type CelType, dynType, nullType, objectType, stringType } fro
 import { CelError, CelObject, type CelValue } from './values.ts'
 
 const maxMessageBytes = 5 * 1024
+/** How many variables may be under way at once, each for the sake of the one before. Ours: the stack has an end. */
+const maxVariableDepth = 250
 
 export interface PolicyVariable {
   readonly name: string
@@ -200,10 +202,17 @@ const listed = (errors: readonly string[]): string =>
 export function composedBindings({ compiled }: PolicyEnvironment, bindings: Bindings, budget: Budget): Bindings {
   if (compiled.size === 0) return bindings
   const all: Bindings = { ...bindings, variables: () => variables }
+  let depth = 0
   const variables = new LazyVariables(compiled, (expression) => {
     if (!expression.program) throw new CelError(`fails to compile: ${expression.problem}`)
+    if (depth === maxVariableDepth) throw new CelError(`more than ${maxVariableDepth} variables stand on one another`)
     const { program } = expression
-    return budget.separately(() => program.evaluate(all, budget))
+    depth++
+    try {
+      return budget.separately(() => program.evaluate(all, budget))
+    } finally {
+      depth--
+    }
   })
   return all
 }

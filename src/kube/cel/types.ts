@@ -31,6 +31,13 @@ export interface CelType {
   readonly params: readonly CelType[]
   /** Of objects. */
   readonly fields?: ReadonlyMap<string, CelType>
+  /** Of objects that may have any field, with any value. */
+  readonly isOpen?: boolean
+}
+
+/** Finds a type that an expression names. */
+export interface TypeNames {
+  get(name: string): CelType | undefined
 }
 
 const simple = (kind: Kind, name: string = kind): CelType => ({ kind, name, params: [] })
@@ -59,6 +66,7 @@ export const objectType = (name: string, fields: ReadonlyMap<string, CelType>): 
   params: [],
   fields,
 })
+export const openObjectType = (name: string): CelType => ({ kind: 'object', name, params: [], isOpen: true })
 
 export const isOptional = (type: CelType): boolean => type.kind === 'opaque' && type.name === 'optional_type'
 
