@@ -26,6 +26,7 @@ import {
 } from '../validation/autoscaling.ts'
 import { checkCronJob, checkJob } from '../validation/batch.ts'
 import { checkConfigMap, checkSecret } from '../validation/config.ts'
+import { checkMutatingBinding, checkMutatingPolicy } from '../validation/mutating-policies.ts'
 import { checkIngress, checkIngressClass, checkNetworkPolicy } from '../validation/networking.ts'
 import {
   checkApiService,
@@ -107,6 +108,8 @@ const checks: Readonly<Record<string, Check>> = {
   'ingresses.networking.k8s.io': main(checkIngress),
   'jobs.batch': main(checkJob),
   'leases.coordination.k8s.io': main(checkLease),
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': main(checkMutatingPolicy),
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': main(checkMutatingBinding),
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': (report, next, old) =>
     checkWebhooks(report, next, old, true),
   'networkpolicies.networking.k8s.io': main(checkNetworkPolicy),
