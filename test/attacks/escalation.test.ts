@@ -21,6 +21,7 @@ import {
   user,
 } from '../support/fake-rbac-source.ts'
 import { send } from '../support/send.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })
 const rbac = 'rbac.authorization.k8s.io'
@@ -298,6 +299,64 @@ describe('attack: an author of templates tries to gain', () => {
     const name = await holder(...authors, allow('create,patch,delete', rbac, 'roles,rolebindings'))
     await expect(plane.clientAs(name).create(templates, template(`t-${++count}`, object))).rejects.toMatchObject({
       code: 403,
+    })
+  })
+
+  describe('a Role of its template that is not what it binds', () => {
+    const strong = role('', 'owner', everything)
+    const weak = role('', 'owner', allow('get', '', 'configmaps'))
+    const rights = [
+      ...authors,
+      allow('get,create,patch,delete', '', 'configmaps'),
+      allow('create,patch,delete', rbac, 'roles,rolebindings'),
+    ]
+    const selecting = (label: string, name: string, ...objects: object[]): KubeObject => ({
+      ...template(name, ...objects),
+      spec: {
+        namespaces: { labelSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] } },
+        templates: objects,
+      },
+    })
+    const withheld = async (name: string): Promise<void> => {
+      const told = await waitFor(admin, templates, { name }, (t) => String(JSON.stringify(t)).includes('RoleNotOurs'))
+      expect(JSON.stringify(told?.['status'])).toContain('"object":"RoleBinding/b","reason":"RoleNotOurs"')
+    }
+    const bindingsIn = async (namespace: string): Promise<unknown[]> =>
+      (await admin.list(roleBindingsResource, { namespace })).items.map((b) => b.metadata.name)
+
+    test('template: a kind of that name in another group', async () => {
+      const name = await holder(...rights, allow('*', 'ex.io', '*'))
+      const other = { ...weak, apiVersion: 'ex.io/v1' }
+      const given = template(`t-${++count}`, other, roleBinding('', 'b', 'Role/owner', user(name)))
+      await expect(plane.clientAs(name).create(templates, given)).rejects.toMatchObject({ code: 403 })
+    })
+
+    test('template: one that was in the namespace before', async () => {
+      const name = await holder(...rights)
+      await admin.create(core('namespaces'), { metadata: { name: 'before', labels: { before: '' } } })
+      await admin.create(rolesResource, { ...strong, metadata: { name: 'owner', namespace: 'before' } })
+      const given = selecting('before', 'before', roleBinding('', 'b', 'Role/owner', user(name)), weak)
+      await plane.clientAs(name).create(templates, given)
+      await withheld('before')
+      expect(await bindingsIn('before')).toEqual([])
+      // Where it is its own, it is bound.
+      await admin.create(core('namespaces'), { metadata: { name: 'after', labels: { before: '' } } })
+      expect(await bindingsIn('after')).toEqual(['b'])
+      // And in a namespace that is open, once the other has gone.
+      await admin.delete(rolesResource, { namespace: 'before', name: 'owner' })
+      await admin.patch(core('namespaces'), { name: 'before' }, { metadata: { labels: { again: '' } } })
+      await waitFor(admin, roleBindingsResource, { namespace: 'before', name: 'b' }, (b) => b !== undefined)
+      await admin.delete(templates, { name: 'before' })
+    })
+
+    test('template: one that another template gives to the same namespace', async () => {
+      const name = await holder(...rights)
+      await admin.create(templates, selecting('first', 'a-first', strong))
+      const given = selecting('second', 'b-second', weak, roleBinding('', 'b', 'Role/owner', user(name)))
+      await plane.clientAs(name).create(templates, given)
+      await admin.create(core('namespaces'), { metadata: { name: 'both', labels: { first: '', second: '' } } })
+      await withheld('b-second')
+      expect(await bindingsIn('both')).toEqual([])
     })
   })
 

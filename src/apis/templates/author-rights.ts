@@ -74,10 +74,15 @@ function escalations(
   object: JsonObject,
   siblings: readonly JsonObject[],
 ): string[] {
-  if (parseApiVersion(String(object['apiVersion'] ?? ''))?.group !== rbacGroup) return []
-  if (object['kind'] === 'Role') return grantsTooMuch(deps, user, object)
+  if (!isOfRbac(object)) return []
+  if (isRole(object)) return grantsTooMuch(deps, user, object)
   return object['kind'] === 'RoleBinding' ? bindsTooMuch(deps, user, object, siblings) : []
 }
+
+const isOfRbac = (object: JsonObject): boolean =>
+  parseApiVersion(String(object['apiVersion'] ?? ''))?.group === rbacGroup
+/** Others may have a kind of that name. */
+const isRole = (object: JsonObject): boolean => isOfRbac(object) && object['kind'] === 'Role'
 
 function grantsTooMuch({ authorizer }: AuthorRightsDeps, user: UserInfo, role: JsonObject): string[] {
   if (may(authorizer, user, 'escalate', 'roles', '')) return []
@@ -96,10 +101,8 @@ function bindsTooMuch(
   const isCluster = ref['kind'] === 'ClusterRole'
   if (may(authorizer, user, 'bind', isCluster ? 'clusterroles' : 'roles', hasToken(name) ? '' : name)) return []
   if (!isCluster) {
-    // Its rules are looked at where it stands.
-    if (siblings.some((o) => o['kind'] === 'Role' && (o['metadata'] as JsonObject | undefined)?.['name'] === name)) {
-      return []
-    }
+    // Its rules are looked at where it stands, and population binds no other Role of that name.
+    if (siblings.some((o) => isRole(o) && (o['metadata'] as JsonObject | undefined)?.['name'] === name)) return []
     return [
       `needs "bind" on roles: Role ${JSON.stringify(name)} is not in this template, so nobody knows what it grants`,
     ]

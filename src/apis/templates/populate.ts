@@ -3,11 +3,13 @@
  * through `Client` alone, so it runs against any cluster.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
+import { rbacGroup } from '../../kube/rbac.ts'
 import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { isGateShut } from './gate.ts'
 import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
-import { identityOf, type Rendered, render, titleOf } from './render.ts'
+import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
 
 export type Outcome = 'configured' | 'unchanged' | 'pruned' | 'orphaned'
@@ -60,8 +62,18 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
     if ('kind' in place) placed.push(place)
     else if (concerns(rendered.template.metadata.name)) results.push(place)
   }
-  for (const batch of batches(placed.filter((p) => concerns(p.rendered.template.metadata.name)))) {
+  const concerned = placed.filter((p) => concerns(p.rendered.template.metadata.name))
+  const bindings = new Map(concerned.flatMap((p) => bindingIn(p, deps.index, namespace, { placed, skipped })))
+  for (const batch of batches(concerned.filter((p) => !bindings.has(p)))) {
     results.push(...(await Promise.all(batch.map((p) => applyOne(deps, p, signal)))))
+  }
+  for (const [binding, role] of bindings) {
+    const made = results.find((r) => r.object === role && r.template === binding.rendered.template.metadata.name)
+    if (made !== undefined && made.failure === undefined) results.push(await applyOne(deps, binding, signal))
+    else {
+      const message = `${role}, which it binds and its template holds, is not made by its template`
+      results.push(failed(binding.rendered, 'RoleNotOurs', message, made?.failure?.retriable ?? false))
+    }
   }
   // What could not be made is wanted all the same: an object of that name is no leftover.
   const wanted = new Set([...objects.map((o) => identityOf(o.object)), ...skipped.map((s) => s.identity)])
@@ -74,6 +86,30 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
     results.push(await pruneOne(deps, leftover, request))
   }
   return results
+}
+
+/**
+ * A RoleBinding whose Role stands in the same template, with the title of that Role, where the Role is not known to be
+ * ours. Its author was asked for the rules of that Role and of no other: one of the same name that somebody else made,
+ * or another template, may grant anything. Where the gate is still shut nobody else has made one.
+ */
+function bindingIn(
+  p: Placed,
+  index: PopulatedIndex,
+  namespace: Namespace,
+  { placed, skipped }: { readonly placed: readonly Placed[]; readonly skipped: readonly Skipped[] },
+): [Placed, string][] {
+  const { template, object } = p.rendered
+  if (p.kind.group !== rbacGroup || p.kind.resource !== 'rolebindings') return []
+  const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: unknown; readonly name?: unknown }
+  if (kind !== 'Role' || typeof name !== 'string') return []
+  const identity = `${rbacGroup}/Role/${name}`
+  const title = `Role/${name}`
+  if (skipped.some((s) => s.template === template && s.identity === identity)) return [[p, title]]
+  const role = placed.find((r) => r.rendered.template === template && identityOf(r.rendered.object) === identity)
+  if (role === undefined || isGateShut(namespace)) return []
+  const known = index.find(role.kind, namespace.metadata.name ?? '', name)
+  return known?.isOurs && known.template === template.metadata.name ? [] : [[p, title]]
 }
 
 /** Kinds that no other kind's admission looks at, or that may come in any order among themselves. */
