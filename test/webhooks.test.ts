@@ -1,10 +1,10 @@
 /** Admission webhooks: a real HTTPS server is asked, a whole control plane asks. */
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Log } from '../src/base/log.ts'
 import { silentLog } from '../src/base/log.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, install, objectOf } from './support/definitions.ts'
+import { freePort } from './support/free-port.ts'
 import { patchReply, type Received, startWebhookServer, type WebhookServer } from './support/webhook-server.ts'
 import { type Answer, Wire } from './support/wire.ts'
 
@@ -41,14 +41,6 @@ beforeEach(async () => {
   server.answer = () => ({ allowed: true })
   passedOver.length = 0
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => probe.once('listening', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 type Hook = Record<string, unknown>
 

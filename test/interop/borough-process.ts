@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../support/free-port.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const startTimeoutMs = 40_000
@@ -35,7 +36,7 @@ export class BoroughProcess implements AsyncDisposable {
   readonly dataDir: string
   readonly #folder: string
   #child: ChildProcess | undefined
-  #listen = '127.0.0.1:0'
+  #listen = ''
   #kubeconfigPath = ''
 
   readonly #flags: readonly string[]
@@ -53,8 +54,9 @@ export class BoroughProcess implements AsyncDisposable {
     return process
   }
 
-  /** Starts it (again), on the same data and, after the first time, the same port; resolves when it serves. */
+  /** Starts it (again), on the same data and the same port; resolves when it serves. */
   async start(): Promise<void> {
+    if (this.#listen === '') this.#listen = `127.0.0.1:${await freePort()}`
     const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json', ...this.#flags]
     const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
@@ -74,8 +76,7 @@ export class BoroughProcess implements AsyncDisposable {
         resolve(text)
       })
     })
-    const { url, kubeconfig } = JSON.parse(ready) as { url: string; kubeconfig: string }
-    this.#listen = new URL(url).host
+    const { kubeconfig } = JSON.parse(ready) as { kubeconfig: string }
     this.#kubeconfigPath = kubeconfig
   }
 

@@ -4,9 +4,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** undefined when there is no `etcd` on the PATH: tests that need one are skipped, and say so. */
 export const etcdVersion: string | undefined = /etcd Version: (\S+)/.exec(
@@ -124,14 +124,4 @@ export class EtcdServer implements AsyncDisposable {
     await this.stop()
     await rm(this.#folder, { recursive: true, force: true })
   }
-}
-
-/** Free at this moment; nothing else in the tests asks for fixed ports. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }
