@@ -89,7 +89,7 @@ test('what controllers do is there under their own names', async () => {
   const { events } = await recorded(undefined, async (plane) => {
     await plane.client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'gone' } })
     await plane.fetch('/api/v1/namespaces/gone', { method: 'DELETE' })
-    await expect.poll(async () => (await plane.fetch('/api/v1/namespaces/gone')).status, { timeout: 5000 }).toBe(404)
+    await expect.poll(async () => (await plane.fetch('/api/v1/namespaces/gone')).status).toBe(404)
   })
   expect(events).toContainEqual(
     expect.objectContaining({

@@ -44,5 +44,5 @@ test('killed while a create is held, the server goes on where it was: order, tur
   const reasons = async (): Promise<unknown[]> =>
     (await after.list({ ...namespaces, resource: 'events' }, { namespace: 'team' })).items.map((e) => e['reason'])
   // Events are written behind the work that they tell of.
-  await expect.poll(reasons, { timeout: 10_000 }).toContain('InitializerSkipped')
+  await expect.poll(reasons).toContain('InitializerSkipped')
 }, 120_000)

@@ -17,7 +17,7 @@ import { send } from '../support/send.ts'
 
 const namespace = 'default'
 const path = `/api/v1/namespaces/${namespace}/configmaps`
-const waitMs = { timeout: 15_000 }
+const waitMs = { timeout: 30_000 }
 
 let plane: TestControlPlane
 let config: KubeConfig

@@ -77,7 +77,7 @@ test('an informer of the official client holds the own namespaces as rights come
   await informer.start()
   const held = (): (string | undefined)[] => informer.list().map((object) => object.metadata?.name)
   const settles = (want: readonly string[]): Promise<void> =>
-    vi.waitFor(() => expect(held().sort()).toEqual(want), { timeout: 15_000 })
+    vi.waitFor(() => expect(held().sort()).toEqual(want), { timeout: 30_000 })
   await settles(['informed-1'])
   await grant('informed-2', 'ines')
   await settles(['informed-1', 'informed-2'])

@@ -56,11 +56,11 @@ describeEachKubectl((kubectl) => {
     expect(ran.code, ran.transcript).toBe(1)
     expect(ran.stderr).toContain(message)
   }
-  /** When it is as told, or after ten seconds not at all: kubectl says so by itself. */
+  /** When it is as told, or after half a minute not at all: kubectl says so by itself. */
   const becomes = (what: string, condition: string): Promise<string> =>
-    succeeds(admin.run(['wait', ...what.split(' '), `--for=${condition}`, '--timeout=10s']))
+    succeeds(admin.run(['wait', ...what.split(' '), `--for=${condition}`, '--timeout=30s']))
   /** Polls, since old kubectls can't wait for a value. */
-  const says = async (args: readonly string[], want: string, limitMs = 10_000): Promise<void> => {
+  const says = async (args: readonly string[], want: string, limitMs = 30_000): Promise<void> => {
     const began = Date.now()
     for (;;) {
       const ran = await admin.run(args)

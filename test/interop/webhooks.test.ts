@@ -116,7 +116,7 @@ describeEachKubectl((kubectl) => {
     const approved = await session.run(['certificate', 'approve', 'bob'])
     expect(approved.code, approved.transcript).toBe(0)
     await expect
-      .poll(async () => (await session.run(['get', 'csr', 'bob', '--no-headers'])).stdout, { timeout: 20_000 })
+      .poll(async () => (await session.run(['get', 'csr', 'bob', '--no-headers'])).stdout)
       .toContain('Approved,Issued')
     const denied = await session.run(['certificate', 'deny', 'bob'])
     expect(denied.stderr, denied.transcript).toContain('already Approved')

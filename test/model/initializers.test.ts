@@ -233,7 +233,7 @@ class World {
 }
 
 /** Real time within which everything happens that needs no time of the model's. */
-const patienceMs = 8000
+const patienceMs = 30_000
 /** After this the model's clock moves on a little too, for retries: as much as a real server's would. */
 const stillMs = 200
 const movingMs = 10

@@ -98,7 +98,7 @@ describe('a list', () => {
       .watch(namespaces, {
         resourceVersion: rest.metadata.resourceVersion ?? '',
         allowWatchBookmarks: true,
-        signal: AbortSignal.timeout(9000),
+        signal: AbortSignal.timeout(30_000),
       })
       [Symbol.asyncIterator]()
     expect(told(await next(events, 4))).toEqual(['ADDED page-3', 'BOOKMARK', 'DELETED page-2', 'BOOKMARK'])
@@ -153,7 +153,7 @@ describe('attacks', () => {
   test('attack: a watch begun with nothing to see tells nothing of others', async () => {
     const events = plane
       .clientAs('mallory')
-      .watch(namespaces, { signal: AbortSignal.timeout(9000) })
+      .watch(namespaces, { signal: AbortSignal.timeout(30_000) })
       [Symbol.asyncIterator]()
     const first = next(events, 1)
     await create('hidden-2')
@@ -170,7 +170,7 @@ describe('attacks', () => {
     await grant('reborn', 'rita')
     const rita = plane.clientAs('rita')
     const events = rita
-      .watch(namespaces, { allowWatchBookmarks: true, signal: AbortSignal.timeout(9000) })
+      .watch(namespaces, { allowWatchBookmarks: true, signal: AbortSignal.timeout(30_000) })
       [Symbol.asyncIterator]()
     expect(told(await next(events, 1))).toEqual(['ADDED reborn'])
     await admin.delete(namespaces, { name: 'reborn' })
@@ -197,7 +197,7 @@ describe('a watch', () => {
       .watch(namespaces, {
         resourceVersion: metadata.resourceVersion ?? '',
         allowWatchBookmarks: true,
-        signal: AbortSignal.timeout(9000),
+        signal: AbortSignal.timeout(30_000),
       })
       [Symbol.asyncIterator]()
     const binding = await grant('watch-early', 'wanda')
@@ -222,7 +222,7 @@ describe('a watch', () => {
     await grant('stream-1', 'ingo')
     const events = plane
       .clientAs('ingo')
-      .watch(namespaces, { sendInitialEvents: true, allowWatchBookmarks: true, signal: AbortSignal.timeout(9000) })
+      .watch(namespaces, { sendInitialEvents: true, allowWatchBookmarks: true, signal: AbortSignal.timeout(30_000) })
       [Symbol.asyncIterator]()
     const [added, mark] = await next(events, 2)
     expect(added?.object.metadata.name).toBe('stream-1')
@@ -236,7 +236,7 @@ describe('a watch', () => {
     await grant('owned', 'olga')
     const events = plane
       .clientAs('olga')
-      .watch(namespaces, { signal: AbortSignal.timeout(9000) })
+      .watch(namespaces, { signal: AbortSignal.timeout(30_000) })
       [Symbol.asyncIterator]()
     expect(told(await next(events, 1))).toEqual(['ADDED owned'])
     await admin.delete(namespaces, { name: 'owned' })
@@ -252,7 +252,7 @@ describe('a watch', () => {
     await admin.create(clusterRoleBindingsResource, clusterRoleBinding('gina', 'view', user('gina')))
     await admin.delete(clusterRoleBindingsResource, { name: 'gina' })
     const events = gina
-      .watch(namespaces, { resourceVersion: metadata.resourceVersion ?? '', signal: AbortSignal.timeout(9000) })
+      .watch(namespaces, { resourceVersion: metadata.resourceVersion ?? '', signal: AbortSignal.timeout(30_000) })
       [Symbol.asyncIterator]()
     await expect(events.next()).rejects.toMatchObject({ reason: 'Expired', code: 410 })
   })

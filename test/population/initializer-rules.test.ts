@@ -106,7 +106,7 @@ async function watched(
     const mark = fresh()
     await admin.create(namespaces, { metadata: { name: mark }, spec: { initializers: { pending: [] } } })
     const began = performance.now()
-    while (!seen.some((e) => e.object.metadata.name === mark) && performance.now() - began < 5000) {
+    while (!seen.some((e) => e.object.metadata.name === mark) && performance.now() - began < 30_000) {
       await admin.get(namespaces, { name: mark })
     }
     ending.abort()
