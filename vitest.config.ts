@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { scratchFolder } from './test/support/scratch-folder.ts'
 
 const source = (entry: string): string => fileURLToPath(new URL(`src/${entry}index.ts`, import.meta.url))
 
@@ -18,7 +20,19 @@ export default defineConfig({
   },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
-    globalSetup: ['test/support/generated-catalog.ts'],
-    testTimeout: 20_000,
+    globalSetup: ['test/support/generated-catalog.ts', 'test/support/scratch-folder.ts'],
+    env: {
+      TMPDIR: scratchFolder,
+      // For the many processes and threads that tests start: to strip and compile the same source takes most of a start.
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/node-compile', import.meta.url)),
+    },
+    // Modules are loaded once for each worker, not for each file: nothing of ours keeps state outside of functions.
+    isolate: false,
+    // Guards, not measures: no test may depend on how fast the machine is.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
+    // vitest would leave one core idle, which is half of a machine with two.
+    maxWorkers: Math.max(2, availableParallelism()),
   },
 }) as ReturnType<typeof defineConfig>
