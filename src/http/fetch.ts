@@ -32,6 +32,8 @@ export function fetchAdapter(serve: Serve, localUser?: UserInfo): (request: Requ
       else for (const v of value) headers.append(name, v)
     }
     const { body } = answer
+    // 204 and 304 have no body at all, and Response insists on that.
+    if (answer.status === 204 || answer.status === 304) return new Response(null, { status: answer.status, headers })
     if (body instanceof Uint8Array)
       return new Response(body as ConstructorParameters<typeof Response>[0], { status: answer.status, headers })
     if (!isStream(body)) return new Response(Buffer.concat(body), { status: answer.status, headers })

@@ -79,6 +79,8 @@ export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   /** Of a custom kind: every version that its definition has, served or not, by name. */
   readonly versions?: ReadonlyMap<string, ResourceType>
   readonly columns?: readonly Column[]
+  /** Of a custom kind: what field selectors may name besides metadata. `spec.color` */
+  readonly selectableFields?: readonly string[]
   /** Sent with every answer. */
   readonly deprecationWarning?: string
 }

@@ -163,6 +163,9 @@ function typeOf(
     custom: true,
     ...(version.storage ? { isStorageVersion: true } : {}),
     columns: (version.additionalPrinterColumns ?? []).filter((c) => pathFault(c.jsonPath ?? '') === undefined),
+    ...(version.selectableFields?.length
+      ? { selectableFields: version.selectableFields.map(({ jsonPath }) => jsonPath.slice(1)) }
+      : {}),
     ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
   }
 }

@@ -15,7 +15,15 @@ const typeMeta: Schema = { type: 'string' }
 const anything: Schema = { type: 'object', preserveUnknownFields: true }
 
 /** Carried over under the same name. */
-const plainKeywords = ['description', 'nullable', 'required', ...valueKeywords] as const
+const plainKeywords = [
+  'description',
+  'title',
+  'example',
+  'externalDocs',
+  'nullable',
+  'required',
+  ...valueKeywords,
+] as const
 
 const types: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean'])
 

@@ -6,7 +6,15 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { type DefinitionNames, metaType, type TypeCatalog } from './definition-names.ts'
-import { inlineSchema, type MergeFact, mergeExtensions } from './inline-schema.ts'
+import {
+  described,
+  inlineSchema,
+  listItemsText,
+  listMetadataText,
+  type MergeFact,
+  mergeExtensions,
+  metadataText,
+} from './inline-schema.ts'
 import {
   anyFieldType,
   intOrStringName,
@@ -87,7 +95,7 @@ export class Definitions {
     const value = this.#value(schema, anyFieldType(typeName, field))
     const siblings: JsonObject = {
       ...this.#default(schema, required),
-      ...textOf(this.#catalog.describe(typeName, field)),
+      ...textOf(this.#catalog.describe(typeName, field) || metadataTextOf(schema)),
       ...mergeExtensions(this.#ownFacts(schema)),
     }
     if (value['$ref'] === undefined || this.#style === 'v2') return { ...siblings, ...value }
@@ -151,6 +159,10 @@ export class Definitions {
   }
 
   #uncatalogued(name: string, type: ResourceType): JsonObject {
+    // kubectl's validation of version 2 knows no object with some known fields that takes others too.
+    if (type.schema.preserveUnknownFields && this.#style === 'v2') {
+      return { type: 'object', ...this.#kindExtension(name) }
+    }
     const { typeName: _, ...schema } = type.schema
     const inline = inlineSchema(schema, {
       style: this.#style,
@@ -161,6 +173,7 @@ export class Definitions {
       type: 'object',
       properties: { ...(inline['properties'] as JsonObject | undefined), ...this.#typeMeta('ObjectMeta') },
       ...this.#kindExtension(name),
+      ...selectableExtension(type),
     }
   }
 
@@ -172,23 +185,24 @@ export class Definitions {
       properties: {
         ...this.#typeMeta('ListMeta'),
         items: {
-          description: `List of ${type.resource}.`,
+          description: listItemsText(type.resource),
           type: 'array',
           items: this.reference(item),
         },
       },
       ...this.#kindExtension(name),
+      ...selectableExtension(type),
     }
   }
 
   #typeMeta(metadataType: 'ObjectMeta' | 'ListMeta'): JsonObject {
     const text = (field: string): JsonObject => textOf(this.#catalog.describe(describedKind, field))
     const metadata = this.reference(metaType(metadataType))
-    const siblings = text('metadata')
+    const siblings = { description: metadataType === 'ObjectMeta' ? metadataText : listMetadataText }
     return {
       apiVersion: { ...text('apiVersion'), type: 'string' },
       kind: { ...text('kind'), type: 'string' },
-      metadata: this.#style === 'v2' ? { ...siblings, ...metadata } : { allOf: [metadata], ...siblings },
+      metadata: described(metadata, siblings, this.#style),
     }
   }
 
@@ -197,6 +211,17 @@ export class Definitions {
     if (kinds.length === 0) return {}
     return { 'x-kubernetes-group-version-kind': kinds.map(({ group, kind, version }) => ({ group, kind, version })) }
   }
+}
+
+const selectableExtension = ({ selectableFields = [] }: ResourceType): JsonObject =>
+  selectableFields.length === 0
+    ? {}
+    : { 'x-kubernetes-selectable-fields': selectableFields.map((fieldPath) => ({ fieldPath })) }
+
+/** The official client tells nothing of fields that refer to a type; these two stand in every kind. */
+function metadataTextOf({ typeName }: Schema): string | undefined {
+  if (typeName === metaType('ObjectMeta')) return metadataText
+  return typeName === metaType('ListMeta') ? listMetadataText : undefined
 }
 
 const zeroByType: Readonly<Record<string, JsonValue>> = { string: '', boolean: false }

@@ -17,6 +17,10 @@ export interface Schema {
   /** Type name for messages and OpenAPI of built-in kinds: `io.k8s.api.core.v1.PodSpec`. */
   readonly typeName?: string
   readonly description?: string
+  /** Of custom resources; carried for OpenAPI, as are the two that follow. */
+  readonly title?: string
+  readonly example?: JsonValue
+  readonly externalDocs?: JsonValue
   readonly nullable?: boolean
 
   /** type object: known fields. With neither `properties` nor `additionalProperties` unknown fields are pruned. */
