@@ -44,13 +44,14 @@ describe('a new PKI', () => {
     expect(pki.serviceAccountKeys[0]?.kid).toMatch(/^[\w-]{43}$/)
   })
 
-  test('is made in well under 60 ms', async () => {
+  test('is made in well under 60 ms of work', async () => {
     const clock = new FakeClock()
     const took: number[] = []
     for (let i = 0; i < 5; i++) {
-      const start = performance.now()
+      const start = process.cpuUsage()
       await openPki(memoryPkiStore(), { clock, names })
-      took.push(performance.now() - start)
+      const { user, system } = process.cpuUsage(start)
+      took.push((user + system) / 1000)
     }
     expect(Math.min(...took)).toBeLessThan(60)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { threadMs } from '../../test/support/thread-time.ts'
 import { findByJsonPath, JsonPathError, memberNames, parseJsonPath } from './json-path.ts'
 import type { JsonValue } from './types.ts'
 
@@ -62,9 +63,9 @@ describe('a JSONPath', () => {
   test('that visits too much finds nothing, soon', () => {
     let deep: JsonValue = { x: 1 }
     for (let i = 0; i < 14; i++) deep = [deep, deep]
-    const before = performance.now()
+    const before = threadMs()
     expect(findByJsonPath(parseJsonPath('..x'), deep)).toEqual([])
     expect(findByJsonPath(parseJsonPath('..*..*..*'), deep)).toEqual([])
-    expect(performance.now() - before).toBeLessThan(1000)
+    expect(threadMs() - before).toBeLessThan(1000)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { threadMs } from '../../test/support/thread-time.ts'
 import {
   isConfigMapKey,
   isDns1035Label,
@@ -95,9 +96,9 @@ describe('names', () => {
 
   test('a hostile name of a megabyte is refused at once', () => {
     const hostile = `${'a-'.repeat(500_000)}!`
-    const before = performance.now()
+    const before = threadMs()
     expect(isDns1123Subdomain(hostile)).toHaveLength(2)
     expect(isQualifiedName(hostile)).toHaveLength(2)
-    expect(performance.now() - before).toBeLessThan(1000)
+    expect(threadMs() - before).toBeLessThan(1000)
   })
 })

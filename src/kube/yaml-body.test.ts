@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { threadMs } from '../../test/support/thread-time.ts'
 import { parseYaml, YamlSyntaxError } from './yaml-body.ts'
 
 describe('a YAML body', () => {
@@ -66,9 +67,9 @@ describe('a hostile YAML body is stopped soon', () => {
     { name: 'deep nesting in JSON', given: '['.repeat(100_000), want: 'exceeded max depth' },
   ]
   test.each(cases)('$name', ({ given, want }) => {
-    const before = performance.now()
+    const before = threadMs()
     expect(() => parseYaml(given)).toThrow(want)
-    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(threadMs() - before).toBeLessThan(10_000)
   })
 
   test('while twenty thousand keys and aliases are no problem', () => {

@@ -10,6 +10,7 @@ import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { definition, definitionsPath, install, objectOf, post, uninstall, until } from '../support/definitions.ts'
 import { type Answered, send } from '../support/send.ts'
+import { threadMs } from '../support/thread-time.ts'
 
 const stones = { group: 'ex.io', version: 'v1', resource: 'stones' }
 
@@ -363,10 +364,10 @@ describe('an instance', () => {
   test('is no way to hang the server: a pattern made for backtracking is matched in no time', async () => {
     const schema = objectOf({ x: { type: 'string', pattern: '^(a+)+$' } })
     await install(plane, definition({ plural: 'traps', kind: 'Trap', schema }))
-    const before = performance.now()
+    const before = threadMs()
     const answer = await post(plane, at('traps'), make('Trap', 'a', { x: `${'a'.repeat(50_000)}b` }))
     expect(answer.code).toBe(422)
-    expect(performance.now() - before).toBeLessThan(5_000)
+    expect(threadMs() - before).toBeLessThan(5_000)
   })
 
   test('is refused when its patterns would take more steps than one validation has', async () => {

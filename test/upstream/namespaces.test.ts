@@ -59,7 +59,7 @@ describe('Namespaces', () => {
     await Promise.all(names.map((name) => wire.must('DELETE', `${path}/${name}`)))
     await Promise.all(names.map(gone))
     // Upstream asks for 150 s; `npm run bench` measures the half second that is the goal here.
-    expect(performance.now() - began).toBeLessThan(15_000)
+    expect(performance.now() - began).toBeLessThan(150_000)
   })
 
   it('should patch a Namespace', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { threadMs } from '../../../test/support/thread-time.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { glob } from './match.ts'
@@ -88,8 +89,8 @@ describe('globs', () => {
   })
 
   test('a pattern made to backtrack takes no time', () => {
-    const began = performance.now()
+    const began = threadMs()
     expect(glob(`${'a*'.repeat(30)}b`)('a'.repeat(5000))).toBe(false)
-    expect(performance.now() - began).toBeLessThan(1000)
+    expect(threadMs() - began).toBeLessThan(1000)
   })
 })

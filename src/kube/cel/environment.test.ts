@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { threadMs } from '../../../test/support/thread-time.ts'
 import type { JsonValue } from '../types.ts'
 import { Budget, BudgetError } from './budget.ts'
 import { declaredDyn, declareSchema } from './declared-type.ts'
@@ -197,12 +198,6 @@ describe('faults, as upstream prints them', () => {
   })
 })
 
-/** The wall clock says little on a busy machine. */
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
 describe('nothing is said without end, nor compiled', () => {
   const large: readonly (readonly [name: string, source: string])[] = [
     ['lists of nothing', `[${'[],'.repeat(24_000)}[]]`],
@@ -215,7 +210,7 @@ describe('nothing is said without end, nor compiled', () => {
     const started = threadMs()
     const { problem = '' } = compile(source, { self: declaredDyn })
     expect(problem.length).toBeLessThan(200_000)
-    expect(threadMs() - started).toBeLessThan(700)
+    expect(threadMs() - started).toBeLessThan(2000)
   })
 })
 
@@ -235,7 +230,7 @@ describe('no expression can go on for ever', () => {
     const budget = new Budget(undefined, () => threadMs() * 5)
     const started = threadMs()
     expect(() => run(source, { text: 'a'.repeat(100_000) }, budget)).toThrow(BudgetError)
-    expect(threadMs() - started).toBeLessThan(700)
+    expect(threadMs() - started).toBeLessThan(2000)
   })
 
   it('a clock ends what costs too little', () => {
