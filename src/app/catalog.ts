@@ -57,6 +57,7 @@ export const admissionOrder = [
   'NamespaceExists',
   'LimitRanger',
   'ServiceAccount',
+  'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   // What these check of a namespace must be what is stored, so webhooks have changed it before.
   'NamespaceTemplates',

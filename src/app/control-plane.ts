@@ -64,7 +64,10 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   )
   const [pki, storage] = await Promise.all([openKeys(config, storing), storing])
   const core = opening.use(
-    await wireCore(config, storage, pki.caCert, { webhookCalled: (call) => metrics.webhookCalled(call) }),
+    await wireCore(config, storage, pki.caCert, {
+      webhookCalled: (call) => metrics.webhookCalled(call),
+      policyMutated: (mutation) => metrics.policyMutated(mutation),
+    }),
   )
   const compactor = new Compactor({
     storage,

@@ -3,6 +3,7 @@
  * start, or when somebody first asks.
  */
 import type { Counter, Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
+import type { ObservedMutation } from '../apis/admissionpolicies/mutating.ts'
 import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import type { Clock } from '../base/clock.ts'
@@ -30,6 +31,14 @@ interface Instruments {
   readonly turns: Histogram<'initializer' | 'outcome'>
   readonly turnFailures: Counter<'initializer' | 'reason'>
   readonly webhooks: WebhookInstruments
+  readonly mutations: MutationInstruments
+}
+
+type MutationLabels = 'policy' | 'policy_binding' | 'error_type'
+
+interface MutationInstruments {
+  readonly checks: Counter<MutationLabels>
+  readonly duration: Histogram<MutationLabels>
 }
 
 type WebhookLabels = 'name' | 'type' | 'operation' | 'rejected'
@@ -120,6 +129,12 @@ export class Metrics {
     webhooks.rejections.inc({ name, type, operation, error_type: errorType, rejection_code: shownCode })
   }
 
+  policyMutated({ policy, binding, outcome, durationMs }: ObservedMutation): void {
+    const labels = { policy, policy_binding: binding, error_type: outcome }
+    this.#instruments?.mutations.checks.inc(labels)
+    this.#instruments?.mutations.duration.observe(labels, durationMs / 1000)
+  }
+
   async text(): Promise<string> {
     const { registry, inFlight } = await this.#load()
     inFlight.set({ request_kind: 'readOnly' }, this.#reads)
@@ -166,6 +181,7 @@ export class Metrics {
       registers,
     })
     const webhooks = webhookInstruments(prometheus, registers)
+    const mutations = mutationInstruments(prometheus, registers)
     const gauges = this.#gauges
     const waiting: Gauge<'initializer'> = new prometheus.Gauge({
       name: 'borough_namespaces_awaiting_initializer',
@@ -216,8 +232,27 @@ export class Metrics {
       registers,
     })
     info.set({ version: this.#build.version }, 1)
-    this.#instruments = { registry, inFlight, reconciles, turns, turnFailures, webhooks }
+    this.#instruments = { registry, inFlight, reconciles, turns, turnFailures, webhooks, mutations }
     return this.#instruments
+  }
+}
+
+function mutationInstruments(prometheus: typeof import('prom-client'), registers: PromRegistry[]): MutationInstruments {
+  const labelNames = ['policy', 'policy_binding', 'error_type'] as const
+  return {
+    checks: new prometheus.Counter({
+      name: 'apiserver_mutating_admission_policy_check_total',
+      help: 'Mutations of mutating admission policies that were evaluated, and what went wrong.',
+      labelNames,
+      registers,
+    }),
+    duration: new prometheus.Histogram({
+      name: 'apiserver_mutating_admission_policy_check_duration_seconds',
+      help: 'How long the mutations of mutating admission policies took.',
+      labelNames,
+      buckets: [0.0000005, 0.001, 0.01, 0.1, 1],
+      registers,
+    }),
   }
 }
 

@@ -3,9 +3,15 @@
  * flows: storage → watch cache → registry, admission and authorization → pipeline → clients.
  */
 import type { AdmissionPlugin } from '../admission/admission.ts'
-import { validatingPolicies } from '../apis/admissionpolicies/admission.ts'
+import { compileMutating, mutatingPolicies, type ObservedMutation } from '../apis/admissionpolicies/mutating.ts'
 import { PolicyIndex } from '../apis/admissionpolicies/policy-index.ts'
-import { bindingResource, policyResource } from '../apis/admissionpolicies/types.ts'
+import {
+  bindingResource,
+  mutatingBindingResource,
+  mutatingPolicyResource,
+  policyResource,
+} from '../apis/admissionpolicies/types.ts'
+import { compileValidating, validatingPolicies } from '../apis/admissionpolicies/validating.ts'
 import { signingRequestAdmission } from '../apis/certificates/admission.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
@@ -116,6 +122,7 @@ export interface Core extends AsyncDisposable {
 /** What the core tells of its work; set once there is somebody to listen. */
 export interface Observers {
   webhookCalled(call: ObservedCall): void
+  policyMutated(mutation: ObservedMutation): void
 }
 
 export async function wireCore(config: Config, storage: Storage, caPem: string, observers: Observers): Promise<Core> {
@@ -192,13 +199,26 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
   }
 
-  const policies = new PolicyIndex({
+  const ofPolicies = {
     lister,
     types: catalog.types,
-    policyType: typeOf(policyResource),
-    bindingType: typeOf(bindingResource),
-    onFault: (name, error) => log.error({ name, error }, 'an admission policy or its binding makes no sense'),
-  })
+    onFault: (name: string, error: unknown) =>
+      log.error({ name, error }, 'an admission policy or its binding makes no sense'),
+  }
+  const policies = {
+    mutating: new PolicyIndex({
+      ...ofPolicies,
+      policyType: typeOf(mutatingPolicyResource),
+      bindingType: typeOf(mutatingBindingResource),
+      compile: compileMutating,
+    }),
+    validating: new PolicyIndex({
+      ...ofPolicies,
+      policyType: typeOf(policyResource),
+      bindingType: typeOf(bindingResource),
+      compile: compileValidating,
+    }),
+  }
 
   const provision = async (name: string): Promise<void> => {
     await registry.create(ownScope(namespaceType), { metadata: { name } })
@@ -263,7 +283,21 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       nameSuffix: () => ids.nameSuffix(),
     }),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
-    ValidatingAdmissionPolicy: validatingPolicies({ ...webhooks, index: policies, lister, types: catalog.types }),
+    MutatingAdmissionPolicy: mutatingPolicies({
+      ...webhooks,
+      index: policies.mutating,
+      lister,
+      types: catalog.types,
+      schemaOf: (kind) => catalog.schemaOfKind(kind),
+      applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+      observe: (mutation) => observers.policyMutated(mutation),
+    }),
+    ValidatingAdmissionPolicy: validatingPolicies({
+      ...webhooks,
+      index: policies.validating,
+      lister,
+      types: catalog.types,
+    }),
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
     ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),
     CertificateSigningRequests: signingRequestAdmission(authorizer),
@@ -337,7 +371,8 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     nodeExists,
     strategyOf,
     startWebhooks() {
-      policies.start()
+      policies.mutating.start()
+      policies.validating.start()
       hooks.mutating.start()
       hooks.validating.start()
     },

@@ -6,7 +6,7 @@
  * Schemas are made type by type when first looked at; descriptions are read when first asked for.
  */
 import { cloneJson } from '../kube/clone-json.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
+import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'
 import type { Column, ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import { applyDefaults as applySchemaDefaults } from '../kube/schema/default.ts'
 import type { Schema } from '../kube/schema/schema.ts'
@@ -47,6 +47,8 @@ export interface Catalog {
   readonly types: MutableResourceTypes
   /** By full name: `io.k8s.api.core.v1.PodSpec`. @throws Error for a name that is not in the catalogue */
   schemaOf(typeName: string): Schema
+  /** Of a built-in kind, served as a type of its own or not (Scale, Eviction); undefined if there is none. */
+  schemaOfKind(kind: GroupVersionKind): Schema | undefined
   /** Every type name. */
   typeNames(): Iterable<string>
   /** The fields that OpenAPI documents list as 'required'. */
@@ -75,9 +77,15 @@ export function loadCatalog(): Catalog {
   const strategies = new Map(builtIn.map((type) => [type, builtInStrategy(type)]))
   const defaulter = new Defaulter((typeName) => schemas.alwaysPrinted(typeName))
   let texts: ReturnType<typeof readDescriptions> | undefined
+  let names: ReadonlySet<string> | undefined
   return {
     types,
     schemaOf: (typeName) => schemas.get(typeName),
+    schemaOfKind({ group, version, kind }) {
+      names ??= new Set(schemas.names())
+      const name = `io.k8s.api.${group === '' ? 'core' : group.split('.', 1)}.${version}.${kind}`
+      return names.has(name) ? schemas.get(name) : undefined
+    },
     typeNames: () => schemas.names(),
     alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
     applyDefaults: (type, object) => {

@@ -7,14 +7,12 @@ import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Lister } from '../../registry/registry.ts'
-import type { AdmissionPolicy, ParamRef } from './types.ts'
+import type { ParamKind, ParamRef } from './types.ts'
 
 /** The policy or the binding asks for something that can't be. failurePolicy says what that means. */
 export class ConfigurationFault extends Error {
   override readonly name = 'ConfigurationFault'
 }
-
-type ParamKind = NonNullable<NonNullable<AdmissionPolicy['spec']>['paramKind']>
 
 /** @throws ConfigurationFault */
 export function paramTypeOf({ apiVersion = '', kind = '' }: ParamKind, types: ResourceTypes): ResourceType {

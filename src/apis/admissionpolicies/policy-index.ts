@@ -3,13 +3,12 @@
  * resource concerns is remembered. Expressions are compiled when the first such request comes.
  */
 import type { Operation } from '../../admission/admission.ts'
-import { CompiledPolicy } from '../../kube/cel/policy-expressions.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
-import { isExempt, type SeenAs } from '../webhooks/hook-index.ts'
+import { isExempt, kindOf, type SeenAs } from '../webhooks/hook-index.ts'
 import { RememberedMatches } from '../webhooks/remembered-matches.ts'
 import { Matcher } from './match.ts'
-import type { AdmissionPolicy, PolicyBinding } from './types.ts'
+import type { Policy, PolicyBinding } from './types.ts'
 
 export interface BoundPolicy {
   readonly binding: PolicyBinding
@@ -17,66 +16,62 @@ export interface BoundPolicy {
   readonly matcher: Matcher | undefined
 }
 
-export class PolicyInForce {
-  readonly policy: AdmissionPolicy
+/** `C` is what its expressions are compiled to. */
+export class PolicyInForce<P extends Policy, C> {
+  readonly policy: P
   readonly matcher: Matcher
-  #compiled: CompiledPolicy | undefined
+  readonly #compile: (policy: P) => C
+  #compiled: { readonly of: C } | undefined
 
-  constructor(policy: AdmissionPolicy) {
+  constructor(policy: P, compile: (policy: P) => C) {
     this.policy = policy
     this.matcher = new Matcher(policy.spec?.matchConstraints ?? {})
+    this.#compile = compile
   }
 
   get name(): string {
     return this.policy.metadata.name ?? ''
   }
 
-  get compiled(): CompiledPolicy {
-    const { spec = {} } = this.policy
-    this.#compiled ??= new CompiledPolicy({
-      hasParams: spec.paramKind !== undefined,
-      failurePolicy: spec.failurePolicy ?? 'Fail',
-      matchConditions: spec.matchConditions ?? [],
-      variables: spec.variables ?? [],
-      validations: spec.validations ?? [],
-      auditAnnotations: spec.auditAnnotations ?? [],
-    })
-    return this.#compiled
+  get compiled(): C {
+    this.#compiled ??= { of: this.#compile(this.policy) }
+    return this.#compiled.of
   }
 }
 
-export interface Concerned {
-  readonly policy: PolicyInForce
+export interface Concerned<P extends Policy, C> {
+  readonly policy: PolicyInForce<P, C>
   readonly bindings: readonly BoundPolicy[]
   readonly seenAs: SeenAs
 }
 
-export interface PolicyIndexDeps {
+export interface PolicyIndexDeps<P extends Policy, C> {
   readonly lister: Lister
   readonly types: ResourceTypes
   readonly policyType: ResourceType
   readonly bindingType: ResourceType
+  compile(policy: P): C
   /** One in the store makes no sense; the others are in force. */
   onFault(name: string, error: unknown): void
 }
 
-const none: readonly Concerned[] = []
+const none: readonly never[] = []
 
-export class PolicyIndex {
-  readonly #deps: PolicyIndexDeps
-  readonly #policies = new Map<string, PolicyInForce>()
+export class PolicyIndex<P extends Policy, C> {
+  readonly #deps: PolicyIndexDeps<P, C>
+  readonly #policies = new Map<string, PolicyInForce<P, C>>()
   readonly #bindings = new Map<string, BoundPolicy>()
-  readonly #found = new RememberedMatches<Concerned>((operation, type, subresource) =>
+  readonly #found = new RememberedMatches<Concerned<P, C>>((operation, type, subresource) =>
     this.#match(operation, type, subresource),
   )
   #started = false
 
-  constructor(deps: PolicyIndexDeps) {
+  constructor(deps: PolicyIndexDeps<P, C>) {
     this.#deps = deps
     const { lister, policyType, bindingType } = deps
     lister.subscribe(policyType, (next, old) =>
       this.#changed(this.#policies, next?.name ?? old?.name ?? '', () =>
-        next ? new PolicyInForce(next.object as AdmissionPolicy) : undefined,
+        next ? new PolicyInForce(next.object as P, (policy: P) => deps.compile(policy)) : undefined,
       ),
     )
     lister.subscribe(bindingType, (next, old) =>
@@ -95,7 +90,7 @@ export class PolicyIndex {
     this.#started = true
   }
 
-  matching(operation: Operation, type: ResourceType, subresource: string): readonly Concerned[] {
+  matching(operation: Operation, type: ResourceType, subresource: string): readonly Concerned<P, C>[] {
     if (this.#bindings.size === 0 || this.#policies.size === 0 || !this.#started) return none
     return this.#found.of(operation, type, subresource)
   }
@@ -111,10 +106,13 @@ export class PolicyIndex {
     this.#found.forget()
   }
 
-  #match(operation: Operation, type: ResourceType, subresource: string): readonly Concerned[] {
-    if (isExempt(type)) return none
+  #match(operation: Operation, type: ResourceType, subresource: string): readonly Concerned<P, C>[] {
+    const kind = kindOf(type, subresource)
+    if (kind === undefined || isExempt(type)) return none
+    // What is written through a sub-resource of another kind (a binding, an eviction) is asked about when it is sent.
+    if (operation === 'UPDATE' && kind.kind !== type.kind && subresource !== 'scale') return none
     const { types } = this.#deps
-    const concerned: Concerned[] = []
+    const concerned: Concerned<P, C>[] = []
     for (const name of [...this.#policies.keys()].sort()) {
       const policy = this.#policies.get(name)
       const seenAs = policy?.matcher.seenAs(operation, type, subresource, types)

@@ -1,4 +1,5 @@
 /** Shapes of admissionregistration.k8s.io/v1 as they stand in the store: validated and with their defaults. */
+import type { PolicyMutation } from '../../kube/cel/mutation-expressions.ts'
 import type { PolicyAnnotation, PolicyValidation, PolicyVariable } from '../../kube/cel/policy-expressions.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { LabelSelectorObject } from '../../kube/label-selector.ts'
@@ -12,6 +13,8 @@ const of = (resource: string): GroupVersionResource => ({
 })
 export const policyResource: GroupVersionResource = of('validatingadmissionpolicies')
 export const bindingResource: GroupVersionResource = of('validatingadmissionpolicybindings')
+export const mutatingPolicyResource: GroupVersionResource = of('mutatingadmissionpolicies')
+export const mutatingBindingResource: GroupVersionResource = of('mutatingadmissionpolicybindings')
 
 export interface NamedRule extends RuleWithOperations {
   readonly resourceNames?: readonly string[]
@@ -30,20 +33,45 @@ export interface ExpressionWarning {
   readonly warning: string
 }
 
-export interface AdmissionPolicy extends KubeObject {
+export interface ParamKind {
+  readonly apiVersion?: string
+  readonly kind?: string
+}
+
+/** Validating or mutating. */
+export interface Policy extends KubeObject {
   spec?: {
-    readonly paramKind?: { readonly apiVersion?: string; readonly kind?: string }
+    readonly paramKind?: ParamKind
     readonly matchConstraints?: MatchResources
     readonly matchConditions?: readonly MatchCondition[]
     readonly variables?: readonly PolicyVariable[]
+    readonly failurePolicy?: 'Fail' | 'Ignore'
+  }
+}
+
+export interface AdmissionPolicy extends Policy {
+  spec?: NonNullable<Policy['spec']> & {
     readonly validations?: readonly PolicyValidation[]
     readonly auditAnnotations?: readonly PolicyAnnotation[]
-    readonly failurePolicy?: 'Fail' | 'Ignore'
   }
   status?: {
     readonly observedGeneration?: number
     readonly typeChecking?: { readonly expressionWarnings?: readonly ExpressionWarning[] }
   }
+}
+
+export interface MutatingPolicy extends Policy {
+  spec?: NonNullable<Policy['spec']> & {
+    readonly mutations?: readonly PolicyMutationObject[]
+    readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
+  }
+}
+
+/** One of the two expressions, as `patchType` says. */
+export interface PolicyMutationObject {
+  readonly patchType: PolicyMutation['patchType']
+  readonly applyConfiguration?: { readonly expression?: string }
+  readonly jsonPatch?: { readonly expression?: string }
 }
 
 export interface ParamRef {
@@ -58,6 +86,7 @@ export interface PolicyBinding extends KubeObject {
     readonly policyName?: string
     readonly paramRef?: ParamRef
     readonly matchResources?: MatchResources
+    /** Of validating policies. */
     readonly validationActions?: readonly ('Deny' | 'Warn' | 'Audit')[]
   }
 }

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { scaleOf, withReplicas } from '../../kube/scale.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { Invocation, SeenAs } from './hook-index.ts'
+import type { SeenAs } from './hook-index.ts'
 import { type Shown, typed } from './review.ts'
 
 /** An object of one served type as another one of the same storage shows it. @throws Error */
@@ -31,9 +31,9 @@ function withoutMetadata({ metadata: _, ...rest }: KubeObject): KubeObject {
   return rest as KubeObject
 }
 
-/** The object of the request as `changed`, which the webhook made of what it was shown, wants it. */
+/** The object of the request as `changed`, which the webhook or the policy made of what it was shown, wants it. */
 export async function takenFrom(
-  invocation: Invocation,
+  invocation: SeenAs,
   a: Attributes,
   changed: KubeObject,
   convert: Convert,

@@ -75,7 +75,16 @@ export function parseJsonPatch(body: unknown): JsonPatch {
 
 class PatchFault extends Error {
   override readonly name = 'PatchFault'
+  readonly isFailedTest: boolean
+  constructor(message: string, isFailedTest = false) {
+    super(message)
+    this.isFailedTest = isFailedTest
+  }
 }
+
+/** True if a `test` operation of the patch did not hold. */
+export const isFailedTest = (error: unknown): boolean =>
+  error instanceof StatusError && error.cause instanceof PatchFault && error.cause.isFailedTest
 
 function tokensOf(pointer: string | undefined, what: string): string[] {
   if (pointer === undefined) throw new PatchFault(`operation missing ${what} field`)
@@ -110,7 +119,9 @@ class Application {
       try {
         this.#apply(operation)
       } catch (e) {
-        if (e instanceof PatchFault) throw new PatchFault(`operation ${i} (${operation.op}): ${e.message}`)
+        if (e instanceof PatchFault) {
+          throw new PatchFault(`operation ${i} (${operation.op}): ${e.message}`, e.isFailedTest)
+        }
         throw e
       }
     })
@@ -232,7 +243,7 @@ class Application {
 
   #test(path: string | undefined, value: JsonValue): void {
     const found = path === '' ? this.#root : (this.#get(tokensOf(path, 'path')) ?? null)
-    if (!jsonEqual(found, value)) throw new PatchFault(`testing value ${path} failed: test failed`)
+    if (!jsonEqual(found, value)) throw new PatchFault(`testing value ${path} failed: test failed`, true)
   }
 }
 
