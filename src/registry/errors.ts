@@ -58,6 +58,10 @@ function rethrow(error: unknown): never {
 export const watchExpired = (asked: Revision, oldest: Revision): StatusError =>
   expired(`too old resource version: ${asked} (${oldest})`)
 
+/** Of a store that this one was restored or copied from, or made up. */
+export const watchOfTheFuture = (asked: Revision, current: Revision): StatusError =>
+  expired(`too large resource version: ${asked} (${current}), which this store has never given out`)
+
 export const tooLargeVersion = (asked: Revision, current: Revision): StatusError =>
   timeout(`Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

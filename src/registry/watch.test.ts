@@ -243,12 +243,24 @@ test('forgotten history is Expired, in the stream', async () => {
   })
 })
 
-test('a version of the future is waited for in silence', async () => {
+test('a version that this store has not come to is Expired, in the stream: its client comes from another store', async () => {
   await using f = await startFixture()
-  const events = await open(f, { resourceVersion: String(f.cache.revision + 1024) })
-  await create(f, 'skipped')
-  await create(f, 'seen')
-  expect((await take(events, 1)).map(show)).toEqual(['ADDED seen {}'])
+  const asked = f.cache.revision + 1024
+  const events = await open(f, { resourceVersion: String(asked) })
+  await expect(events.next()).rejects.toMatchObject({
+    code: 410,
+    reason: 'Expired',
+    message: `too large resource version: ${asked} (${f.cache.revision}), which this store has never given out`,
+  })
+})
+
+test('a version that another process was told, and this one has not seen yet, is no version of the future', async () => {
+  await using a = await startFixture()
+  await using b = await startFixture({ storage: a.storage, clock: a.clock })
+  await create(b, 'there')
+  const events = await open(a, { resourceVersion: String(b.cache.revision) })
+  await create(b, 'next')
+  expect((await take(events, 1)).map(show)).toEqual(['ADDED next {}'])
 })
 
 const refused: { name: string; given: Partial<WatchQuery>; want: object }[] = [

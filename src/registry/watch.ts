@@ -1,12 +1,12 @@
 /** From a watch request to the stream that answers it. */
-import type { Stream } from '../base/stream.ts'
+import { Channel, type Stream } from '../base/stream.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { isStorageError, type Revision } from '../storage/storage.ts'
 import { type Watch, type WatchRequest, watchAfter, watchState } from '../watch/open-watch.ts'
 import { watchViewAfter, watchViewState } from '../watch/view-watch.ts'
 import { defaultSessionLimits } from '../watch/watch-session.ts'
 import { ConvertedWatch } from './converted-watch.ts'
-import { fromStorage, watchExpired } from './errors.ts'
+import { fromStorage, watchExpired, watchOfTheFuture } from './errors.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
@@ -23,6 +23,9 @@ const bookmarkBeforeEndMs = 2000
  *   N                 true                what is there at N or later, then changes
  *   N                 absent, false       changes after N
  *   unset, 0          false               changes from now on
+ *
+ * An N that the store has not come to was never given out by it: the client comes from another one, which this one was
+ * restored or copied from. It hears Expired and lists again. Upstream lets it wait in silence.
  */
 export async function watchObjects(
   parts: RegistryParts,
@@ -37,6 +40,10 @@ export async function watchObjects(
   if (after === undefined) {
     if (query.caughtUp !== true) await cache.refresh()
   } else if (fromState && after > 0) await waitForRevision(cache, clock, after)
+  else if (!cache.reached(after)) {
+    await cache.refresh()
+    if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
+  }
 
   const end = new AbortController()
   const bookmarks = query.allowWatchBookmarks === true
@@ -59,6 +66,12 @@ export async function watchObjects(
   }
   const watch = remote ? new ConvertedWatch(open(), type, selection.matches) : open()
   return new TimedWatch(watch, parts, query, end, after ?? 0)
+}
+
+function failed(error: unknown): Stream<readonly RegistryEvent[]> {
+  const stream = new Channel<readonly RegistryEvent[]>({ limit: 1 })
+  stream.close(error)
+  return stream
 }
 
 /** Ends a watch in time, and words its faults. */

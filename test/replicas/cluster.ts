@@ -2,32 +2,56 @@
 import type { Client } from '../../src/client/client.ts'
 import { BoroughProcess } from '../interop/borough-process.ts'
 import { EtcdServer } from '../support/etcd-server.ts'
+import { TcpProxy } from '../support/tcp-proxy.ts'
 import { clientOf, pageOf } from './kubeconfig-client.ts'
+
+export interface ClusterOptions {
+  /** Of each replica. */
+  readonly flags?: readonly string[]
+  /** Of each member of etcd. */
+  readonly etcdFlags?: readonly string[]
+}
+
+interface Parts {
+  readonly members: readonly EtcdServer[]
+  readonly replicas: readonly BoroughProcess[]
+  readonly links: readonly TcpProxy[]
+  readonly kubeconfig: string
+}
+
+/** The one whose way to etcd can be made slow. */
+export const linkedReplica = 2
 
 export class ReplicaCluster implements AsyncDisposable {
   readonly members: readonly EtcdServer[]
   readonly replicas: readonly BoroughProcess[]
+  /** Between replica `linkedReplica` and each member. */
+  readonly links: readonly TcpProxy[]
   readonly #kubeconfig: string
 
-  private constructor(members: readonly EtcdServer[], replicas: readonly BoroughProcess[], kubeconfig: string) {
+  private constructor({ members, replicas, links, kubeconfig }: Parts) {
     this.members = members
     this.replicas = replicas
+    this.links = links
     this.#kubeconfig = kubeconfig
   }
 
   /** The replicas start at once, on an empty store; each asks another member first. */
-  static async start(flags: readonly string[] = []): Promise<ReplicaCluster> {
-    const members = await EtcdServer.startCluster(3)
-    const hosts = members.map(({ endpoint }) => new URL(endpoint).host)
+  static async start({ flags = [], etcdFlags = [] }: ClusterOptions = {}): Promise<ReplicaCluster> {
+    const members = await EtcdServer.startCluster(3, etcdFlags)
+    const links = await Promise.all(members.map(({ endpoint }) => TcpProxy.start(Number(new URL(endpoint).port))))
+    const direct = members.map(({ endpoint }) => new URL(endpoint).host)
+    const linked = links.map(({ port }) => `127.0.0.1:${port}`)
     const replicas = await Promise.all(
-      hosts.map((_, i) => {
+      members.map((_, i) => {
+        const hosts = i === linkedReplica ? linked : direct
         const order = [...hosts.slice(i), ...hosts.slice(0, i)]
         return BoroughProcess.start([`--storage=etcd://${order.join(',')}`, '--log-level=error', ...flags])
       }),
     )
     const [first] = replicas
     if (!first) throw new Error('no replicas')
-    return new ReplicaCluster(members, replicas, await first.adminKubeconfig())
+    return new ReplicaCluster({ members, replicas, links, kubeconfig: await first.adminKubeconfig() })
   }
 
   /** As the administrator, at each replica. */
@@ -35,45 +59,69 @@ export class ReplicaCluster implements AsyncDisposable {
     return this.replicas.map((replica) => clientOf(this.#kubeconfig, replica))
   }
 
-  /** The replica whose controllers run; undefined between two. */
-  async controllersAt(): Promise<number | undefined> {
+  /** The replicas whose controllers run, of those that say so. */
+  async controllersAt(): Promise<readonly number[]> {
     const leading = await Promise.all(
-      this.replicas.map((replica) =>
-        pageOf(this.#kubeconfig, replica, '/metrics').then(
-          (text) => text.includes('\nborough_controllers_leading 1\n'),
+      this.replicas.map((_, i) =>
+        this.#metric(i, 'borough_controllers_leading').then(
+          (value) => value === 1,
           () => false,
         ),
       ),
     )
-    const at = leading.indexOf(true)
-    if (at !== leading.lastIndexOf(true)) throw new Error('two replicas lead')
-    return at < 0 ? undefined : at
+    return [...leading.keys()].filter((i) => leading[i])
   }
 
-  /** The index of etcd's own leader. */
-  async etcdLeader(): Promise<number> {
+  /** The resourceVersion that this replica has seen. */
+  revisionAt(replica: number): Promise<number> {
+    return this.#metric(replica, 'borough_storage_revision')
+  }
+
+  /** Waits until one of the members, other than `except`, says that it is the leader; its index. */
+  async etcdLeader(except?: number): Promise<number> {
     for (;;) {
-      for (const [i, { endpoint }] of this.members.entries()) {
-        const status = await etcdCall(endpoint, 'maintenance/status').catch(() => undefined)
-        const { leader, header } = (status ?? {}) as { leader?: string; header?: { member_id?: string } }
-        if (leader !== undefined && leader === header?.member_id) return i
-      }
+      const asked = [...this.members.entries()].filter(([i]) => i !== except)
+      const leads = await Promise.all(asked.map(([, { endpoint }]) => isLeader(endpoint).catch(() => false)))
+      const at = leads.indexOf(true)
+      const found = asked[at]
+      if (found) return found[0]
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
 
+  async #metric(replica: number, name: string): Promise<number> {
+    const at = this.replicas[replica]
+    if (!at) throw new Error(`there is no replica ${replica}`)
+    const page = await pageOf(this.#kubeconfig, at, '/metrics')
+    return Number(new RegExp(`\\n${name} (\\S+)\\n`).exec(page)?.[1])
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica[Symbol.asyncDispose]()))
+    await Promise.all(this.links.map((link) => link[Symbol.asyncDispose]()))
     await Promise.all(this.members.map((member) => member[Symbol.asyncDispose]()))
   }
 }
 
+async function isLeader(endpoint: string): Promise<boolean> {
+  const { leader, header } = (await etcdCall(endpoint, 'maintenance/status', {}, 1_000)) as {
+    leader?: string
+    header?: { member_id?: string }
+  }
+  return leader !== undefined && leader === header?.member_id
+}
+
 /** etcd's JSON gateway: for what no part of Borough does. */
-export async function etcdCall(endpoint: string, path: string, body: object = {}): Promise<unknown> {
+export async function etcdCall(
+  endpoint: string,
+  path: string,
+  body: object = {},
+  timeoutMs: number = 5_000,
+): Promise<unknown> {
   const answer = await fetch(`${endpoint}/v3/${path}`, {
     method: 'POST',
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(timeoutMs),
   })
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
   return answer.json()

@@ -59,7 +59,6 @@ export class EtcdConnection {
   readonly #clock: Clock
   readonly #requestTimeoutMs: number
   readonly #connectTimeoutMs: number
-  readonly #term = { last: 0 }
   /** Index of the member to ask first. */
   #preferred = 0
   #closed = false
@@ -160,7 +159,7 @@ export class EtcdConnection {
     const member: Member = {
       endpoint,
       client,
-      slow: new SlowRequests({ clock: this.#clock, term: this.#term, ask, onSilent: () => this.#leave(member) }),
+      slow: new SlowRequests({ clock: this.#clock, ask, onSilent: () => this.#leave(member) }),
     }
     return member
   }

@@ -18,7 +18,6 @@ function member(): {
   const told: string[] = []
   const slow = new SlowRequests({
     clock,
-    term: { last: 2 },
     async ask(timeoutMs) {
       asked++
       if (status === 'refused') throw new Error('connect ECONNREFUSED')
@@ -60,6 +59,7 @@ describe('requests that etcd does not answer', () => {
 
   it('are waited for as long as their member has the leader they were sent under', async () => {
     const { clock, send, asked, told } = member()
+    send('first')()
     send('slow')
     await pass(clock, 9000)
     expect(asked()).toBeGreaterThan(10)
@@ -68,6 +68,7 @@ describe('requests that etcd does not answer', () => {
 
   it('are given up soon after another leader was elected; those sent under it are not', async () => {
     const { clock, send, status, told } = member()
+    send('first')()
     send('old')
     await pass(clock, 300)
     status({ term: 3, hasLeader: false })
@@ -79,6 +80,18 @@ describe('requests that etcd does not answer', () => {
     await pass(clock, 700)
     expect(told).toEqual(['old: etcd elected another leader and has not answered 750 ms later'])
     await pass(clock, 5000)
+    expect(told).toHaveLength(1)
+  })
+
+  it('are given up, once, where it is not known under which leader they were sent', async () => {
+    const { clock, send, told } = member()
+    send('first')
+    await pass(clock, 1400)
+    expect(told).toEqual([])
+    await pass(clock, 400)
+    expect(told).toEqual(['first: etcd elected another leader and has not answered 750 ms later'])
+    send('again')
+    await pass(clock, 9000)
     expect(told).toHaveLength(1)
   })
 

@@ -3,7 +3,8 @@
  *
  * A follower hands a transaction on to the leader it knows. If that one dies at this moment the transaction is lost, and
  * the follower says so only after its own timeout (5 s and two elections), although a new leader is there within one.
- * Reads of etcd 3.4 suffer the same. The member itself knows: its term is another than when the request was sent. And a
+ * Reads of etcd 3.4 suffer the same, and so does what a leader that was paused takes for its own business when it wakes.
+ * The member itself knows: its term is another than it was when the request was sent, as far as it had told us. And a
  * member that does not even answer that question is paused or cut off.
  *
  * Nobody knows whether a transaction that is given up here was applied; that is so too when a connection breaks.
@@ -22,8 +23,6 @@ const silentMs = 3_500
 
 export interface SlowRequestsOptions {
   readonly clock: Clock
-  /** The last that any member told; shared by all of a cluster. */
-  readonly term: { last: number }
   /** Answered by the member alone, without its cluster. Rejects with anything: then it answered in some way. */
   readonly ask: (timeoutMs: number) => Promise<MemberStatus | 'silent'>
   readonly onSilent: () => void
@@ -31,8 +30,8 @@ export interface SlowRequestsOptions {
 
 export interface Outstanding {
   readonly sentAt: number
-  /** When it was sent; 0 = not known. */
-  term: number
+  /** The last that its member had told when it was sent; 0 = none, which is older than any. */
+  readonly term: number
   /** When its member was first seen in a later term, with a leader. */
   overtakenAt: number | undefined
   readonly giveUp: (error: StorageError) => void
@@ -41,6 +40,7 @@ export interface Outstanding {
 export class SlowRequests {
   readonly #options: SlowRequestsOptions
   readonly #outstanding = new Set<Outstanding>()
+  #term = 0
   #timer: Timer | undefined
 
   constructor(options: SlowRequestsOptions) {
@@ -49,8 +49,8 @@ export class SlowRequests {
 
   /** `giveUp` is called at most once, and never after `end`. */
   begin(giveUp: (error: StorageError) => void): Outstanding {
-    const { clock, term } = this.#options
-    const request: Outstanding = { sentAt: clock.monotonic(), term: term.last, overtakenAt: undefined, giveUp }
+    const { clock } = this.#options
+    const request: Outstanding = { sentAt: clock.monotonic(), term: this.#term, overtakenAt: undefined, giveUp }
     this.#outstanding.add(request)
     // Left running from one request to the next: most are over long before.
     this.#timer ??= clock.after(slowMs, () => void this.#look())
@@ -60,7 +60,7 @@ export class SlowRequests {
   /** `term`: of the answer, if it told one. */
   end(request: Outstanding, term: number): void {
     this.#outstanding.delete(request)
-    this.#learn(term)
+    this.#term = Math.max(this.#term, term)
   }
 
   close(): void {
@@ -78,21 +78,15 @@ export class SlowRequests {
     this.#timer = this.#outstanding.size === 0 ? undefined : clock.after(tickMs, () => void this.#look())
   }
 
-  #learn(term: number): void {
-    const known = this.#options.term
-    known.last = Math.max(known.last, term)
-  }
-
   #slow(): readonly Outstanding[] {
     const before = this.#options.clock.monotonic() - slowMs
     return [...this.#outstanding].filter(({ sentAt }) => sentAt <= before)
   }
 
   #overtaken(term: number): void {
-    this.#learn(term)
+    this.#term = Math.max(this.#term, term)
     const now = this.#options.clock.monotonic()
     for (const request of this.#outstanding) {
-      if (request.term === 0) request.term = term
       if (request.term >= term) continue
       request.overtakenAt ??= now
       if (now - request.overtakenAt < settleMs) continue
