@@ -135,6 +135,8 @@ export async function backupTarget(path: string, time: string): Promise<Target> 
       await directory.sync()
     },
     read: () => contentsOf(path),
+    // It has its name since it is whole, and says itself whether it is.
+    seal: () => Promise.resolve(),
     async [Symbol.asyncDispose]() {
       await file.close()
       if (!finished) await rm(part, { force: true })

@@ -31,8 +31,8 @@ import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { openKeys } from './open-keys.ts'
 import type { Pki } from './pki.ts'
-import { openStorage } from './storage.ts'
 import { observeTurns } from './turn-feed.ts'
+import { openServedStorage } from './unfinished-copy.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
@@ -55,7 +55,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
   opening.use(audit?.sink)
-  const storing = openStorage(config)
+  const storing = openServedStorage(config)
   opening.defer(() =>
     storing.then(
       (opened) => opened[Symbol.asyncDispose](),

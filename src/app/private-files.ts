@@ -61,6 +61,11 @@ export const writePrivateFile = (path: string, text: string): Promise<void> =>
 export async function writePrivateFiles(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
   if (files.size === 0) return
   await Promise.all([...files].map(([name, text]) => replaceFile(join(directory, name), text)))
+  await flushDirectory(directory)
+}
+
+/** What was renamed or removed in it is durable afterwards. @throws PrivateFileError */
+export async function flushDirectory(directory: string): Promise<void> {
   try {
     await flushed(directory, constants.O_RDONLY, async () => undefined)
   } catch (error) {

@@ -28,14 +28,16 @@ export interface Source {
 export interface Target extends AsyncDisposable {
   readonly name: string
   isEmpty(): Promise<boolean>
-  /** Before the first pair. `revision`: of the source. */
-  begin(revision: number): Promise<void>
+  /** Before the first pair. `revision`: of the source. From here on nobody may use the place, until `seal`. */
+  begin(revision: number, from: string): Promise<void>
   /** Takes the pairs in order; may keep some back until `finish`. */
   write(pair: Pair): Promise<void>
   /** Everything is durable when this resolves. */
   finish(): Promise<void>
   /** As it is now, from where it lies. */
   read(): Promise<Contents>
+  /** It has been verified: whoever wants may use it. */
+  seal(): Promise<void>
 }
 
 export interface CopyResult {
@@ -88,7 +90,7 @@ export async function copyStore(
   }
   await using contents = await source.read()
   const digest = new ContentDigest()
-  await target.begin(contents.revision)
+  await target.begin(contents.revision, source.name)
   for await (const pair of contents.pairs()) {
     digest.add(pair)
     await target.write(pair)
@@ -103,6 +105,7 @@ export async function copyStore(
       `${target.name} does not hold what ${source.name} held (sha256 ${found} instead of ${result.sha256}): somebody else wrote to it, or it lost something. Do not use it`,
     )
   }
+  await target.seal()
   return result
 }
 

@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { formatTime } from '../kube/time.ts'
 import { type PendingCommit, prefixSpan, type Storage } from '../storage/storage.ts'
 import type { EtcdChoice } from './config.ts'
 import { openDataDir } from './data-dir.ts'
@@ -14,6 +15,17 @@ import { directoryPkiStore } from './pki.ts'
 import { isOwn, sharedPkiPrefix } from './shared-pki.ts'
 import { beginStoreAfter, openStorage, snapshotOf, storeFolder } from './storage.ts'
 import { type Contents, CopyError, type Pair, type Source, type Target } from './store-copy.ts'
+import {
+  checkDirectory,
+  checkStore,
+  markDirectory,
+  markStore,
+  openServedStorage,
+  type UnfinishedCopy,
+  unfinishedKey,
+  unmarkDirectory,
+  unmarkStore,
+} from './unfinished-copy.ts'
 
 export type StorePlace = { readonly dataDir: string } | { readonly etcd: EtcdChoice }
 
@@ -36,11 +48,19 @@ export const placeName = (place: StorePlace): string =>
 
 export function sourceAt(place: StorePlace, options: PlaceOptions): Source {
   const name = placeName(place)
-  if ('dataDir' in place) return { name, read: () => readDirectory(place.dataDir) }
+  if ('dataDir' in place) {
+    return {
+      name,
+      async read() {
+        await checkDirectory(place.dataDir)
+        return readDirectory(place.dataDir)
+      },
+    }
+  }
   return {
     name,
     async read() {
-      const storage = await openStorage({ ...options, storage: place.etcd })
+      const storage = await openServedStorage({ ...options, storage: place.etcd })
       return { ...(await readStorage(storage)), [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose]() }
     },
   }
@@ -75,7 +95,7 @@ async function readStorage(storage: Storage): Promise<Pick<Contents, 'revision' 
   const { revision } = first
   async function* pairs(): AsyncGenerator<Pair> {
     for (let page = first; ; ) {
-      yield* page.entries
+      for (const entry of page.entries) if (entry.key !== unfinishedKey) yield entry
       const last = page.entries.at(-1)
       if (!page.more || !last) return
       page = await storage.range({ start: `${last.key}\0`, end: everything.end }, { at: revision, limit: pageLength })
@@ -95,14 +115,16 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
   return {
     name: dataDir,
     async isEmpty() {
+      await checkDirectory(dataDir)
       const files = await readdir(join(dataDir, storeFolder)).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
         throw error
       })
       return files.length === 0 && (await pki.read()).size === 0
     },
-    async begin(revision) {
+    async begin(revision, from) {
       after = revision
+      await markDirectory(dataDir, copyOf(from, options))
       writer = new StorageWriter(await openStorage({ ...options, storage: { engine: 'sqlite' }, dataDir }), dataDir)
       opened.use(writer)
     },
@@ -117,6 +139,7 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
       if (keys.size > 0) await pki.write(keys)
     },
     read: () => readDirectory(dataDir),
+    seal: () => unmarkDirectory(dataDir),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
@@ -127,8 +150,13 @@ async function etcdTarget(etcd: EtcdChoice, options: PlaceOptions): Promise<Targ
   const writer = new StorageWriter(storage, name)
   return {
     name,
-    isEmpty: async () => (await storage.range(everything, { limit: 1 })).entries.length === 0,
-    begin: () => Promise.resolve(),
+    async isEmpty() {
+      await checkStore(storage, name)
+      return (await storage.range(everything, { limit: 1 })).entries.length === 0
+    },
+    async begin(_revision, from) {
+      if (!(await markStore(storage, copyOf(from, options)))) throw new CopyError(`${name}: somebody else fills it`)
+    },
     write: (pair) => writer.write(pair),
     async finish() {
       await writer.finish()
@@ -138,9 +166,12 @@ async function etcdTarget(etcd: EtcdChoice, options: PlaceOptions): Promise<Targ
     async read() {
       return { ...(await readStorage(storage)), [Symbol.asyncDispose]: () => Promise.resolve() }
     },
+    seal: () => unmarkStore(storage),
     [Symbol.asyncDispose]: () => writer[Symbol.asyncDispose](),
   }
 }
+
+const copyOf = (from: string, { clock }: PlaceOptions): UnfinishedCopy => ({ from, since: formatTime(clock.now()) })
 
 /** Writes pairs as full transactions, several on their way, each expecting that nothing is there. */
 class StorageWriter implements AsyncDisposable {

@@ -19,7 +19,7 @@ import type { Config } from './config.ts'
 import { openKeys } from './open-keys.ts'
 import { replicaId } from './replica-id.ts'
 import { serve } from './serve.ts'
-import { openStorage } from './storage.ts'
+import { openServedStorage } from './unfinished-copy.ts'
 
 /** What the outside sees of a group of workers. */
 export interface Served extends AsyncDisposable {
@@ -46,7 +46,7 @@ export const isWorker = (): boolean => cluster.isWorker
 /** Resolves when all of them serve. @throws Error of the first that could not start */
 export async function serveWithWorkers(config: Config, count: number): Promise<Served> {
   await using opening = new AsyncDisposableStack()
-  const storage = opening.use(await openStorage(config))
+  const storage = opening.use(await openServedStorage(config))
   // Before the workers look: they all find the same.
   await openKeys(config, Promise.resolve(storage))
   const shared = config.storage.engine === 'etcd' ? undefined : storage

@@ -3,6 +3,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { targetAt } from '../../src/app/store-places.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { silentLog } from '../../src/base/log.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { clientOf } from './kubeconfig-client.ts'
@@ -112,6 +115,36 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     expect(await refusal('restore', `--from=${backup}`, `--data-dir=${server.dataDir}`)).toContain(
       'is in use by another borough',
     )
+  })
+
+  it('that was copied only in part is served by nobody, copied and backed up by nobody', async () => {
+    const dir = join(folder, 'part')
+    const options = { clock: systemClock, log: silentLog }
+    const [host = ''] = [hosts()]
+    const places = [{ dataDir: dir }, { etcd: { engine: 'etcd', endpoints: [host], prefix: '/part' } }] as const
+    for (const place of places) {
+      // What a command that is killed leaves behind.
+      await using target = await targetAt(place, options)
+      await target.begin(4096, 'the old one')
+      for (let i = 0; i < 250; i++) {
+        await target.write({ key: `/registry/configmaps/default/c-${100 + i}`, value: Buffer.from('{}') })
+      }
+      await target.finish()
+    }
+    const want =
+      /holds only a part: a copy of the old one that began at \d{4}-\S+Z was not finished. Empty it and copy again/
+    const inEtcd = [`--storage=etcd://${host}`, '--etcd-prefix=/part']
+    const refused = [
+      ['up', '--listen=127.0.0.1:0', `--data-dir=${dir}`],
+      ['up', '--listen=127.0.0.1:0', '--workers=2', `--data-dir=${dir}`],
+      ['up', '--listen=127.0.0.1:0', `--data-dir=${join(folder, 'other')}`, ...inEtcd],
+      ['backup', `--data-dir=${dir}`, `--to=${join(folder, 'never')}`],
+      ['backup', `--to=${join(folder, 'never')}`, ...inEtcd],
+      ['restore', `--from=${backup}`, `--data-dir=${dir}`],
+      ['restore', `--from=${backup}`, ...inEtcd],
+    ]
+    const answers = await Promise.all(refused.map((args) => refusal(...args)))
+    for (const [i, answer] of answers.entries()) expect(answer, refused[i]?.join(' ')).toMatch(want)
   })
 
   it('is not restored from a damaged backup: nothing is written', async () => {
