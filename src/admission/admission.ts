@@ -18,6 +18,12 @@ import type { Expect, Guard, Write } from '../storage/storage.ts'
 /** CONNECT: what is not about the stored object (`pods/exec`). `object` is then the options of the connection. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
+/** Whoever waits for the answer. A request is one: it makes its signal when somebody first asks for it, and few do. */
+export interface Caller {
+  /** Aborts when they have gone away. */
+  readonly signal: AbortSignal
+}
+
 export interface Attributes {
   readonly operation: Operation
   readonly type: ResourceType
@@ -36,8 +42,7 @@ export interface Attributes {
   warn(text: string): void
   /** For the audit log. The first value of a key stays. */
   annotate(key: string, value: string): void
-  /** Of whoever waits for the answer. */
-  readonly signal: AbortSignal
+  readonly caller: Caller
   /** On the wall clock: until when they wait. undefined = as long as it takes. */
   readonly deadlineMs?: number | undefined
 }

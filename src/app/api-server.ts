@@ -227,18 +227,16 @@ function visibilityOf({ authorizer, namespacesOf }: Core): Visibility {
 /** Seconds kept in hand for the answer when the client says how long it waits. */
 const answerReserveMs = 1000
 
+type AwaitReady = (held: HeldNamespace, ...created: Parameters<AwaitCreated>) => Promise<StoredObject>
+
 /** The answer to a create of a namespace waits until the namespace is ready. */
 function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
-  return async (stored, request, context, { type }) => {
-    const { query } = context.info
-    // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (!isNamespaces(type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
-    const held = heldOf(stored)
-    if (held === undefined) return stored
+  const ready: AwaitReady = async (held, stored, request, context, { type }) => {
     context.release()
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
     const current = (): Namespace | undefined => find()?.object as Namespace | undefined
-    const outcome = await hold.wait(held, current, holdMs(config.initializationTimeoutMs, query), request.signal)
+    const timeoutMs = holdMs(config.initializationTimeoutMs, context.info.query)
+    const outcome = await hold.wait(held, current, timeoutMs, request.signal)
     const latest = find()
     const answer = latest !== undefined && latest.object.metadata.uid === held.uid ? latest : stored
     if (outcome === 'waited') {
@@ -246,6 +244,13 @@ function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
       warn(context, `namespace ${held.name} is still being initialized: waiting for ${awaited}`)
     }
     return answer
+  }
+  return (stored, request, context, target) => {
+    const { query } = context.info
+    // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
+    if (!isNamespaces(target.type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
+    const held = heldOf(stored)
+    return held === undefined ? stored : ready(held, stored, request, context, target)
   }
 }
 

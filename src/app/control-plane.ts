@@ -150,7 +150,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     reviews: reviewHandlers({
       authorizer: core.authorizer,
       askElsewhere,
-      authenticate: (credentials) => chain.authenticate(credentials),
+      authenticate: async (credentials) => chain.authenticate(credentials),
       tokens,
       audiences: [serviceAccountIssuer],
       find,

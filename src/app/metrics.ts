@@ -7,7 +7,8 @@ import type { ObservedMutation } from '../apis/admissionpolicies/mutating.ts'
 import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import type { Clock } from '../base/clock.ts'
-import type { Stage } from '../http/api.ts'
+import { andFinally, andThen } from '../base/eventual.ts'
+import type { ApiResponse, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { RequestDurations } from './request-durations.ts'
 
@@ -86,20 +87,23 @@ export class Metrics {
 
   /** Outermost of all stages: what it sees is what the client saw. */
   get stage(): Stage {
-    return (next) => async (request, context) => {
+    return (next) => (request, context) => {
       const began = performance.now()
       const isRead = request.method === 'GET' || request.method === 'HEAD'
       if (isRead) this.#reads++
       else this.#writes++
-      try {
-        const response = await next(request, context)
+      const observed = (response: ApiResponse): ApiResponse => {
         // A watch lasts as long as its client likes: only its beginning is a latency.
         this.#durations.observe(context, response.status, performance.now() - began)
         return response
-      } finally {
-        if (isRead) this.#reads--
-        else this.#writes--
       }
+      return andFinally(
+        () => andThen(next(request, context), observed),
+        () => {
+          if (isRead) this.#reads--
+          else this.#writes--
+        },
+      )
     }
   }
 

@@ -411,7 +411,7 @@ const ownScope = (type: ResourceType): WriteScope => ({
   fieldManager: 'borough',
   options: {},
   warn: () => {},
-  signal: new AbortController().signal,
+  caller: { signal: new AbortController().signal },
 })
 
 /** What is wrong with an object by its schema. List types that were wrong before do not stop an update. */

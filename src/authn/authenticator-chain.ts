@@ -3,6 +3,7 @@
  * for good is 401, also where anonymous requests are allowed: whoever shows a wrong key must hear that it is wrong.
  * @see k8s.io/apiserver/pkg/authentication/{request/union,group,request/anonymous} v0.36
  */
+import type { Eventual } from '../base/eventual.ts'
 import { StatusError, unauthorized } from '../kube/status-error.ts'
 import { anonymousUser, authenticatedGroup, type UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
@@ -14,36 +15,53 @@ export interface AuthenticatorChainOptions {
 
 export interface AuthenticatorChain extends Authenticator {
   /** Never answers undefined. */
-  authenticate(credentials: Credentials): Promise<UserInfo>
+  authenticate(credentials: Credentials): Eventual<UserInfo>
 }
 
 export function authenticatorChain(
   members: readonly Authenticator[],
   options: AuthenticatorChainOptions,
 ): AuthenticatorChain {
-  return {
-    name: 'chain',
-    async authenticate(credentials) {
-      let refusal: StatusError | undefined
-      for (const member of members) {
-        try {
-          const answer = member.authenticate(credentials)
-          const user = answer instanceof Promise ? await answer : answer
-          if (user) return withAuthenticatedGroup(user)
-        } catch (error) {
-          if (!(error instanceof StatusError) || error.reason !== 'Unauthorized') throw error
-          refusal ??= error
+  /** From the member at `from` on; a promise only where one of them needs time. */
+  const ask = (credentials: Credentials, from: number, refused: StatusError | undefined): Eventual<UserInfo> => {
+    let refusal = refused
+    for (let i = from; i < members.length; i++) {
+      try {
+        const answer = members[i]?.authenticate(credentials)
+        if (answer instanceof Promise) {
+          return answer.then(
+            (user) => (user ? withAuthenticatedGroup(user) : ask(credentials, i + 1, refusal)),
+            (error: unknown) => ask(credentials, i + 1, refusal ?? refusalIn(error)),
+          )
         }
+        if (answer) return withAuthenticatedGroup(answer)
+      } catch (error) {
+        refusal ??= refusalIn(error)
       }
-      if (refusal) throw refusal
-      const presented = credentials.bearerToken !== undefined || credentials.clientCertificateRejected === true
-      if (presented || !options.anonymous) throw unauthorized()
-      return anonymousUser
-    },
+    }
+    if (refusal) throw refusal
+    const presented = credentials.bearerToken !== undefined || credentials.clientCertificateRejected === true
+    if (presented || !options.anonymous) throw unauthorized()
+    return anonymousUser
   }
+  return { name: 'chain', authenticate: (credentials) => ask(credentials, 0, undefined) }
 }
+
+/** What only says that the credential is not good; anything else is a fault. */
+function refusalIn(error: unknown): StatusError {
+  if (error instanceof StatusError && error.reason === 'Unauthorized') return error
+  throw error
+}
+
+/** Members that remember whom they know answer the same object each time. */
+const completed = new WeakMap<UserInfo, UserInfo>()
 
 function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.username === anonymousUser.username || user.groups.includes(authenticatedGroup)) return user
-  return { ...user, groups: [...user.groups, authenticatedGroup] }
+  let whole = completed.get(user)
+  if (whole === undefined) {
+    whole = { ...user, groups: [...user.groups, authenticatedGroup] }
+    completed.set(user, whole)
+  }
+  return whole
 }

@@ -2,6 +2,7 @@
  * The pipeline of this process as a transport. The identity is a field no socket can set; everything else (authorization,
  * admission, audit) happens as for anybody.
  */
+import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { JsonValue } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -15,12 +16,12 @@ export interface LocalServe {
     readonly query: string
     readonly headers: Readonly<Record<string, string | undefined>>
     headerValues(name: string): readonly string[]
-    body(limitBytes: number): Promise<Uint8Array>
+    body(limitBytes: number): Uint8Array
     readonly localUser: UserInfo
     readonly sharing?: { readonly value?: JsonValue }
     readonly remoteAddress: string
     readonly signal: AbortSignal
-  }): Promise<{
+  }): Eventual<{
     readonly status: number
     readonly headers: Readonly<Record<string, string | readonly string[]>>
     readonly body: Uint8Array | readonly Uint8Array[] | Stream<Uint8Array>
@@ -50,7 +51,7 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo, sharesValue
           const value = headers[name]
           return value === undefined ? [] : [value]
         },
-        body: () => Promise.resolve(value === undefined ? (body ?? empty) : encoder.encode(JSON.stringify(value))),
+        body: () => (value === undefined ? (body ?? empty) : encoder.encode(JSON.stringify(value))),
         localUser: user,
         ...(sharesValues ? { sharing: value === undefined ? {} : { value } } : {}),
         remoteAddress: '127.0.0.1',

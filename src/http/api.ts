@@ -4,6 +4,7 @@
  */
 
 import type { AuthzDecision } from '../authz/authz.ts'
+import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -21,7 +22,7 @@ export interface ApiRequest {
   /** All values of a header that may repeat. */
   headerValues(name: string): readonly string[]
   /** Reads the whole body once. @throws StatusError RequestEntityTooLarge beyond `limitBytes`. */
-  body(limitBytes: number): Promise<Uint8Array>
+  body(limitBytes: number): Eventual<Uint8Array>
   /** DER of the client certificate, leaf only. The adapter has checked chain and dates: `rejected` says it failed. */
   readonly clientCertificate?: { readonly der: Uint8Array; readonly rejected: boolean }
   /** Set only by the in-process client: the identity it acts as. Sockets can't set it. */
@@ -80,7 +81,8 @@ export interface RequestContext {
   release: () => void
 }
 
-export type Handler = (request: ApiRequest, context: RequestContext) => Promise<ApiResponse>
+/** Refusals are thrown, at once or in the promise: a stage that must see them looks for both. */
+export type Handler = (request: ApiRequest, context: RequestContext) => Eventual<ApiResponse>
 export type Stage = (next: Handler) => Handler
 
 export function isStream(body: ApiBody): body is Stream<Uint8Array> {

@@ -2,6 +2,7 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
+import { andThen, type Eventual } from '../base/eventual.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
@@ -55,9 +56,12 @@ export class BodyDecoder {
     this.#deps = deps
   }
 
-  /** The object of a POST or PUT. @throws StatusError */
-  async decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Promise<KubeObject> {
-    const bytes = await request.body(maxBodyBytes)
+  /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
+  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
+    return andThen(request.body(maxBodyBytes), (bytes) => this.#object(bytes, request, context, type))
+  }
+
+  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): KubeObject {
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)

@@ -28,13 +28,12 @@ export interface DispatchDeps {
   readonly knownPaths: () => readonly string[]
 }
 
-/** Refusals may be thrown at once: stages that catch are asynchronous themselves. */
 export function dispatcher(deps: DispatchDeps): Handler {
   return (request, context) => {
     const { info } = context
     if (!info.isResource) {
       const document = deps.documents(info.path)
-      return document ? document(request, context) : Promise.resolve(unknownPath(deps))
+      return document ? document(request, context) : unknownPath(deps)
     }
     // Upstream's router knows no HEAD, though authorization takes it for a get.
     if (request.method === 'HEAD') throw methodNotAllowed()
@@ -42,7 +41,7 @@ export function dispatcher(deps: DispatchDeps): Handler {
     const { group, version, resource } = info
     const type = deps.types.find({ group, version, resource })
     if (type === undefined) {
-      if (!deps.types.hasGroup(group)) return Promise.resolve(pageNotFound())
+      if (!deps.types.hasGroup(group)) return pageNotFound()
       throw resourceNotFound()
     }
     const target = targetOf(type, context)

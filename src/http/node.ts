@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { aborted } from '../base/aborted.ts'
+import { andThen, type Eventual } from '../base/eventual.ts'
 import { requestTooLarge } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
 import type { Serve } from './pipeline.ts'
@@ -73,6 +74,19 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     if (underWay === 0) drained?.()
   }
 
+  /** Counts an answer as under way until it is given. */
+  const settle = (answer: () => Eventual<void>): void => {
+    began()
+    try {
+      const answering = answer()
+      if (answering instanceof Promise) answering.catch(options.onError).finally(ended)
+      else ended()
+    } catch (error) {
+      options.onError(error)
+      ended()
+    }
+  }
+
   server.on('secureConnection', (socket) => {
     socket.setNoDelay(true)
     sockets.add(socket)
@@ -86,14 +100,12 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   server.on('tlsClientError', () => {}) // a handshake that fails is the peer's business
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (closing) response.setHeader('connection', 'close')
-    began()
-    answerHttp1(serve, request, response).catch(options.onError).finally(ended)
+    settle(() => answerHttp1(serve, request, response))
   })
   // Adding 'request' made Node install its HTTP/1 imitation for HTTP/2 streams as well: ours replaces it.
   server.removeAllListeners('stream')
   server.on('stream', (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
-    began()
-    answerHttp2(serve, stream, headers).catch(options.onError).finally(ended)
+    settle(() => answerHttp2(serve, stream, headers))
   })
 
   server.listen(options.port, options.host)
@@ -147,10 +159,11 @@ function bodyReader(
   isWhole: () => boolean = () => false,
 ): ApiRequest['body'] {
   return (limitBytes) => {
-    if (declared !== undefined && Number(declared) > limitBytes) return Promise.reject(requestTooLarge(limitBytes))
+    if (declared !== undefined && Number(declared) > limitBytes) throw requestTooLarge(limitBytes)
     if (isWhole()) {
       const bytes = (source.read() as Buffer | null) ?? noBytes
-      return bytes.length > limitBytes ? Promise.reject(requestTooLarge(limitBytes)) : Promise.resolve(bytes)
+      if (bytes.length > limitBytes) throw requestTooLarge(limitBytes)
+      return bytes
     }
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
@@ -182,10 +195,12 @@ function bodyReader(
 }
 
 const noBytes = new Uint8Array(0)
-const noBody: ApiRequest['body'] = () => Promise.resolve(noBytes)
+const noBody: ApiRequest['body'] = () => noBytes
 
 /** Tells when the peer has left before its answer was complete. The signal is made when it is first asked for: few do. */
 class Departure {
+  /** Set when all of the answer is handed over: what happens to the stream then is no departure. */
+  answered = false
   #controller: AbortController | undefined
   #left = false
 
@@ -242,22 +257,35 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 /** Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second. */
 const mergedBytes = 16 * 1024 - 1024
 
-async function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerResponse): Promise<void> {
+function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerResponse): Eventual<void> {
   const departure = new Departure()
-  response.on('close', () => {
-    if (!response.writableFinished) departure.left()
-  })
-  const answer = await serve(new Http1Request(message, departure))
+  const answer = serve(new Http1Request(message, departure))
+  // Who has been answered by now can't leave before.
+  if (answer instanceof Promise || isStream(answer.body)) {
+    response.on('close', () => {
+      if (!response.writableFinished) departure.left()
+    })
+  }
+  return andThen(answer, (made) => sendHttp1(message, response, made, departure))
+}
+
+function sendHttp1(
+  message: IncomingMessage,
+  response: ServerResponse,
+  answer: ApiResponse,
+  departure: Departure,
+): Eventual<void> {
   if (response.destroyed) return discard(answer.body)
   // An unread rest of a body would be taken for the next request.
   if (!message.complete && hasBody(message)) response.setHeader('connection', 'close')
   const body = message.method === 'HEAD' ? noBytes : whole(answer.body)
-  if (body !== undefined) {
-    response.writeHead(answer.status, { ...headersOf(answer), 'content-length': body.length })
-    if (body.length <= mergedBytes) response.end(latin1(body), 'latin1')
-    else response.end(body)
-    return
-  }
+  if (body === undefined) return streamHttp1(response, answer, departure)
+  response.writeHead(answer.status, { ...headersOf(answer), 'content-length': body.length })
+  if (body.length <= mergedBytes) response.end(latin1(body), 'latin1')
+  else response.end(body)
+}
+
+async function streamHttp1(response: ServerResponse, answer: ApiResponse, departure: Departure): Promise<void> {
   response.writeHead(answer.status, headersOf(answer))
   response.flushHeaders()
   await pump(answer.body, (chunk) => response.write(chunk), response, departure.signal)
@@ -301,35 +329,43 @@ class Http2Request implements ApiRequest {
   }
 }
 
-async function answerHttp2(
+function answerHttp2(
   serve: Serve,
   stream: http2.ServerHttp2Stream,
   headers: http2.IncomingHttpHeaders,
-): Promise<void> {
+): Eventual<void> {
   const departure = new Departure()
   // Not `writableFinished`: when the peer cancels a stream, Node ends the writable side and calls it finished.
-  let answered = false
   stream.once('close', () => {
-    if (!answered) departure.left()
+    if (!departure.answered) departure.left()
   })
   stream.on('error', () => departure.left())
   const request = new Http2Request(stream, headers, departure)
-  const answer = await serve(request)
+  return andThen(serve(request), (answer) => sendHttp2(request.method, stream, answer, departure))
+}
+
+function sendHttp2(
+  method: string,
+  stream: http2.ServerHttp2Stream,
+  answer: ApiResponse,
+  departure: Departure,
+): Eventual<void> {
   if (stream.destroyed) return discard(answer.body)
-  const body = request.method === 'HEAD' ? noBytes : whole(answer.body)
-  if (body !== undefined) {
-    stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
-    answered = true
-    // What is left of a body that was refused is not waited for. A request without a body has none left, although its
-    // stream, never read, does not count as ended: to reset that one would cut off the answer.
-    stream.end(body, () => {
-      if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
-    })
-    return
-  }
+  const body = method === 'HEAD' ? noBytes : whole(answer.body)
+  if (body === undefined) return streamHttp2(stream, answer, departure)
+  stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
+  departure.answered = true
+  // What is left of a body that was refused is not waited for. A request without a body has none left, although its
+  // stream, never read, does not count as ended: to reset that one would cut off the answer.
+  stream.end(body, () => {
+    if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
+  })
+}
+
+async function streamHttp2(stream: http2.ServerHttp2Stream, answer: ApiResponse, departure: Departure): Promise<void> {
   stream.respond({ ':status': answer.status, ...headersOf(answer) })
   await pump(answer.body, (chunk) => stream.write(chunk), stream, departure.signal)
-  answered = true
+  departure.answered = true
   stream.end()
 }
 

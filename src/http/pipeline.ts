@@ -14,6 +14,7 @@
  * `ApiRequest` comes from a socket (`node.ts`) or from our own code (`client/loopback.ts`): both run all of it.
  */
 import type { Clock } from '../base/clock.ts'
+import type { Eventual } from '../base/eventual.ts'
 import type { Ids } from '../base/ids.ts'
 import { anonymousUser } from '../kube/user.ts'
 import type { ApiRequest, ApiResponse, Handler, RequestContext, Stage } from './api.ts'
@@ -27,7 +28,8 @@ export interface PipelineOptions {
   readonly dispatch: Handler
 }
 
-export type Serve = (request: ApiRequest) => Promise<ApiResponse>
+/** Never throws: the outermost stages see to that. */
+export type Serve = (request: ApiRequest) => Eventual<ApiResponse>
 
 export function createPipeline({ clock, ids, stages, dispatch }: PipelineOptions): Serve {
   const handler = stages.reduceRight((next, stage) => stage(next), dispatch)

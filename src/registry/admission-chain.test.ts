@@ -17,7 +17,7 @@ const attributes: Attributes = {
   options: {},
   warn() {},
   annotate() {},
-  signal: new AbortController().signal,
+  caller: { signal: new AbortController().signal },
 }
 
 interface Given {

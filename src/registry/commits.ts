@@ -113,10 +113,10 @@ export class Commits {
         }
         const completed = decision.object && encodeStored(decision.object, write.change.type)
         const pending = this.#commit(completed ? { ...write, value: completed } : write, decision)
-        const outcome = await this.#settle(write, decision.writes, pending)
-        done = outcome?.done === true
-        if (outcome?.done && completed) return { ...outcome, value: completed }
-        if (outcome) return outcome
+        const commit = await this.#settled(pending, decision.writes.length)
+        done = commit.ok
+        if (commit.ok) return { done: true, revision: commit.revision, value: completed }
+        if (commit.current.has(write.key)) return { done: false, current: commit.current.get(write.key) }
         this.#checkDeadline(write)
       }
     } finally {
@@ -216,17 +216,6 @@ export class Commits {
     const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
     this.#lane.queued(pending.ticket, shown)
     return pending
-  }
-
-  /** undefined = decide again. */
-  async #settle(
-    write: ObjectWrite,
-    extra: readonly DecidedWrite[],
-    pending: PendingCommit,
-  ): Promise<Outcome | undefined> {
-    const commit = await this.#settled(pending, extra.length)
-    if (commit.ok) return { done: true, revision: commit.revision }
-    return commit.current.has(write.key) ? { done: false, current: commit.current.get(write.key) } : undefined
   }
 
   /** When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first. */

@@ -3,6 +3,7 @@
  * all writes share is in `commits.ts`.
  */
 
+import { andThen, type Eventual } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { notFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -41,7 +42,10 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
   const parts: RegistryParts = { ...deps, chain, commits, giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs }
   return {
     lister: new CacheLister(deps.cache, deps.types),
-    get: (type, namespace, name, options) => translated(getObject(parts, type, namespace, name, options)),
+    get(type, namespace, name, options) {
+      const found = getObject(parts, type, namespace, name, options)
+      return found instanceof Promise ? translated(found) : found
+    },
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),
     create: (scope, object) => translated(createPresented(parts, scope, object)),
@@ -87,19 +91,23 @@ async function deletePresented(parts: RegistryParts, scope: WriteScope, options:
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
-async function getObject(
+/** At once where nothing has to be waited for: mostly, on a store that this process alone writes to. */
+function getObject(
   parts: RegistryParts,
   type: ResourceType,
   namespace: string,
   name: string,
   options: ReadOptions | undefined,
-): Promise<StoredObject> {
-  const { cache, clock } = parts
+): Eventual<StoredObject> {
+  return andThen(freshEnough(parts, options), () => {
+    const found = parts.cache.type(type.storageName).find(namespace, name)
+    if (!found) throw notFound(type, name)
+    return shownOne(type, found)
+  })
+}
+
+function freshEnough({ cache, clock }: RegistryParts, options: ReadOptions | undefined): Eventual<unknown> {
   const revision = parseVersion(options?.resourceVersion, 'get')
-  if (revision === undefined) {
-    if (options?.caughtUp !== true) await cache.refresh()
-  } else if (revision > 0) await waitForRevision(cache, clock, revision)
-  const found = cache.type(type.storageName).find(namespace, name)
-  if (!found) throw notFound(type, name)
-  return shownOne(type, found)
+  if (revision !== undefined) return revision > 0 ? waitForRevision(cache, clock, revision) : undefined
+  return options?.caughtUp === true || cache.isFresh ? undefined : cache.refresh()
 }

@@ -66,7 +66,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const revision = parseVersion(query.resourceVersion, 'list')
   const page: Page = { type, selection, span: whole, prefix, limit }
   if (revision === undefined) {
-    if (query.caughtUp !== true) await cache.refresh()
+    if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
     return now(page)
   }
   if (revision === 0) return now({ ...page, limit: Number.POSITIVE_INFINITY })

@@ -2,6 +2,8 @@
  * The registry: create, read, update, delete, list and watch for every kind, with upstream's semantics. What differs by
  * kind is its `Strategy`; what other objects have a say is admission. Callers are already authorized.
  */
+import type { Caller } from '../admission/admission.ts'
+import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -33,7 +35,7 @@ export interface WriteScope {
   annotate?(key: string, value: string): void
   /** On the wall clock: when nobody waits for the answer any more. Absent = as long as it takes. */
   readonly deadlineMs?: number
-  readonly signal: AbortSignal
+  readonly caller: Caller
 }
 
 export interface Preconditions {
@@ -124,7 +126,7 @@ export interface DeleteResult {
 
 /** All methods throw `StatusError` worded as upstream words it. */
 export interface Registry {
-  get(type: ResourceType, namespace: string, name: string, options?: ReadOptions): Promise<StoredObject>
+  get(type: ResourceType, namespace: string, name: string, options?: ReadOptions): Eventual<StoredObject>
   list(type: ResourceType, query: ListQuery): Promise<ListPage>
   /** Errors before the stream starts throw here; later ones (Expired, ...) are thrown by the stream. */
   watch(type: ResourceType, query: WatchQuery): Promise<Stream<readonly RegistryEvent[]>>

@@ -27,7 +27,7 @@ export function attributesOf(
     options: scope.options,
     warn: (text) => scope.warn(text),
     annotate: (key, value) => scope.annotate?.(key, value),
-    signal: scope.signal,
+    caller: scope.caller,
     deadlineMs: scope.deadlineMs,
   }
 }

@@ -40,6 +40,6 @@ export async function untilSettled<T>(
       caughtUp = true
       if (objects.find(namespace, name) === version) throw e
     }
-    if (scope.signal.aborted || parts.clock.monotonic() >= deadlineMs) throw gaveUp(operation, type.resource)
+    if (scope.caller.signal.aborted || parts.clock.monotonic() >= deadlineMs) throw gaveUp(operation, type.resource)
   }
 }

@@ -240,7 +240,7 @@ test('a namespace goes with the PUT to /finalize that empties spec.finalizers', 
   await f.registry.delete(f.scope(namespaces, 'n'), {})
   const done = await f.registry.update(f.scope(namespaces, 'n', { subresource: 'finalize' }), merge({ spec: {} }))
   expect(done.removed).toBe(true)
-  await expect(f.registry.get(namespaces, '', 'n')).rejects.toMatchObject({ code: 404 })
+  await expect((async () => f.registry.get(namespaces, '', 'n'))()).rejects.toMatchObject({ code: 404 })
 })
 
 test('a dry run answers what would be and changes nothing', async () => {

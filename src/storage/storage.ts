@@ -143,6 +143,8 @@ export interface Storage extends AsyncDisposable {
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch>
   /** Linearizable: at least the revision of every commit acknowledged anywhere before the call. An `endOfCommit`, never 0. */
   currentRevision(): Promise<Revision>
+  /** What `currentRevision` would answer, where nobody else writes to the store; absent or undefined = it must be asked. */
+  readonly ownRevision?: Revision | undefined
   /**
    * Forgets history before `endOfCommit(before)`: reads `at` an earlier commit and watches `after` anything older fail
    * with `compacted`. Idempotent; an older `before` than the last one does nothing. Throws `future`.

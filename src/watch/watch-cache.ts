@@ -103,6 +103,12 @@ export class WatchCache implements AsyncDisposable {
     return this.#revision
   }
 
+  /** True where it is known without asking that `refresh` would change nothing. */
+  get isFresh(): boolean {
+    const { ownRevision } = this.storage
+    return ownRevision !== undefined && ownRevision <= this.#revision
+  }
+
   /** True when every change up to `revision` is visible here. */
   reached(revision: Revision): boolean {
     return revision <= this.#revision
@@ -142,6 +148,7 @@ export class WatchCache implements AsyncDisposable {
    * one question to the store, but never one that was asked before they came.
    */
   refresh(): Promise<Revision> {
+    if (this.isFresh) return Promise.resolve(this.#revision)
     if (this.#refreshing === undefined) {
       const running = this.#refresh().finally(() => {
         this.#refreshing = undefined

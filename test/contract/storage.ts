@@ -88,6 +88,14 @@ export function describeStorageContract(
       }
     }
 
+    it('a revision that it knows by itself is the current one, at every commit', async () => {
+      for (const value of ['1', '2']) {
+        await commit(put('/a', value, 'absent'))
+        const own = storage.ownRevision
+        if (own !== undefined) expect(own).toBe(await storage.currentRevision())
+      }
+    })
+
     describe('expectations', () => {
       type RevisionOf = (key: string) => Revision
       const cases: {

@@ -166,7 +166,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
       fieldManager: 'test',
       options: {},
       warn: (text) => warnings.push(text),
-      signal: new AbortController().signal,
+      caller: { signal: new AbortController().signal },
       ...more,
     }),
     async [Symbol.asyncDispose]() {

@@ -76,7 +76,7 @@ async function decide({ holds = [], given = [], old, when, by = alice }: Case): 
     options: {},
     warn: () => undefined,
     annotate: () => undefined,
-    signal: new AbortController().signal,
+    caller: { signal: new AbortController().signal },
   }
   try {
     await plugin.validate?.(attributes)

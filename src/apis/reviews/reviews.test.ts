@@ -63,7 +63,7 @@ async function setUp(): Promise<{ handlers: ReviewHandlers; clock: FakeClock; ob
   const chain = authenticatorChain([opaque, tokens], { anonymous: true })
   const handlers = reviewHandlers({
     authorizer: unionAuthorizer([mastersAuthorizer, new RbacAuthorizer(source, clock)]),
-    authenticate: (credentials) => chain.authenticate(credentials),
+    authenticate: async (credentials) => chain.authenticate(credentials),
     tokens,
     audiences: [issuer],
     find,

@@ -183,7 +183,7 @@ function attributesOf(
     options: {},
     warn,
     annotate: () => {},
-    signal,
+    caller: { signal },
   }
 }
 

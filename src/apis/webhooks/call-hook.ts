@@ -134,7 +134,7 @@ export async function ask(
       address: webhook.clientConfig,
       body: reviewText(version, request),
       timeoutMs: Math.min(allowedMs, leftMs),
-      signal: a.signal,
+      signal: a.caller.signal,
     })
     const verdict = readReview(answer, version, uid, phase === 'mutating')
     observe(verdict.allowed ? 'allowed' : 'refused', verdict.allowed ? 200 : refusalOf('', verdict.result).code)
@@ -145,7 +145,7 @@ export async function ask(
     const code = error instanceof WebhookCallError ? (error.status ?? 0) : 0
     const text = `failed calling webhook ${quote(webhook.name)}: ${why}`
     const timedOut = error instanceof WebhookCallError && error.timedOut
-    if (a.signal.aborted || (timedOut && leftMs < allowedMs)) throw outOfTime()
+    if (a.caller.signal.aborted || (timedOut && leftMs < allowedMs)) throw outOfTime()
     if (webhook.failurePolicy !== 'Ignore') {
       observe('failedClosed', code)
       throw internalError(text, error)

@@ -4,7 +4,7 @@
  */
 import { findStatusError, internalError } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
-import type { ApiResponse, RequestContext, Stage } from '../api.ts'
+import type { ApiRequest, ApiResponse, RequestContext, Stage } from '../api.ts'
 import { type Negotiated, negotiateError } from '../negotiate.ts'
 
 export interface ErrorReport {
@@ -15,28 +15,32 @@ export interface ErrorReport {
 export type RenderStatus = (status: Status, n: Negotiated) => ApiResponse
 
 export function answerErrors(report: ErrorReport, render: RenderStatus): Stage {
-  return (next) => async (request, context) => {
-    let response: ApiResponse
-    try {
-      response = await next(request, context)
-    } catch (error) {
-      let status = findStatusError(error)
-      if (status === undefined) {
-        report(error, context)
-        status = internalError(`request ${context.requestId} failed; the server's log says why`, error)
-      }
-      response = render(status.toStatus(), negotiateError(request.headers, context.info.query))
+  const refusal = (error: unknown, request: ApiRequest, context: RequestContext): ApiResponse => {
+    let status = findStatusError(error)
+    if (status === undefined) {
+      report(error, context)
+      status = internalError(`request ${context.requestId} failed; the server's log says why`, error)
     }
-    return withCommonHeaders(response, context)
+    return withCommonHeaders(render(status.toStatus(), negotiateError(request.headers, context.info.query)), context)
+  }
+  return (next) => (request, context) => {
+    try {
+      const response = next(request, context)
+      if (!(response instanceof Promise)) return withCommonHeaders(response, context)
+      return response.then(
+        (r) => withCommonHeaders(r, context),
+        (error: unknown) => refusal(error, request, context),
+      )
+    } catch (error) {
+      return refusal(error, request, context)
+    }
   }
 }
 
 function withCommonHeaders(response: ApiResponse, context: RequestContext): ApiResponse {
-  const headers: Record<string, string | readonly string[]> = {
-    'audit-id': context.requestId,
-    'cache-control': 'no-cache, private',
-    ...response.headers,
-  }
+  // Spread first: what is copied whole is copied fastest.
+  const headers: Record<string, string | readonly string[]> = { ...response.headers, 'audit-id': context.requestId }
+  headers['cache-control'] ??= 'no-cache, private'
   if (context.warnings.length > 0) headers['warning'] = bounded(context.warnings).map(warningHeader)
   return { ...response, headers }
 }

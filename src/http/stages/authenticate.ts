@@ -1,23 +1,25 @@
 /** Who is asking, from the connection and the headers; requests of our own code bring their identity along. */
 import type { Credentials } from '../../authn/authn.ts'
+import { andThen, type Eventual } from '../../base/eventual.ts'
 import { unauthorized } from '../../kube/status-error.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 import { bearerTokenOf, websocketTokenOf } from '../bearer-token.ts'
 
 /** undefined = nobody recognised the credentials. @throws StatusError Unauthorized */
-export type Authenticate = (credentials: Credentials) => Promise<UserInfo | undefined>
+export type Authenticate = (credentials: Credentials) => Eventual<UserInfo | undefined>
 
 export function authenticate(decide: Authenticate): Stage {
-  return (next) => async (request, context) => {
+  return (next) => (request, context) => {
     if (request.localUser !== undefined) {
       context.user = request.localUser
-    } else {
-      const user = await decide(credentialsOf(request))
+      return next(request, context)
+    }
+    return andThen(decide(credentialsOf(request)), (user) => {
       if (user === undefined) throw unauthorized()
       context.user = user
-    }
-    return next(request, context)
+      return next(request, context)
+    })
   }
 }
 
@@ -25,12 +27,11 @@ function credentialsOf(request: ApiRequest): Credentials {
   const certificate = request.clientCertificate
   const token =
     bearerTokenOf(request.headers['authorization']) ?? websocketTokenOf(request.headers['sec-websocket-protocol'])
-  return {
-    ...(certificate === undefined
+  const proof =
+    certificate === undefined
       ? {}
       : certificate.rejected
         ? { clientCertificateRejected: true }
-        : { clientCertificate: certificate.der, headers: request }),
-    ...(token === undefined ? {} : { bearerToken: token }),
-  }
+        : { clientCertificate: certificate.der, headers: request }
+  return token === undefined ? proof : { ...proof, bearerToken: token }
 }

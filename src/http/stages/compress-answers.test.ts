@@ -5,7 +5,7 @@ import { compressAnswers, compressedFromBytes } from './compress-answers.ts'
 
 const long = Buffer.alloc(compressedFromBytes + 1, 'x')
 
-const run = (body: ApiBody, accept: string | undefined, headers = {}): Promise<ApiResponse> =>
+const run = async (body: ApiBody, accept: string | undefined, headers = {}): Promise<ApiResponse> =>
   compressAnswers()(async () => ({ status: 200, headers: { 'content-type': 'application/json', ...headers }, body }))(
     { headers: { 'accept-encoding': accept } } as unknown as ApiRequest,
     {} as RequestContext,
@@ -39,7 +39,7 @@ test.each([
 
 test('what is kept is compressed once', async () => {
   const stage = compressAnswers()
-  const answer = (): Promise<ApiResponse> =>
+  const answer = async (): Promise<ApiResponse> =>
     stage(async () => ({ status: 200, headers: {}, body: long }))(
       { headers: { 'accept-encoding': 'gzip' } } as unknown as ApiRequest,
       {} as RequestContext,

@@ -5,6 +5,7 @@
  */
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
+import { andThen } from '../../base/eventual.ts'
 import { type ApiBody, type ApiResponse, isStream, type Stage } from '../api.ts'
 
 /** Above that, as upstream: in a fast network less is not worth the work. */
@@ -23,19 +24,24 @@ export function compressAnswers(): Stage {
     }
     return made
   }
-  return (next) => async (request, context) => {
-    const response = await next(request, context)
-    const { body, headers } = response
-    if (!isLong(body) || headers['content-encoding'] !== undefined || !takesGzip(request.headers['accept-encoding'])) {
-      return response
-    }
-    const answer: ApiResponse = {
-      status: response.status,
-      headers: { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
-      body: await compressed(body instanceof Uint8Array ? body : Buffer.concat(body)),
-    }
-    return answer
-  }
+  return (next) => (request, context) =>
+    andThen(next(request, context), (response) => {
+      const { status, body, headers } = response
+      if (
+        !isLong(body) ||
+        headers['content-encoding'] !== undefined ||
+        !takesGzip(request.headers['accept-encoding'])
+      ) {
+        return response
+      }
+      return compressed(body instanceof Uint8Array ? body : Buffer.concat(body)).then(
+        (bytes): ApiResponse => ({
+          status,
+          headers: { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+          body: bytes,
+        }),
+      )
+    })
 }
 
 function isLong(body: ApiBody): body is Uint8Array | readonly Uint8Array[] {

@@ -19,7 +19,7 @@ describe('requests without credentials', () => {
   test('have few places of their own, which are free again when they are answered', async () => {
     const finish: (() => void)[] = []
     const handler = limitAnonymous(2)(() => new Promise<ApiResponse>((resolve) => finish.push(() => resolve(answer))))
-    const ask = (user: UserInfo): Promise<ApiResponse> => handler({} as ApiRequest, contextOf(user))
+    const ask = async (user: UserInfo): Promise<ApiResponse> => handler({} as ApiRequest, contextOf(user))
     const waiting = [ask(anonymousUser), ask(anonymousUser)]
     await expect(ask(anonymousUser)).rejects.toMatchObject({ code: 429, details: { retryAfterSeconds: 1 } })
     const ann = ask(known)

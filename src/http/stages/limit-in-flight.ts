@@ -2,6 +2,7 @@
  * Bounds how many requests are worked on at once, reads and writes apart, so that a flood of one can't starve the other.
  * Watches, held creates and our own controllers do not count: they hold no CPU while they wait.
  */
+import { andFinally } from '../../base/eventual.ts'
 import { tooManyRequests } from '../../kube/status-error.ts'
 import { anonymousUser } from '../../kube/user.ts'
 import type { Handler, Stage } from '../api.ts'
@@ -20,16 +21,15 @@ export const maxAnonymousInFlight = 40
 export function limitAnonymous(limit: number = maxAnonymousInFlight): Stage {
   let underWay = 0
   return (next) => {
-    const counted: Handler = async (request, context) => {
+    const counted: Handler = (request, context) => {
       if (underWay >= limit) {
         throw tooManyRequests('Too many requests without credentials are being worked on, please try again later.', 1)
       }
       underWay++
-      try {
-        return await next(request, context)
-      } finally {
-        underWay--
-      }
+      return andFinally(
+        () => next(request, context),
+        () => underWay--,
+      )
     }
     return (request, context) =>
       context.user.username === anonymousUser.username ? counted(request, context) : next(request, context)
@@ -39,7 +39,7 @@ export function limitAnonymous(limit: number = maxAnonymousInFlight): Stage {
 export function limitInFlight(limits: InFlightLimits): Stage {
   let reads = 0
   let writes = 0
-  return (next) => async (request, context) => {
+  return (next) => (request, context) => {
     if (request.localUser !== undefined || context.info.verb === 'watch') return next(request, context)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isRead ? reads >= limits.reads : writes >= limits.writes) {
@@ -54,10 +54,9 @@ export function limitInFlight(limits: InFlightLimits): Stage {
       if (isRead) reads--
       else writes--
     }
-    try {
-      return await next(request, context)
-    } finally {
-      context.release()
-    }
+    return andFinally(
+      () => next(request, context),
+      () => context.release(),
+    )
   }
 }

@@ -1,5 +1,7 @@
 /** POST of an object. */
+import { andThen, type Eventual } from '../../base/eventual.ts'
 import { badRequest } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import type { StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
@@ -8,10 +10,13 @@ import { type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDeps): VerbHandler {
-  // A function of its own: an answer may wait for minutes, and what was sent must not be kept as long.
-  const store = async (request: ApiRequest, context: RequestContext, target: Target): Promise<StoredObject> => {
+  const storeObject = (
+    object: KubeObject,
+    request: ApiRequest,
+    context: RequestContext,
+    target: Target,
+  ): Eventual<StoredObject> => {
     const { type } = target
-    const object = await decoder.decodeObject(request, context, type)
     if (type.namespaced) {
       const given = object.metadata.namespace
       if (given && given !== target.namespace) {
@@ -23,16 +28,24 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     }
     const { name } = object.metadata
     if (name) context.createdName = name
-    const stored = await registry.create(writeScope(request, context, target, 'CreateOptions'), object)
-    context.createdName = stored.name
-    return stored
+    const created = registry.create(writeScope(request, context, target, 'CreateOptions'), object)
+    return andThen(created, (stored) => {
+      context.createdName = stored.name
+      return stored
+    })
   }
+  // A function of its own: an answer may wait for minutes, and what was sent must not be kept as long.
+  const store = (request: ApiRequest, context: RequestContext, target: Target): Eventual<StoredObject> =>
+    andThen(decoder.decodeObject(request, context, target.type), (object) =>
+      storeObject(object, request, context, target),
+    )
 
-  return async (request, context, target) => {
+  return (request, context, target) => {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     checkWriteOptions('CreateOptions', query)
-    const stored = await store(request, context, target)
-    return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201)
+    return andThen(store(request, context, target), (stored) =>
+      andThen(awaitCreated(stored, request, context, target), (shown) => renderer.object(shown, n, query, 201)),
+    )
   }
 }

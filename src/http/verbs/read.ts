@@ -1,17 +1,18 @@
 /** get, list */
 
+import { andThen } from '../../base/eventual.ts'
 import { parseIncludeObject } from '../../kube/tables/table.ts'
 import { negotiate } from '../negotiate.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
-  return async (request, { info, caughtUp = false }, { type, namespace, name }) => {
+  return (request, { info, caughtUp = false }, { type, namespace, name }) => {
     const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
-    const stored = await registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : { caughtUp })
-    return renderer.object(stored, n, info.query)
+    const found = registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : { caughtUp })
+    return andThen(found, (stored) => renderer.object(stored, n, info.query))
   }
 }
 

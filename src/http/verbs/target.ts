@@ -54,7 +54,7 @@ export function writeScope(
     options: { kind, apiVersion: 'meta.k8s.io/v1', ...queryOptions(query), ...options },
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
-    signal: request.signal,
+    caller: request,
     deadlineMs: context.receivedAtMs + requestTimeoutMs(query),
   }
 }

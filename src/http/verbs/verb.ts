@@ -2,6 +2,7 @@
  * What a verb is: a function from a request and its target to an answer, made once from the parts it needs. The stages
  * before it have settled who asks and whether they may; a verb only reads the request, calls the registry and renders.
  */
+import type { Eventual } from '../../base/eventual.ts'
 import type { ResourceTypes } from '../../kube/resource-type.ts'
 import type { Registry, StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
@@ -9,7 +10,7 @@ import type { BodyDecoder } from '../decode-body.ts'
 import type { Renderer } from '../respond.ts'
 import type { Target, Visible } from './target.ts'
 
-export type VerbHandler = (request: ApiRequest, context: RequestContext, target: Target) => Promise<ApiResponse>
+export type VerbHandler = (request: ApiRequest, context: RequestContext, target: Target) => Eventual<ApiResponse>
 
 /** What of a type a caller may see in lists and watches. */
 export type Visibility = (target: Target, context: RequestContext) => Visible
@@ -20,7 +21,7 @@ export type AwaitCreated = (
   request: ApiRequest,
   context: RequestContext,
   target: Target,
-) => StoredObject | Promise<StoredObject>
+) => Eventual<StoredObject>
 
 /**
  * Asked when a PUT or an apply is about to make what is not there: the right to update or patch is no right to create.

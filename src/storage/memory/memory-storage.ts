@@ -85,6 +85,10 @@ export class MemoryStorage implements Storage, HistoryGauge {
     return this.#store.currentRevision()
   }
 
+  get ownRevision(): Revision {
+    return this.#store.head
+  }
+
   async compact(before: Revision): Promise<void> {
     if (this.#store.beginCompaction(before)) await this.#store.sweep()
   }

@@ -158,6 +158,10 @@ export class SqliteStorage implements Storage, HistoryGauge {
     return this.#store.currentRevision()
   }
 
+  get ownRevision(): Revision {
+    return this.#store.head
+  }
+
   async compact(before: Revision): Promise<void> {
     if (!this.#store.beginCompaction(before)) return
     if (this.#failed) throw this.#failed
