@@ -73,19 +73,28 @@ export class Informer {
     const { clock, onError } = this.#options
     const backoff = new Backoff<'list' | 'watch'>(retryBaseMs, retryMaxMs)
     let resourceVersion: string | undefined
+    let hasExpired = false
     while (!signal.aborted) {
       try {
         resourceVersion ??= await this.#list(signal)
         backoff.forget('list')
         const from = resourceVersion
-        resourceVersion = await this.#watch(from, signal)
+        await this.#watch(from, signal, (version) => {
+          resourceVersion = version
+        })
         // A server that ends every watch at once (it is shutting down) must not be asked in a tight loop.
         if (resourceVersion === from) await sleep(clock, backoff.next('watch'), signal)
-        else backoff.forget('watch')
+        else {
+          backoff.forget('watch')
+          hasExpired = false
+        }
       } catch (error) {
         if (signal.aborted) return
         if (isExpired(error)) {
           resourceVersion = undefined
+          // A server that says so of what it has just listed must not be asked in a tight loop either.
+          if (hasExpired) await sleep(clock, backoff.next('watch'), signal)
+          hasExpired = true
           continue
         }
         onError?.(error)
@@ -123,21 +132,20 @@ export class Informer {
     return resourceVersion
   }
 
-  /** Answers the version to go on from when the server ended the watch. */
-  async #watch(from: string, signal: AbortSignal): Promise<string> {
+  /** Resolves when the server ended the watch. `onVersion`: from where to go on if it ends here, in whatever way. */
+  async #watch(from: string, signal: AbortSignal, onVersion: (version: string) => void): Promise<void> {
     const { client, resource } = this.#options
-    let resourceVersion = from
     const events = client.watch(resource, {
       ...selection(this.#options),
-      resourceVersion,
+      resourceVersion: from,
       allowWatchBookmarks: true,
       signal,
     })
     for await (const event of events) {
-      resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion
+      const { resourceVersion } = event.object.metadata
       if (event.type !== 'BOOKMARK') this.#apply(event)
+      if (resourceVersion !== undefined) onVersion(resourceVersion)
     }
-    return resourceVersion
   }
 
   #apply(event: WatchEvent): void {

@@ -8,9 +8,11 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
+import { systemClock } from '../base/clock.ts'
 import type { Client } from './client.ts'
 import { httpsTransport, type RequestCredentials } from './https-transport.ts'
 import { RestClient } from './rest-client.ts'
+import { retryingTransport } from './retrying-transport.ts'
 import type { Transport } from './transport.ts'
 
 export interface RemoteOptions {
@@ -51,13 +53,14 @@ export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions
   // A proxy needs an agent that knows it.
   const proxied = cluster.proxyUrl !== undefined && cluster.proxyUrl !== ''
   const tokenFile = tokenFileOf(config, kubeconfigPath)
-  const transport = httpsTransport({
+  const direct = httpsTransport({
     server: cluster.server,
     async credentials() {
       const { agent, ...credentials }: RequestCredentials = await credentialsOf(config, tokenFile)
       return proxied && agent !== undefined ? { ...credentials, agent } : credentials
     },
   })
+  const transport = retryingTransport(direct, systemClock)
   return {
     client: new RestClient({ transport, userAgent }),
     transport,

@@ -86,7 +86,8 @@ export const isConflict: (error: unknown) => boolean = hasReason('Conflict')
 export const isAlreadyExists: (error: unknown) => boolean = hasReason('AlreadyExists')
 export const isForbidden: (error: unknown) => boolean = hasReason('Forbidden')
 export const isInvalid: (error: unknown) => boolean = hasReason('Invalid')
-export const isExpired: (error: unknown) => boolean = hasReason('Expired')
+/** By the code: older servers, and what stands between, say `Gone` or nothing for a reason. */
+export const isExpired = (error: unknown): boolean => findStatusError(error)?.code === 410
 export const isTooManyRequests: (error: unknown) => boolean = hasReason('TooManyRequests')
 
 const detailsOf = (r: GroupResource, name: string): StatusDetails => ({

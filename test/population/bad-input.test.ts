@@ -150,7 +150,7 @@ describe('a warning when it is written', () => {
 
   test('an unknown kind, with what it means for new namespaces', async () => {
     expect(await world.createWarnings(path, body([widget]))).toEqual([
-      'spec.templates[0]: no kind Widget in ex.io/v1 is served: new namespaces stay Initializing until there is one; spec.failurePolicy: Ignore would let them go',
+      'spec.templates[0]: no kind Widget in ex.io/v1 is served: new namespaces wait until there is one; spec.failurePolicy: Ignore would let them go',
     ])
   })
 })

@@ -125,6 +125,11 @@ test('a template is not let go while nobody may say what is left of it', async (
   await plane.client.delete(templateResource, { name: 'beyond' })
   await waitFor(plane.client, configMapResource, { namespace: 'safe-a', name: 'first' }, isGone)
   expect(await plane.client.get(templateResource, { name: 'beyond' })).toMatchObject({ kind: 'NamespaceTemplate' })
+  const told = async (): Promise<unknown[]> =>
+    (await plane.client.list(eventResource, { namespace: 'default' })).items
+      .filter((e) => e['reason'] === 'PruneBlocked')
+      .map((e) => e['message'])
+  await expect.poll(told).toEqual(['it stays until somebody says what is left of it: v1/Secret can not be read'])
   await applyRights('v1/ConfigMap', 'v1/Secret')
   await waitFor(plane.client, templateResource, { name: 'beyond' }, isGone)
   expect((await plane.client.list(secrets, { namespace: 'safe-a' })).items).toEqual([])

@@ -105,7 +105,7 @@ function objectErrors(
       const consequence =
         template.spec?.failurePolicy === 'Ignore'
           ? 'namespaces do without it until there is one'
-          : 'new namespaces stay Initializing until there is one; spec.failurePolicy: Ignore would let them go'
+          : 'new namespaces wait until there is one; spec.failurePolicy: Ignore would let them go'
       a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
       continue
     }

@@ -24,7 +24,7 @@ import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts
 import { type ObjectResult, populate } from './populate.ts'
 import { isRefusal, PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
-import { reportCondition, tell, tellHalt } from './report.ts'
+import { reportCondition, tell, tellBlockedPrune, tellHalt } from './report.ts'
 import { keepRevision } from './revisions.ts'
 import { type Release, Rollouts } from './rollout.ts'
 import { statusOf } from './status.ts'
@@ -304,8 +304,12 @@ export function populationControllers({ client, clock, events, onError }: Popula
       return undefined
     }
     if (template.metadata.deletionTimestamp !== undefined) {
-      const unread = kindsEverOf(template).filter((kind) => unreadKinds.has(kind))
-      if (unread.length > 0) throw new Error(`nobody says what is left of it: ${unread.join(', ')} can not be read`)
+      const unread = [...new Set(kindsEverOf(template))].filter((kind) => unreadKinds.has(kind))
+      if (unread.length > 0) {
+        const message = `it stays until somebody says what is left of it: ${unread.join(', ')} can not be read`
+        await tellBlockedPrune(events, template, message)
+        throw new Error(message)
+      }
       const holds = applying.has(name) || !index.namespacesOf(name)[Symbol.iterator]().next().done
       if (!holds) {
         recorded.forget(template.metadata.uid ?? '')

@@ -47,6 +47,11 @@ export function tellHalt(events: EventRecorder, template: NamespaceTemplate, { r
   return events.record({ ...common, object: template, namespace: clusterEvents })
 }
 
+/** Of a template that is being deleted. */
+export function tellBlockedPrune(events: EventRecorder, template: NamespaceTemplate, message: string): Promise<void> {
+  return events.record({ type: 'Warning', reason: 'PruneBlocked', message, object: template, namespace: clusterEvents })
+}
+
 /** Success is silent unless a failure had been reported before: a healthy namespace carries no condition of ours. */
 export async function reportCondition(
   client: Client,
