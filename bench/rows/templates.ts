@@ -9,9 +9,11 @@ import { type Bench, configMap, cpuMsOf } from './rows.ts'
 const creators = 16
 const goalPerSecond = 500
 const goalEditSeconds = 60
-const idleMs = 5000
-/** Of one core: less than what a process of Node that does nothing is seen to use now and then. */
-const goalIdlePercent = 1
+/** Until V8 has collected what the filling left. */
+const settleMs = 30_000
+const idleMs = 20_000
+/** Of one core: one tick of what the system counts by, in that time. */
+const goalIdlePercent = 0.1
 const templates = '/apis/policy.borough.dev/v1alpha1/namespacetemplates'
 
 const namespacesOf = ({ quick, full }: Bench): number => (full ? 10_000 : quick ? 500 : 2000)
@@ -100,7 +102,7 @@ async function* populated(bench: Bench): AsyncGenerator<Row> {
     met: (seconds.median * 10_000) / count < goalEditSeconds,
   }
   connection.close()
-  await sleep(idleMs)
+  await sleep(settleMs)
   const before = cpuMsOf(borough.pid)
   await sleep(idleMs)
   const after = cpuMsOf(borough.pid)
@@ -110,8 +112,8 @@ async function* populated(bench: Bench): AsyncGenerator<Row> {
       what: `CPU of the server while ${of} populated namespaces rest`,
       unit: '% of a core',
       ours: spread([percent]),
-      goal: `< ${goalIdlePercent} %`,
-      met: percent < goalIdlePercent,
+      goal: `≤ ${goalIdlePercent} %`,
+      met: percent <= goalIdlePercent,
     }
   }
 }

@@ -74,6 +74,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     clock,
     windowMs: config.history.ageMs,
     windowBytes: config.history.bytes,
+    moved: (revision, signal) => core.cache.applied(revision + 1, signal),
     onError: (error) => log.warn({ error }, 'history could not be compacted; it will be tried again'),
   })
   opening.use(compactor)

@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts'
 import { andFinally, andThen } from '../base/eventual.ts'
 import type { ApiResponse, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
+import { collectProcessMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export interface Gauges {
@@ -155,7 +156,7 @@ export class Metrics {
     const prometheus = await import('prom-client')
     const registry = new prometheus.Registry()
     const registers = [registry]
-    prometheus.collectDefaultMetrics({ register: registry })
+    collectProcessMetrics(prometheus, registry)
     // Its registry asks a metric for no more than this.
     registry.registerMetric(this.#durations as unknown as Metric)
     const inFlight = new prometheus.Gauge({

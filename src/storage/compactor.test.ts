@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../base/fake-clock.ts'
-import { Compactor } from './compactor.ts'
+import { Compactor, type CompactorOptions } from './compactor.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
 import { endOfCommit, type Revision } from './storage.ts'
 
@@ -16,7 +16,7 @@ describe('Compactor', () => {
     expect(errors.splice(0)).toEqual([])
   })
 
-  function compactor(options: { windowMs?: number; windowBytes?: number } = {}): Compactor {
+  function compactor(options: Partial<CompactorOptions> = {}): Compactor {
     return new Compactor({ storage, clock, intervalMs: 1000, onError: (error) => errors.push(error), ...options })
   }
 
@@ -80,6 +80,33 @@ describe('Compactor', () => {
     await pass(13_000)
     expect(errors.splice(0)).toMatchObject([{ message: 'disk' }])
     expect(await storage.compactedRevision()).toBe(old)
+  })
+
+  it('a store that rests is asked again when it moves or when a note is due, and not before', async () => {
+    let looks = 0
+    const currentRevision = storage.currentRevision.bind(storage)
+    storage.currentRevision = () => {
+      looks++
+      return currentRevision()
+    }
+    let tell: () => void = () => {}
+    const moved = (): Promise<void> => new Promise((resolve) => (tell = resolve))
+    await using running = compactor({ windowMs: 60_000, moved })
+    running.start()
+    const old = await commit()
+    await pass(5000)
+    const before = looks
+    await pass(50_000)
+    expect(looks).toBe(before)
+    const young = await commit()
+    tell()
+    await pass(10_000)
+    expect(await storage.compactedRevision()).toBe(old)
+    await pass(60_000)
+    expect(await storage.compactedRevision()).toBe(young)
+    const atRest = looks
+    await pass(300_000)
+    expect(looks).toBe(atRest)
   })
 
   it('after stopping nothing is compacted any more', async () => {

@@ -3,7 +3,7 @@
  *
  * Every few seconds it notes where the store is. What lies before the note that has become older than the window is
  * compacted; so is what exceeds the size, if the engine can tell its size. It starts knowing nothing: after a restart
- * the history found is kept for one more window.
+ * the history found is kept for one more window. A store that rests is left alone until it moves, or until a note is due.
  */
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Revision, Storage } from './storage.ts'
@@ -25,6 +25,8 @@ export interface CompactorOptions {
   readonly windowBytes?: number
   /** How often to look. Default 2 s: at full load some 50 MB are written in that time. */
   readonly intervalMs?: number
+  /** Resolves once the store is beyond `revision`. Absent = it is looked at for ever, whether it moves or not. */
+  readonly moved?: (revision: Revision, signal: AbortSignal) => Promise<void>
   /** Called for every failed round; the next one tries again. */
   readonly onError: (error: unknown) => void
 }
@@ -35,10 +37,14 @@ export class Compactor implements AsyncDisposable {
   readonly #windowMs: number
   readonly #windowBytes: number
   readonly #intervalMs: number
+  readonly #moved: CompactorOptions['moved']
   readonly #onError: (error: unknown) => void
   /** Ascending in both; a revision is noted once, at the first time it was seen. */
   #notes: { readonly at: number; readonly revision: Revision }[] = []
+  /** The last look found what the one before had found. */
+  #rests = false
   #timer: Timer | undefined
+  #listening: AbortController | undefined
   #round: Promise<void> | undefined
   #stopped = false
 
@@ -48,6 +54,7 @@ export class Compactor implements AsyncDisposable {
     this.#windowMs = options.windowMs ?? 5 * 60_000
     this.#windowBytes = options.windowBytes ?? 256 * 1024 * 1024
     this.#intervalMs = options.intervalMs ?? 2000
+    this.#moved = options.moved
     this.#onError = options.onError
   }
 
@@ -59,6 +66,7 @@ export class Compactor implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
     this.#timer?.cancel()
+    this.#listening?.abort()
     await this.#round
   }
 
@@ -66,9 +74,11 @@ export class Compactor implements AsyncDisposable {
   async run(): Promise<void> {
     const now = this.#clock.monotonic()
     const revision = await this.#storage.currentRevision()
-    if (this.#notes.at(-1)?.revision !== revision) this.#notes.push({ at: now, revision })
+    const moved = this.#notes.at(-1)?.revision !== revision
+    if (moved) this.#notes.push({ at: now, revision })
     const target = Math.max(this.#tooOld(now), this.#storage.revisionBeyond?.(this.#windowBytes) ?? 0)
     if (target > (await this.#storage.compactedRevision())) await this.#storage.compact(target)
+    this.#rests = !moved
   }
 
   /** The newest revision that was already replaced by a newer one a window ago; 0 if none is known. */
@@ -81,9 +91,42 @@ export class Compactor implements AsyncDisposable {
   }
 
   #schedule(): void {
-    this.#timer = this.#clock.after(this.#intervalMs, () => {
+    const resting = this.#rests ? this.#notes.at(-1) : undefined
+    if (resting === undefined || this.#moved === undefined) this.#lookAfter(this.#intervalMs)
+    else this.#rest(resting.revision, this.#moved)
+  }
+
+  #rest(revision: Revision, moved: NonNullable<CompactorOptions['moved']>): void {
+    const listening = new AbortController()
+    this.#listening = listening
+    const dueMs = this.#nextDueMs()
+    if (dueMs !== undefined) {
+      this.#lookAfter(dueMs, () => {
+        listening.abort()
+      })
+    }
+    const lookSoon = (): void => {
+      if (listening.signal.aborted || this.#stopped) return
+      this.#timer?.cancel()
+      this.#lookAfter(this.#intervalMs)
+    }
+    // Whatever keeps it from telling shows when the store is asked.
+    moved(revision, listening.signal).then(lookSoon, lookSoon)
+  }
+
+  /** When the next note becomes older than the window; undefined if none is left that will. */
+  #nextDueMs(): number | undefined {
+    const now = this.#clock.monotonic()
+    for (const { at } of this.#notes) if (at + this.#windowMs > now) return at + this.#windowMs - now
+    return undefined
+  }
+
+  #lookAfter(ms: number, before: () => void = () => {}): void {
+    this.#timer = this.#clock.after(ms, () => {
+      before()
       this.#round = this.run()
         .catch((error: unknown) => {
+          this.#rests = false
           if (!(this.#stopped && isStorageError(error, 'closed'))) this.#onError(error)
         })
         .then(() => {

@@ -1,6 +1,7 @@
 /** What `borough populate` tells Prometheus. */
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import prometheus, { Gauge, Histogram, Registry } from 'prom-client'
 import type { BuildInfo } from '../../http/version.ts'
+import { collectProcessMetrics } from '../process-metrics.ts'
 
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 5, 10]
 
@@ -13,7 +14,7 @@ export class PopulateMetrics {
 
   constructor(build: BuildInfo) {
     const registers = [this.#registry]
-    collectDefaultMetrics({ register: this.#registry })
+    collectProcessMetrics(prometheus, this.#registry)
     this.#reconciles = new Histogram({
       name: 'borough_reconcile_duration_seconds',
       help: 'How long controllers worked on one key, and what came of it.',
