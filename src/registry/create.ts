@@ -160,7 +160,8 @@ async function createNamed(
   }
   const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
   if (!outcome.done) return { current: outcome.current }
-  return { stored: storedAs(scope, name, scope.dryRun ? 0 : outcome.revision, outcome.value ?? bytes) }
+  if (scope.dryRun) return { stored: storedAs(scope, name, 0, outcome.value ?? bytes) }
+  return { stored: committedAs(parts, scope, name, outcome.revision, outcome.value ?? bytes) }
 }
 
 /** What is kept of it: what it is shown as is another form for some types. */
@@ -175,6 +176,18 @@ export function storedAs(scope: WriteScope, name: string, revision: Revision, by
   const { type, namespace } = scope
   const key = namespace === '' ? name : `${namespace}/${name}`
   return new TypedVersion(type, new ObjectVersion(key, namespace, revision, bytes))
+}
+
+/** What was just written. Mostly it is the cache's present version: then it is parsed once, for us and for watchers. */
+export function committedAs(
+  parts: RegistryParts,
+  scope: WriteScope,
+  name: string,
+  revision: Revision,
+  bytes: Uint8Array,
+): StoredObject {
+  const shown = parts.cache.type(scope.type.storageName).find(scope.namespace, name)
+  return shown?.revision === revision ? shown.as(scope.type) : storedAs(scope, name, revision, bytes)
 }
 
 function existsAlready(scope: WriteScope, name: string, current: Entry | undefined): StatusError {

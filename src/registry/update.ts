@@ -29,7 +29,7 @@ import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { maxValueBytes } from '../storage/storage.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
-import { createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
+import { committedAs, createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
@@ -153,8 +153,12 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   }
   const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
-  const revision = removed || scope.dryRun ? current.revision : outcome.revision
-  return { stored: storedAs(scope, name, revision, outcome.value ?? kept), created: false, removed }
+  const value = outcome.value ?? kept
+  const stored =
+    removed || scope.dryRun
+      ? storedAs(scope, name, current.revision, value)
+      : committedAs(parts, scope, name, outcome.revision, value)
+  return { stored, created: false, removed }
 }
 
 /** The body must name what the URL names. */

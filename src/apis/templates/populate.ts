@@ -8,7 +8,7 @@ import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusEr
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isGateShut } from './gate.ts'
-import { digestOf, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
+import { isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
 
@@ -174,7 +174,7 @@ async function applyOne(
   { rendered, kind }: Placed,
   signal: AbortSignal,
 ): Promise<ObjectResult> {
-  const { template, object } = rendered
+  const { template, object, config } = rendered
   const { namespace = '', name = '' } = object.metadata
   const done = (outcome: Outcome): ObjectResult => ({
     template: template.metadata.name ?? '',
@@ -182,7 +182,6 @@ async function applyOne(
     outcome,
   })
   const known = index.find(kind, namespace, name)
-  const config = digestOf(object)
   if (known?.applied === config) return done('unchanged')
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
@@ -234,7 +233,7 @@ interface Kept {
 async function applyWithDrift(
   client: PopulateDeps['client'],
   kind: ServedKind,
-  { template, object }: Rendered,
+  { template, object }: Pick<Rendered, 'template' | 'object'>,
   mustBeAbsent: boolean,
   signal: AbortSignal,
 ): Promise<{ readonly object: KubeObject } | Kept> {

@@ -6,13 +6,13 @@
  * a quota's `used` moves with every pod) is not drift, and what was applied once and still says the same is not applied
  * again.
  */
-import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { digestOf } from './digest.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
 
 export interface PopulatedObject {
@@ -239,11 +239,6 @@ export function isOurs({ metadata }: KubeObject): boolean {
     metadata.labels?.[templateNameLabel] !== undefined &&
     (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
   )
-}
-
-/** 96 bits: enough that two texts of one object never meet by chance. */
-export function digestOf(value: unknown): string {
-  return hash('sha1', JSON.stringify(value), 'base64').slice(0, 16)
 }
 
 /** What is kept of an object: about 300 bytes, whatever its size. */

@@ -38,8 +38,9 @@ export interface PopulationDeps {
 }
 
 const namespaceWorkers = 16
-/** How long changes of a template's figures are gathered before they are written. */
+/** How long changes of a template's figures are gathered before they are written, and what lies between two writes. */
 const statusDelayMs = 200
+const statusSpacingMs = 1000
 /** What stands in the way without a label of ours is on no watch of ours. */
 const lookAgainMs = 60_000
 
@@ -53,6 +54,9 @@ export function populationControllers({ client, clock, events, onError }: Popula
   const unkept = new Map<string, NamespaceTemplate[]>()
   /** template → what of its rollout's halt was told. */
   const toldHalts = new Map<string, string>()
+
+  /** template → when its figures were summed up last. */
+  const summedUp = new Map<string, number>()
 
   const findNamespace = (name: string): Namespace | undefined => namespaces.find('', name) as Namespace | undefined
   const isMatched = (version: Matcher, namespace: Namespace): boolean =>
@@ -301,6 +305,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
       rollouts.forgetTemplate(name)
       unkept.delete(name)
       toldHalts.delete(name)
+      summedUp.delete(name)
       return undefined
     }
     if (template.metadata.deletionTimestamp !== undefined) {
@@ -376,9 +381,12 @@ export function populationControllers({ client, clock, events, onError }: Popula
       enqueueTemplate = (name) => {
         if (due.has(name)) return
         due.add(name)
-        clock.after(statusDelayMs, () => {
+        const spacingMs = (summedUp.get(name) ?? Number.NEGATIVE_INFINITY) + statusSpacingMs - clock.monotonic()
+        clock.after(Math.max(statusDelayMs, spacingMs), () => {
           due.delete(name)
-          if (!signal.aborted) enqueue({ namespace: '', name })
+          if (signal.aborted) return
+          summedUp.set(name, clock.monotonic())
+          enqueue({ namespace: '', name })
         })
       }
       await aborted(signal)

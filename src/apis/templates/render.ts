@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { digestOf } from './digest.ts'
 import { creatorOf } from './match.ts'
 import { type NamespaceTemplate, templateNameLabel } from './types.ts'
 
@@ -13,6 +14,8 @@ const namespaceToken = '$(NAMESPACE)'
 export interface Rendered {
   readonly template: NamespaceTemplate
   readonly object: KubeObject
+  /** Equal texts, in one namespace, come of equal objects. */
+  readonly config: string
 }
 
 export interface Skipped {
@@ -41,6 +44,26 @@ export function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObje
   return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${metadata?.name}`
 }
 
+/** What is the same of one source in every namespace. */
+interface Source {
+  readonly namesCreator: boolean
+  readonly hasTokens: boolean
+  readonly digest: string
+}
+
+/** Sources are never changed: an edit of their template brings others. */
+const known = new WeakMap<JsonObject, Source>()
+
+function sourceOf(source: JsonObject, template: string): Source {
+  const before = known.get(source)
+  if (before !== undefined) return before
+  const namesCreator = mentions(source, creatorToken)
+  const hasTokens = namesCreator || mentions(source, namespaceToken)
+  const made = { namesCreator, hasTokens, digest: digestOf([template, source]) }
+  known.set(source, made)
+  return made
+}
+
 /** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
 export function render(templates: readonly NamespaceTemplate[], namespace: Namespace): Rendering {
   const objects: Rendered[] = []
@@ -48,21 +71,20 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Names
   const owner = new Map<string, string>()
   const creator = creatorOf(namespace)
   const namespaceName = namespace.metadata.name ?? ''
+  const tokens = { [creatorToken]: creator ?? '', [namespaceToken]: namespaceName }
   for (const template of templates) {
     const templateName = template.metadata.name ?? ''
     for (const source of template.spec?.templates ?? []) {
+      const { namesCreator, hasTokens, digest } = sourceOf(source, templateName)
       const title = titleOf(source)
-      if (creator === undefined && mentions(source, creatorToken)) {
+      if (creator === undefined && namesCreator) {
         const message = 'it names $(CREATOR), and nobody recorded who created this namespace'
         const known = titleOf(source).includes(creatorToken) ? undefined : templateValues(source, namespaceName, '')
         const identity = known && identityOf(known as KubeObject)
         skipped.push({ template, object: title, reason: 'CreatorUnknown', message, identity })
         continue
       }
-      const object = substitute(source, {
-        [creatorToken]: creator ?? '',
-        [namespaceToken]: namespaceName,
-      }) as KubeObject
+      const object = (hasTokens ? substitute(source, tokens) : source) as KubeObject
       const problem = malformed(object)
       if (problem !== undefined) {
         skipped.push({ template, object: title, reason: 'Malformed', message: problem, identity: undefined })
@@ -76,7 +98,8 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Names
         continue
       }
       owner.set(key, templateName)
-      objects.push({ template, object: labelled(object, namespace, templateName) })
+      const config = namesCreator ? `${digest} ${creator}` : digest
+      objects.push({ template, object: labelled(object, namespace, templateName), config })
     }
   }
   return { objects, skipped }
