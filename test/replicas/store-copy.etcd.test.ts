@@ -3,7 +3,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { targetAt } from '../../src/app/store-places.ts'
+import { backupSource } from '../../src/app/backup-file.ts'
+import { copyStore } from '../../src/app/store-copy.ts'
+import { sourceAt, targetAt } from '../../src/app/store-places.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
@@ -133,18 +135,17 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     }
     const want =
       /holds only a part: a copy of the old one that began at \d{4}-\S+Z was not finished. Empty it and copy again/
-    const inEtcd = [`--storage=etcd://${host}`, '--etcd-prefix=/part']
-    const refused = [
-      ['up', '--listen=127.0.0.1:0', `--data-dir=${dir}`],
-      ['up', '--listen=127.0.0.1:0', '--workers=2', `--data-dir=${dir}`],
-      ['up', '--listen=127.0.0.1:0', `--data-dir=${join(folder, 'other')}`, ...inEtcd],
-      ['backup', `--data-dir=${dir}`, `--to=${join(folder, 'never')}`],
-      ['backup', `--to=${join(folder, 'never')}`, ...inEtcd],
-      ['restore', `--from=${backup}`, `--data-dir=${dir}`],
-      ['restore', `--from=${backup}`, ...inEtcd],
-    ]
-    const answers = await Promise.all(refused.map((args) => refusal(...args)))
-    for (const [i, answer] of answers.entries()) expect(answer, refused[i]?.join(' ')).toMatch(want)
+    const up = ['up', '--listen=127.0.0.1:0']
+    const served = await Promise.all([
+      refusal(...up, `--data-dir=${dir}`),
+      refusal(...up, `--data-dir=${join(folder, 'elsewhere')}`, `--storage=etcd://${host}`, '--etcd-prefix=/part'),
+    ])
+    for (const answer of served) expect(answer).toMatch(want)
+    for (const place of places) {
+      await expect(sourceAt(place, options).read()).rejects.toThrow(want)
+      await using target = await targetAt(place, options)
+      await expect(copyStore(backupSource(backup), target, () => undefined)).rejects.toThrow(want)
+    }
   })
 
   it('is not restored from a damaged backup: nothing is written', async () => {
