@@ -16,8 +16,8 @@ const repeat = Number(process.env['BOROUGH_INTEROP_REPEAT'] ?? 20)
  * A command of its own for each of the first, which mostly sees the namespace go. The others share commands: kubectl
  * asks for them in turn, and mostly finds a namespace that has gone before it began to wait.
  */
-const alone = Math.min(repeat, Math.max(10, repeat / 5))
-const together = 20
+const alone = Math.min(repeat, Math.max(10, repeat / 10))
+const together = 30
 const atOnce = 4
 /** Far above what it takes on a busy machine; kubectl itself would go on without an end. */
 const patienceMs = 60_000
