@@ -429,6 +429,39 @@ describe('a second round', () => {
   })
 })
 
+it('has an author who may read its parameters', async () => {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  const [name, alice] = ['policy-author', wire.as('alice')]
+  const rule = { apiGroups: ['admissionregistration.k8s.io'], resources: ['*'], verbs: ['*'] }
+  await wire.must('POST', `${rbac}/clusterroles`, { metadata: { name }, rules: [rule] })
+  await wire.must('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+  })
+  const paramKind = { apiVersion: 'v1', kind: 'Secret' }
+  const spec = { matchConstraints: onMaps, reinvocationPolicy: 'Never', mutations: [apply('Object{}')] }
+  await alice.must('POST', policies, { metadata: { name: 'p' }, spec })
+  const { body } = await alice.call('PATCH', `${policies}/p`, { spec: { paramKind } }, merge)
+  const why =
+    'Forbidden: user &{alice  [system:authenticated] map[]} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)'
+  expect(body).toEqual({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `MutatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: ${why}`,
+    reason: 'Invalid',
+    details: {
+      name: 'p',
+      group: 'admissionregistration.k8s.io',
+      kind: 'MutatingAdmissionPolicy',
+      causes: [{ reason: 'FieldValueForbidden', field: 'spec.paramKind', message: why }],
+    },
+    code: 422,
+  })
+})
+
 it('is counted, by what came of it', async () => {
   await enforce('counted', { mutations: [annotate('a', '"b"')] })
   await made('m')

@@ -67,6 +67,7 @@ export const admissionOrder = [
   'NamespaceBirth',
   'CertificateSigningRequests',
   'RbacEscalation',
+  'AdmissionPolicyAuthors',
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
 ] as const

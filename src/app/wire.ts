@@ -3,6 +3,7 @@
  * flows: storage → watch cache → registry, admission and authorization → pipeline → clients.
  */
 import type { AdmissionPlugin } from '../admission/admission.ts'
+import { policyAuthors } from '../apis/admissionpolicies/author-rights.ts'
 import { compileMutating, mutatingPolicies, type ObservedMutation } from '../apis/admissionpolicies/mutating.ts'
 import { PolicyIndex } from '../apis/admissionpolicies/policy-index.ts'
 import {
@@ -300,6 +301,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     }),
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
     ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),
+    AdmissionPolicyAuthors: policyAuthors({ authorizer, lister, types: catalog.types }),
     CertificateSigningRequests: signingRequestAdmission(authorizer),
     RbacEscalation: rbacAdmission({
       authorizer,
