@@ -10,7 +10,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { templateDefinition } from '../src/app/populate/definition.ts'
-import { deploymentManifests, findKinds, namespaceManifest, serviceManifest } from '../src/app/populate/manifests.ts'
+import {
+  deploymentManifests,
+  findKinds,
+  namespaceManifest,
+  networkPolicyManifest,
+  serviceManifest,
+} from '../src/app/populate/manifests.ts'
 import { defaultNamespace } from '../src/app/populate/names.ts'
 import { reachOf, rightsManifests } from '../src/app/populate/rights.ts'
 import type { KubeObject } from '../src/kube/types.ts'
@@ -45,6 +51,7 @@ export async function deployFiles(): Promise<Map<string, string>> {
     file('rights.yaml', rightsManifests(defaultNamespace, kinds), reachOf(kinds)),
     file('service.yaml', [serviceManifest(defaultNamespace)]),
     file('deployment.yaml', deploymentManifests(defaultNamespace, 'borough:latest')),
+    file('network-policy.yaml', [networkPolicyManifest(defaultNamespace)]),
   ])
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',

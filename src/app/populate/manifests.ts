@@ -24,6 +24,7 @@ export function manifests({ namespace, image, kinds }: ManifestOptions): KubeObj
     ...rightsManifests(namespace, kinds),
     serviceManifest(namespace),
     ...deploymentManifests(namespace, image),
+    networkPolicyManifest(namespace),
   ]
 }
 
@@ -47,6 +48,18 @@ export const serviceManifest = (namespace: string): KubeObject => ({
   spec: { selector: labels, ports: [{ name: 'webhooks', port: 443, targetPort: 'webhooks' }] },
 })
 
+/** API servers may come from anywhere, and where they listen is nobody's business here: one port in, all ways out. */
+export const networkPolicyManifest = (namespace: string): KubeObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name: installName, namespace, labels },
+  spec: {
+    podSelector: { matchLabels: labels },
+    policyTypes: ['Ingress'],
+    ingress: [{ ports: [{ port: 'webhooks', protocol: 'TCP' }] }],
+  },
+})
+
 /** Two, on different machines where there are some: with none left, no namespace can be made. */
 export function deploymentManifests(namespace: string, image: string): KubeObject[] {
   const probe = (path: string): object => ({ httpGet: { path, port: 'webhooks', scheme: 'HTTPS' } })
@@ -62,6 +75,8 @@ export function deploymentManifests(namespace: string, image: string): KubeObjec
           metadata: { labels },
           spec: {
             serviceAccountName: accountName,
+            // Without it no namespace can be made: it goes after everything that can be spared.
+            priorityClassName: 'system-cluster-critical',
             // Longer than requests under way may take.
             terminationGracePeriodSeconds: 30,
             securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
