@@ -201,7 +201,11 @@ function checkKind(
     if (type.custom && !kind) {
       throw badRequest(`Object 'Kind' is missing in '${Buffer.from(body).toString('utf8').slice(0, 1024)}'`)
     }
-    if (type.custom) throw badRequest(`Object 'apiVersion' is missing in the body of the request`)
+    if (type.custom) {
+      throw badRequest(
+        `the API version in the data (${String(apiVersion ?? '')}) does not match the expected API version (${expected})`,
+      )
+    }
   }
   if (kind && kind !== type.kind && type.custom && apiVersion === expected) {
     const name = (given.metadata as { name?: unknown } | undefined)?.name
@@ -236,7 +240,8 @@ function goType(value: JsonValue): string {
 function checkedDeleteOptions(value: JsonObject): DeleteOptionsBody {
   const want = (field: string, type: string, ok: boolean): void => {
     if (!ok) {
-      throw badRequest(`json: cannot unmarshal into Go struct field DeleteOptions.${field} of type ${type}`)
+      const given = goType(value[field] ?? null).replace('boolean', 'bool')
+      throw badRequest(`json: cannot unmarshal ${given} into Go struct field DeleteOptions.${field} of type ${type}`)
     }
   }
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = value

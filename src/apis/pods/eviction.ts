@@ -6,7 +6,7 @@
 
 import { type LabelSelectorObject, labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { badRequest, internalError, StatusError } from '../../kube/status-error.ts'
+import { badRequest, StatusError } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { DeleteOptions, WriteScope } from '../../registry/registry.ts'
@@ -67,7 +67,7 @@ function budgetOf(budgets: Iterable<KubeObject>, pod: Pod): Budget | undefined {
     matchesLabels(labelSelectorOf(b.spec?.selector ?? {}), pod.metadata.labels ?? {}),
   )
   if (found.length > 1) {
-    throw internalError(
+    throw new StatusError(
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     )
   }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { findStatusError } from '../../kube/status-error.ts'
 import { anonymousUser, type UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
 import { parseRequestInfo } from '../request-info.ts'
-import { limitAnonymous } from './limit-in-flight.ts'
+import { limitAnonymous, limitInFlight } from './limit-in-flight.ts'
 
 const known: UserInfo = { username: 'ann', groups: ['system:authenticated'] }
 const contextOf = (user: UserInfo): RequestContext => ({
@@ -35,5 +36,39 @@ describe('requests without credentials', () => {
     for (let i = 0; i < 3; i++) {
       await expect(handler({} as ApiRequest, contextOf(anonymousUser))).rejects.toThrow('no')
     }
+  })
+})
+
+describe('all requests', () => {
+  const asked = (method: string, path: string): RequestContext => ({
+    ...contextOf(known),
+    info: parseRequestInfo(method, path, ''),
+  })
+
+  test('have places, reads and writes apart; watches and our own need none; who finds none is told when to come again', async () => {
+    const finish: (() => void)[] = []
+    const handler = limitInFlight({ reads: 1, writes: 1 })(
+      () => new Promise<ApiResponse>((resolve) => finish.push(() => resolve(answer))),
+    )
+    const ask = async (method: string, more: Partial<ApiRequest> = {}, context = asked(method, '/api/v1/pods')) =>
+      handler({ method, ...more } as ApiRequest, context)
+    const underWay = [ask('GET'), ask('POST')]
+    for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
+      const status = findStatusError(await ask(method).catch((e: unknown) => e))?.toStatus()
+      expect(status).toEqual({
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: 'The server is busy: too many requests are being worked on, please try again later.',
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      })
+    }
+    const watch = { ...asked('GET', '/api/v1/pods'), info: parseRequestInfo('GET', '/api/v1/pods', 'watch=true') }
+    underWay.push(ask('GET', {}, watch), ask('GET', { localUser: known }))
+    for (const done of finish) done()
+    expect(await Promise.all(underWay)).toHaveLength(4)
   })
 })

@@ -19,7 +19,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
     checkWriteOptions('UpdateOptions', query)
     const object = await decoder.decodeObject(request, context, target.type)
     checkAddress(object, target)
-    const { uid, resourceVersion } = object.metadata
+    const { uid } = object.metadata
     const { stored, created } = await registry.update(
       writeScope(request, context, target, 'UpdateOptions'),
       async (current) => {
@@ -28,7 +28,8 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
       },
       {
         createIfMissing: target.subresource === '' && deps.createsOnUpdate(target),
-        preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
+        // The resourceVersion is the registry's to compare: '0' asks for no particular one.
+        preconditions: uid ? { uid } : {},
       },
     )
     return renderer.object(stored, n, query, created ? 201 : 200)

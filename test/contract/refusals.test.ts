@@ -1,0 +1,379 @@
+/**
+ * Refusals in full: every field of the Status that a client sees where nothing else asserts it. Nothing here may change
+ * anything that another row is about.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Status, StatusDetails } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, install } from '../support/definitions.ts'
+import { type Sent, send } from '../support/send.ts'
+import { Wire } from '../support/wire.ts'
+
+let plane: TestControlPlane
+
+const core = '/api/v1/namespaces/default'
+const maps = `${core}/configmaps`
+const pods = `${core}/pods`
+const deployments = '/apis/apps/v1/namespaces/default/deployments'
+const widgets = '/apis/ex.io/v1/namespaces/default/widgets'
+
+beforeAll(async () => {
+  plane = await startControlPlane({ population: false })
+  const wire = new Wire(plane)
+  await wire.must('POST', maps, { metadata: { name: 'a' }, data: { k: 'v' } })
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'c' }] } }
+  const selector = { matchLabels: { a: 'b' } }
+  await wire.must('POST', deployments, { metadata: { name: 'd' }, spec: { selector, template } })
+  for (const name of ['free', 'bound', 'going']) {
+    const metadata = { name, labels: { app: name }, finalizers: ['ex.io/held'] }
+    await wire.must('POST', pods, { metadata, spec: template.spec })
+  }
+  await wire.must('POST', `${pods}/bound/binding`, { metadata: { name: 'bound' }, target: { kind: 'Node', name: 'n' } })
+  await wire.must('PATCH', `${pods}/bound/status`, { status: { phase: 'Running' } }, 'application/merge-patch+json')
+  await wire.must('DELETE', `${pods}/going`, { gracePeriodSeconds: 0 })
+  for (const name of ['one', 'two']) {
+    const budget = { metadata: { name }, spec: { minAvailable: 0, selector: { matchLabels: { app: 'bound' } } } }
+    await wire.must('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
+  }
+  await install(plane, definition())
+})
+afterAll(() => plane[Symbol.asyncDispose]())
+
+interface Row {
+  readonly name: string
+  readonly given: string
+  readonly sent?: Omit<Sent, 'method'>
+  readonly code: number
+  readonly reason?: string
+  readonly message: string | RegExp
+  readonly details?: StatusDetails
+}
+
+const applyType = 'application/apply-patch+yaml'
+const apply = (body: unknown): Omit<Sent, 'method'> => ({ body, type: applyType })
+const map = (more: object = {}): object => ({ apiVersion: 'v1', kind: 'ConfigMap', ...more })
+const at = `PATCH ${maps}/a?fieldManager=m`
+const badRequest = { code: 400, reason: 'BadRequest' } as const
+const notAllowed = {
+  code: 405,
+  reason: 'MethodNotAllowed',
+  message: 'the server does not allow this method on the requested resource',
+  details: {},
+} as const
+const nowhere = {
+  code: 404,
+  reason: 'NotFound',
+  message: 'the server could not find the requested resource',
+  details: {},
+} as const
+const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'none', namespace: 'default' } }
+const noDeployment = {
+  code: 404,
+  reason: 'NotFound',
+  message: 'deployments.apps "none" not found',
+  details: { name: 'none', group: 'apps', kind: 'deployments' },
+} as const
+const tooLarge = { code: 413, reason: 'RequestEntityTooLarge' } as const
+const noName = 'metadata.managedFields must be nil'
+const deleteOptions = (options: object): Omit<Sent, 'method'> => ({ body: options })
+
+const rows: readonly Row[] = [
+  {
+    name: 'an apply of something that is no object',
+    given: at,
+    sent: apply('- a'),
+    ...badRequest,
+    message: 'error decoding YAML: an apply patch must be an object',
+  },
+  {
+    name: 'an apply without kind',
+    given: at,
+    sent: apply({ apiVersion: 'v1' }),
+    ...badRequest,
+    message: "Object 'Kind' or 'apiVersion' is missing in the apply patch",
+  },
+  {
+    name: 'an apply of another version',
+    given: at,
+    sent: apply({ ...map(), apiVersion: 'v2' }),
+    ...badRequest,
+    message: 'Incorrect version specified in apply patch. Specified patch version: v2, expected: v1',
+  },
+  {
+    name: 'an apply with managedFields',
+    given: at,
+    sent: apply(map({ metadata: { managedFields: [] } })),
+    ...badRequest,
+    message: noName,
+  },
+  {
+    name: 'an apply of another name than the URL says',
+    given: at,
+    sent: apply(map({ metadata: { name: 'b' } })),
+    ...badRequest,
+    message: 'the name of the object (b) does not match the name on the URL (a)',
+  },
+  {
+    name: 'an apply to another namespace than the URL says',
+    given: at,
+    sent: apply(map({ metadata: { name: 'a', namespace: 'other' } })),
+    ...badRequest,
+    message: 'the namespace of the provided object does not match the namespace sent on the request',
+  },
+  {
+    name: 'an apply to the status of what is not there',
+    given: `PATCH ${deployments}/none/status?fieldManager=m`,
+    sent: apply({ apiVersion: 'apps/v1', kind: 'Deployment', status: { replicas: 1 } }),
+    ...noDeployment,
+  },
+  {
+    name: 'an apply to the scale of what is not there',
+    given: `PATCH ${deployments}/none/scale?fieldManager=m`,
+    sent: apply({ ...scale, spec: { replicas: 1 } }),
+    ...noDeployment,
+  },
+  {
+    name: 'an apply to a scale that is no object',
+    given: `PATCH ${deployments}/d/scale?fieldManager=m`,
+    sent: apply('[]'),
+    ...badRequest,
+    message: 'error decoding YAML: an apply patch must be an object',
+  },
+  {
+    name: 'an apply of another kind to a scale',
+    given: `PATCH ${deployments}/d/scale?fieldManager=m`,
+    sent: apply({ apiVersion: 'apps/v1', kind: 'Deployment' }),
+    ...badRequest,
+    message: 'invalid object type: apps/v1, Kind=Deployment',
+  },
+  {
+    name: 'PUT of the scale of what is not there',
+    given: `PUT ${deployments}/none/scale`,
+    sent: { body: scale },
+    ...noDeployment,
+  },
+  {
+    name: 'a merge patch of what is not there',
+    given: `PATCH ${deployments}/none`,
+    sent: { body: {}, type: 'application/merge-patch+json' },
+    ...noDeployment,
+  },
+  {
+    name: 'a list merged by a directive that is none',
+    given: `PATCH ${deployments}/d`,
+    sent: {
+      body: { spec: { template: { spec: { containers: [{ name: 'c', $patch: 'turn' }] } } } },
+      type: 'application/strategic-merge-patch+json',
+    },
+    ...badRequest,
+    message: 'unknown patch type: turn in map: map[$patch:turn name:c]',
+  },
+  {
+    name: 'a list merged by the directive that upstream has not built',
+    given: `PATCH ${deployments}/d`,
+    sent: {
+      body: { spec: { template: { spec: { containers: [{ name: 'c', $patch: 'merge' }] } } } },
+      type: 'application/strategic-merge-patch+json',
+    },
+    ...badRequest,
+    message: 'merging lists cannot yet be specified in the patch',
+  },
+  {
+    name: 'PUT with a resourceVersion that is no number',
+    given: `PUT ${maps}/a`,
+    sent: { body: map({ metadata: { name: 'a', resourceVersion: 'x' } }) },
+    code: 422,
+    reason: 'Invalid',
+    message: 'ConfigMap "a" is invalid: metadata.resourceVersion: Invalid value: "x": must be a decimal number',
+    details: {
+      name: 'a',
+      kind: 'ConfigMap',
+      causes: [
+        {
+          reason: 'FieldValueInvalid',
+          message: 'Invalid value: "x": must be a decimal number',
+          field: 'metadata.resourceVersion',
+        },
+      ],
+    },
+  },
+  {
+    name: 'an object that grows beyond what a key may hold',
+    given: `PATCH ${widgets}/w?fieldManager=m`,
+    sent: apply({ apiVersion: 'ex.io/v1', kind: 'Widget', spec: { text: 'x'.repeat(1_600_000) } }),
+    ...tooLarge,
+    message: /^Request entity too large: limit is [0-9]+$/,
+  },
+  {
+    name: 'a body that is not UTF-8',
+    given: `POST ${maps}`,
+    sent: { body: new Uint8Array([0x7b, 0xff, 0x7d]) },
+    ...badRequest,
+    message: 'the body of the request is not valid UTF-8',
+  },
+  {
+    name: 'a custom resource without apiVersion',
+    given: `POST ${widgets}`,
+    sent: { body: { kind: 'Widget', metadata: { name: 'w' } } },
+    ...badRequest,
+    message: 'the API version in the data () does not match the expected API version (ex.io/v1)',
+  },
+  {
+    name: 'DELETE with a body that is no object',
+    given: `DELETE ${maps}/a`,
+    sent: deleteOptions([]),
+    ...badRequest,
+    message: 'the body of a DELETE must be a DeleteOptions object',
+  },
+  {
+    name: 'DELETE with options of the wrong type',
+    given: `DELETE ${maps}/a`,
+    sent: deleteOptions({ gracePeriodSeconds: '5' }),
+    ...badRequest,
+    message: 'json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+  },
+  {
+    name: 'a review for another namespace than the URL says',
+    given: 'POST /apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews',
+    sent: {
+      body: { metadata: { namespace: 'other' }, spec: { user: 'u', resourceAttributes: { namespace: 'default' } } },
+    },
+    ...badRequest,
+    message: 'the namespace of the provided object does not match the namespace sent on the request',
+  },
+  {
+    name: 'GET of what only answers',
+    given: 'GET /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    ...notAllowed,
+  },
+  { name: 'a cluster-scoped kind in a namespace', given: `GET ${core}/nodes`, ...nowhere },
+  { name: 'an object of a namespaced kind without its namespace', given: 'GET /api/v1/configmaps/a', ...nowhere },
+  { name: 'a path that goes on behind a sub-resource', given: `GET ${deployments}/d/scale/more`, ...nowhere },
+  {
+    name: 'POST to all namespaces',
+    given: 'POST /api/v1/configmaps',
+    sent: { body: map({ metadata: { name: 'x' } }) },
+    ...notAllowed,
+  },
+  { name: 'DELETE of all namespaces', given: 'DELETE /api/v1/configmaps', ...notAllowed },
+  { name: 'a verb that a sub-resource lacks', given: `DELETE ${deployments}/d/scale`, ...notAllowed },
+  {
+    name: 'work on a part that nobody does here',
+    given: `GET ${pods}/free/log`,
+    code: 501,
+    message: 'pods "free" has no log here: this server keeps objects and runs nothing',
+    details: { name: 'free', kind: 'pods' },
+  },
+  {
+    name: 'an eviction of another pod than the URL says',
+    given: `POST ${pods}/free/eviction`,
+    sent: { body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'bound' } } },
+    ...badRequest,
+    message: 'name in URL does not match name in Eviction object',
+  },
+  {
+    name: 'an eviction under two budgets',
+    given: `POST ${pods}/bound/eviction`,
+    sent: { body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'bound' } } },
+    code: 500,
+    message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+  },
+  {
+    name: 'a binding of a pod that is not there',
+    given: `POST ${pods}/none/binding`,
+    sent: { body: { metadata: { name: 'none' }, target: { kind: 'Node', name: 'n' } } },
+    code: 404,
+    reason: 'NotFound',
+    message: 'pods "none" not found',
+    details: { name: 'none', kind: 'pods' },
+  },
+  {
+    name: 'a binding of a pod that goes',
+    given: `POST ${pods}/going/binding`,
+    sent: { body: { metadata: { name: 'going' }, target: { kind: 'Node', name: 'n' } } },
+    code: 409,
+    reason: 'Conflict',
+    message:
+      'Operation cannot be fulfilled on pods/binding "going": pod going is being deleted, cannot be assigned to a host',
+    details: { name: 'going', kind: 'pods/binding' },
+  },
+  {
+    name: 'a binding of a pod that is bound',
+    given: `POST ${pods}/bound/binding`,
+    sent: { body: { metadata: { name: 'bound' }, target: { kind: 'Node', name: 'm' } } },
+    code: 409,
+    reason: 'Conflict',
+    message: 'Operation cannot be fulfilled on pods/binding "bound": pod bound is already assigned to node "n"',
+    details: { name: 'bound', kind: 'pods/binding' },
+  },
+  {
+    name: 'a request for a client certificate that is none',
+    given: 'POST /apis/certificates.k8s.io/v1/certificatesigningrequests',
+    sent: {
+      body: {
+        metadata: { name: 'csr' },
+        spec: { signerName: 'kubernetes.io/kube-apiserver-client', request: 'bm9uZQ==', usages: ['client auth'] },
+      },
+    },
+    code: 422,
+    reason: 'Invalid',
+    message:
+      'CertificateSigningRequest.certificates.k8s.io "csr" is invalid: spec.request: Invalid value: "bm9uZQ==": PEM block type must be CERTIFICATE REQUEST',
+    details: {
+      name: 'csr',
+      group: 'certificates.k8s.io',
+      kind: 'CertificateSigningRequest',
+      causes: [
+        {
+          reason: 'FieldValueInvalid',
+          message: 'Invalid value: "bm9uZQ==": PEM block type must be CERTIFICATE REQUEST',
+          field: 'spec.request',
+        },
+      ],
+    },
+  },
+  {
+    name: 'a namespace with an initializer that has no full name',
+    given: 'POST /api/v1/namespaces',
+    sent: { body: { metadata: { name: 'team-x' }, spec: { initializers: { pending: [{ name: 'x' }] } } } },
+    code: 422,
+    reason: 'Invalid',
+    message:
+      'Namespace "team-x" is invalid: spec.initializers.pending[0].name: Invalid value: "x": should be a domain with at least three segments separated by dots',
+    details: {
+      name: 'team-x',
+      kind: 'Namespace',
+      causes: [
+        {
+          reason: 'FieldValueInvalid',
+          message: 'Invalid value: "x": should be a domain with at least three segments separated by dots',
+          field: 'spec.initializers.pending[0].name',
+        },
+      ],
+    },
+  },
+  {
+    name: 'POST to a document',
+    given: 'POST /version',
+    sent: { body: {} },
+    ...notAllowed,
+  },
+]
+
+describe('refused in full', () => {
+  it.each(rows)('$name', async ({ given, sent = {}, code, reason, message, details }) => {
+    const [method = '', path = ''] = given.split(' ')
+    const answer = await send(plane, path, { ...sent, method })
+    expect(answer.body as Status).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: typeof message === 'string' ? message : (expect.stringMatching(message) as string),
+      ...(reason === undefined ? {} : { reason }),
+      ...(details === undefined ? {} : { details }),
+      code,
+    })
+    expect(answer.code).toBe(code)
+  })
+})
