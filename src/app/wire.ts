@@ -81,6 +81,7 @@ import type { UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { FoldedCommits } from '../registry/folded-commits.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
+import type { SchemaUpdate } from '../registry/parts.ts'
 import type { Lister, Registry, StoredObject, WriteScope } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
@@ -313,8 +314,8 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
   }
 
   // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
-  const schemaErrorsOf = (type: ResourceType, object: KubeObject, old?: KubeObject): FieldError[] =>
-    type.custom || ownTypes.includes(type) ? schemaErrors(type, object, old) : []
+  const schemaErrorsOf = (type: ResourceType, object: KubeObject, update?: SchemaUpdate): FieldError[] =>
+    type.custom || ownTypes.includes(type) ? schemaErrors(type, object, update) : []
 
   const quotaType = typeOf(quotaResource)
   const nodeExists = (name: string): boolean => lister.find(typeOf(nodeResource), '', name) !== undefined
@@ -417,16 +418,17 @@ const ownScope = (type: ResourceType): WriteScope => ({
 })
 
 /** What is wrong with an object by its schema. List types that were wrong before do not stop an update. */
-function schemaErrors(type: ResourceType, object: KubeObject, old: KubeObject | undefined): FieldError[] {
+function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
   const value = object as unknown as JsonObject
-  const before = old as unknown as JsonObject | undefined
+  const before = update?.old as unknown as JsonObject | undefined
   const compilePattern = patternsOfOneValidation()
   const errors = validateSchema(value, type.schema, { compilePattern }, before)
   if (!type.custom) return errors
   if (before === undefined || validateListTypes(before, type.schema).length === 0) {
     errors.push(...validateListTypes(value, type.schema))
   }
-  return [...errors, ...ruleErrors(value, type.schema, before, errors)]
+  const old = before && { value: before, warn: (text: string) => update?.warn(text) }
+  return [...errors, ...ruleErrors(value, type.schema, old, errors)]
 }
 
 function rbacSource(lister: Lister, typeOf: (gvr: GroupVersionResource) => ResourceType): RbacSource {

@@ -135,7 +135,7 @@ async function createNamed(
 
   const name = next.metadata.name ?? ''
   const wrong = metadataErrors(type, strategy, next)
-  const malformed = parts.validateSchema(type, next, undefined)
+  const malformed = parts.validateSchema(type, next)
   const refused = strategy.validate?.(next, undefined, { subresource: scope.subresource, now }) ?? []
   if (wrong.length + malformed.length + refused.length > 0) {
     throw invalid(type, name, [...wrong, ...malformed, ...refused])

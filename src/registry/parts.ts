@@ -24,6 +24,11 @@ export interface TrackedWrite {
   readonly now: string
 }
 
+export interface SchemaUpdate {
+  readonly old: KubeObject
+  warn(text: string): void
+}
+
 export interface RegistryDeps {
   readonly storage: Storage
   /** Started on the same storage. */
@@ -34,8 +39,8 @@ export interface RegistryDeps {
   strategyOf(type: ResourceType): Strategy
   /** Defaults of the schema and of the kind, idempotent. Needed here only after admission changed an object. */
   applyDefaults(type: ResourceType, object: KubeObject): KubeObject
-  /** Everything but metadata. `old` is undefined on create. */
-  validateSchema(type: ResourceType, object: KubeObject, old: KubeObject | undefined): readonly FieldError[]
+  /** Everything but metadata. On an update what was wrong before, and is let through, is told to `update.warn`. */
+  validateSchema(type: ResourceType, object: KubeObject, update?: SchemaUpdate): readonly FieldError[]
   /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */
   trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
   /** In the order of `app/catalog.ts`. */

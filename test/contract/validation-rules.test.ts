@@ -235,9 +235,10 @@ describe('an object under rules', () => {
     ).toBe(200)
   })
 
-  test('that was there before a rule keeps what it breaks, as long as it does not touch it', async () => {
+  test('that was there before a rule keeps what it breaks, with a warning, as long as it does not touch it', async () => {
     const schema = (...given: JsonObject[]): JsonObject =>
-      ofSpec({ a: given.length > 0 ? rules(shortText, ...given) : shortText, b: shortText })
+      // Of what the rest of a schema lets through nothing is said.
+      ofSpec({ a: given.length > 0 ? rules({ ...text, maxLength: 2 }, ...given) : shortText, b: shortText })
     await install(plane, definition({ plural: 'olds', kind: 'Old', schema: schema() }))
     const olds = '/apis/ex.io/v1/namespaces/default/olds'
     const old = { apiVersion: 'ex.io/v1', kind: 'Old', metadata: { name: 'x' }, spec: { a: 'bad', b: '1' } }
@@ -245,7 +246,7 @@ describe('an object under rules', () => {
     const body = {
       spec: {
         versions: [
-          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema({ rule: 'self == "good"' }) } },
+          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema({ rule: 'self == "ok"' }) } },
         ],
       },
     }
@@ -257,10 +258,16 @@ describe('an object under rules', () => {
     expect(changed.code).toBe(200)
     const change = (spec: JsonObject): Promise<Answered> =>
       send(plane, `${olds}/x`, { method: 'PATCH', body: { spec }, type: 'application/merge-patch+json' })
-    expect((await change({ b: '2' })).code).toBe(200)
-    expect(causesOf(await change({ a: 'worse' }))).toEqual([
-      'spec.a: Invalid value: "worse": failed rule: self == "good"',
-    ])
-    expect((await change({ a: 'good' })).code).toBe(200)
+    const kept = await change({ b: '2' })
+    expect(kept.code).toBe(200)
+    expect(kept.headers.get('warning')).toBe(
+      String.raw`299 - "spec.a: Invalid value: \"bad\": failed rule: self == \"ok\""`,
+    )
+    const worse = await change({ a: 'no' })
+    expect(causesOf(worse)).toEqual(['spec.a: Invalid value: "no": failed rule: self == "ok"'])
+    expect(worse.headers.get('warning')).toBeNull()
+    const good = await change({ a: 'ok' })
+    expect(good.code).toBe(200)
+    expect(good.headers.get('warning')).toBeNull()
   })
 })

@@ -4,7 +4,7 @@
  *
  * With an old object, transition rules (those that say `oldSelf`) see what was at the same place: fields and map entries
  * by name, items of map lists by their keys, other lists nowhere. What other rules find wrong with a part that did not
- * change is let through (ratcheting).
+ * change is let through with a warning (ratcheting).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go v0.36
  */
 import {
@@ -79,6 +79,12 @@ interface RuleNode {
 
 const compiled = new WeakMap<Schema, { readonly root: RuleNode | undefined }>()
 
+export interface OldObject {
+  readonly value: JsonObject
+  /** Hears what is wrong with parts that did not change. */
+  warn(text: string): void
+}
+
 /**
  * `schema` is that of a whole resource. What it has no rules for costs nothing. Rules rely on the types and limits of the
  * schema: an object that breaks those, as `errors` say, is not put to them.
@@ -86,7 +92,7 @@ const compiled = new WeakMap<Schema, { readonly root: RuleNode | undefined }>()
 export function ruleErrors(
   value: JsonObject,
   schema: Schema,
-  old: JsonObject | undefined,
+  old?: OldObject,
   errors: readonly FieldError[] = [],
 ): FieldError[] {
   let known = compiled.get(schema)
@@ -97,7 +103,7 @@ export function ruleErrors(
   if (!known.root) return []
   return errors.some((e) => blocking.has(e.type))
     ? [fieldInvalid('<nil>', null, notChecked)]
-    : new Validation().run(known.root, value, old)
+    : new Validation(old?.warn).run(known.root, value, old?.value)
 }
 
 const notChecked =
@@ -161,7 +167,12 @@ interface Place {
 class Validation {
   readonly #budget = new Budget()
   readonly #errors: FieldError[] = []
+  readonly #warn: OldObject['warn'] | undefined
   #ended = false
+
+  constructor(warn: OldObject['warn'] | undefined) {
+    this.#warn = warn
+  }
 
   run(root: RuleNode, value: JsonObject, old: JsonObject | undefined): FieldError[] {
     this.#visit(root, { value, old }, { path: '', here: old ? { value, old } : undefined, around: undefined })
@@ -233,21 +244,14 @@ class Validation {
     }
     if (this.#budget.left < 0) return this.#end(() => fail(outOfBudget))
     if (holds === true) return
-    const isUnchanged = (): boolean => {
-      const { value, old } = at.place.here ?? at.place.around ?? { value: null, old: undefined }
-      return old !== undefined && jsonEqual(value, old)
-    }
-    if (!rule.usesOldSelf && isUnchanged()) return
     const where = rule.fieldPath ? joined(at.place.path, rule.fieldPath) : field
     const message = this.#message(rule, bindings)
-    if (message.ends) {
-      return this.#end(() => {
-        this.#errors.push(fieldInvalid(where, type, message.text))
-      })
+    const add = (error: FieldError): void => {
+      if (rule.usesOldSelf || !isUnchanged(at.place)) this.#errors.push(error)
+      else this.#warn?.(`${error.field}: ${error.body}`)
     }
-    this.#errors.push(
-      errorOf(rule.rule.reason, where, type === 'object' || type === 'array' ? omitted : at.value, message.text),
-    )
+    if (message.ends) return this.#end(() => add(fieldInvalid(where, type, message.text)))
+    add(errorOf(rule.rule.reason, where, type === 'object' || type === 'array' ? omitted : at.value, message.text))
   }
 
   #call(program: Program, bindings: Bindings): unknown {
@@ -316,6 +320,11 @@ class Validation {
 
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 const omitted = Symbol('the value is not shown')
+
+function isUnchanged({ here, around }: Place): boolean {
+  const { value, old } = here ?? around ?? { value: null, old: undefined }
+  return old !== undefined && jsonEqual(value, old)
+}
 
 const joined = (path: string, name: string): string =>
   path === '' ? name : name.startsWith('[') ? path + name : `${path}.${name}`
