@@ -31,6 +31,7 @@ import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { openKeys } from './open-keys.ts'
 import type { Pki } from './pki.ts'
+import { SigningKeys } from './signing-keys.ts'
 import { observeTurns } from './turn-feed.ts'
 import { openServedStorage } from './unfinished-copy.ts'
 import { type Core, wireCore } from './wire.ts'
@@ -62,7 +63,8 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       () => undefined,
     ),
   )
-  const [pki, storage] = await Promise.all([openKeys(config, storing), storing])
+  const [{ pki, store: pkiStore }, storage] = await Promise.all([openKeys(config, storing), storing])
+  const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))
   const core = opening.use(
     await wireCore(config, storage, pki.caCert, {
       webhookCalled: (call) => metrics.webhookCalled(call),
@@ -88,7 +90,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   const tokens = new ServiceAccountTokens({
     issuer: serviceAccountIssuer,
     audiences: [serviceAccountIssuer],
-    keys: pki.serviceAccountKeys,
+    keys: () => keys.current,
     clock,
     ids,
     find,
@@ -141,7 +143,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
           contentType: 'application/json',
           body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address}${keySetPath}`)),
         },
-        [keySetPath]: { contentType: keySetContentType, body: () => JSON.stringify(keySet(pki.serviceAccountKeys)) },
+        [keySetPath]: { contentType: keySetContentType, body: () => JSON.stringify(keySet(keys.current)) },
       },
       openapi: (path) => openapi.find(path),
       openapiPaths: () => openapi.paths(),
@@ -167,9 +169,10 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     (signal) => runControllers(core, pki, client, { metrics, turns }, signal),
     stop.signal,
   )
+  const following = keys.follow(stop.signal)
   opening.defer(async () => {
     stop.abort()
-    await controllers
+    await Promise.all([controllers, following])
   })
   const running = opening.move()
 

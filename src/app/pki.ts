@@ -4,7 +4,8 @@
  *
  *   ca.key, ca.crt               signs the serving certificate and client certificates; valid for ten years
  *   server.key, server.crt       reissued when a name is not covered, near expiry, or signed by another CA
- *   sa-<kid>.key, sa-<kid>.crt   service-account tokens; all verify, the newest that has its .key signs. To retire one,
+ *   sa-<kid>.key, sa-<kid>.crt   service-account tokens; all verify, the newest that has its .key signs, also one that
+ *                                was added while a server runs (`signing-keys.ts`). To retire one,
  *                                remove its .key and keep its .crt until its last token has expired
  *
  * Keys are EC P-256. Where the files live is a `PkiStore`: a directory, memory (tests), or a store shared by replicas.
@@ -12,7 +13,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { type ServiceAccountKey, serviceAccountKey } from '../authn/service-account-key.ts'
-import type { Clock } from '../base/clock.ts'
+import { type Clock, sleep, systemClock } from '../base/clock.ts'
 import {
   ensurePrivateDirectory,
   listPrivateDirectory,
@@ -36,6 +37,8 @@ export interface PkiStore {
   read(): Promise<ReadonlyMap<string, string>>
   /** Adds or replaces. False: somebody else was faster and nothing is written; what is there must be read again. */
   write(files: ReadonlyMap<string, string>): Promise<boolean>
+  /** At once, and whenever something may have changed, until the signal aborts; absent where nobody else writes. */
+  changes?(signal: AbortSignal): AsyncIterable<unknown>
 }
 
 /** Both in PEM. */
@@ -78,10 +81,13 @@ const servingMs = 365 * dayMs
 const renewMs = 60 * dayMs
 /** Certificates begin this much in the past, for clients whose clocks run behind. */
 const skewMs = 5 * 60_000
+/** How often a directory is looked at for keys that were added. */
+const lookMs = 2_000
 
 const authoritySubject = { commonName: 'borough' }
 
-export function directoryPkiStore(directory: string): PkiStore {
+/** `clock`: for whoever wants to hear of changes. */
+export function directoryPkiStore(directory: string, clock: Clock = systemClock): PkiStore {
   return {
     place: directory,
     async read() {
@@ -97,8 +103,17 @@ export function directoryPkiStore(directory: string): PkiStore {
       await writePrivateFiles(directory, new Map([...files].filter((file) => !isKey(file))))
       return true
     },
+    async *changes(signal) {
+      for (let before = ''; !signal.aborted; await sleep(clock, lookMs, signal)) {
+        const now = await namesIn(directory)
+        if (now !== before) yield
+        before = now
+      }
+    },
   }
 }
+
+const namesIn = async (directory: string): Promise<string> => (await listPrivateDirectory(directory)).sort().join('/')
 
 export function memoryPkiStore(): PkiStore {
   const kept = new Map<string, string>()
@@ -256,7 +271,7 @@ function makeServing(
 }
 
 /** Those that can sign come first, the newest in front. */
-function findServiceAccountKeys(store: PkiStore, files: ReadonlyMap<string, string>): ServiceAccountKey[] {
+export function findServiceAccountKeys(store: PkiStore, files: ReadonlyMap<string, string>): ServiceAccountKey[] {
   const found: { readonly key: ServiceAccountKey; readonly bornMs: number }[] = []
   for (const [name, text] of files) {
     const kid = /^sa-(.+)\.crt$/.exec(name)?.[1]
@@ -291,7 +306,7 @@ function makeServiceAccountKey(now: number, made: Map<string, string>): ServiceA
   return key
 }
 
-/** Adds a key pair that signs from the next start on; tokens of the older keys stay valid. Answers its kid. */
+/** Adds a key pair, which servers that run take up by themselves; tokens of the older keys stay valid. Answers its kid. */
 export async function rotateServiceAccountKey(store: PkiStore, clock: Clock): Promise<string> {
   const made = new Map<string, string>()
   const key = makeServiceAccountKey(clock.now(), made)

@@ -63,6 +63,13 @@ export function sharedPkiStore(storage: Storage, local: PkiStore): PkiStore {
       if (authority !== undefined && copy === undefined) await local.write(only(shared, isAuthority))
       return new Map([...shared, ...only(own, isOwn)])
     },
+    async *changes(signal) {
+      const after = await storage.currentRevision()
+      yield
+      for await (const batch of storage.watch(prefixSpan(sharedPkiPrefix), after, signal)) {
+        if (batch.type !== 'progress') yield
+      }
+    },
     async write(files) {
       const shared = new Map([...files].filter(([name]) => !isOwn(name)))
       if (shared.size > 0 && !(await writeShared(shared))) return false

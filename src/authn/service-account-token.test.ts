@@ -27,7 +27,7 @@ describe('a service-account token', () => {
     new ServiceAccountTokens({
       issuer,
       audiences: [issuer, 'k8s'],
-      keys: k,
+      keys: () => k,
       clock,
       ids: countingIds(),
       find: (resource, namespace, name) => objects.get(`${resource}/${namespace}/${name}`),

@@ -32,8 +32,8 @@ export interface ServiceAccountTokensOptions {
   readonly issuer: string
   /** This server's own; the first stands for it. */
   readonly audiences: readonly string[]
-  /** The one that signs comes first. */
-  readonly keys: readonly ServiceAccountKey[]
+  /** As they are now; the one that signs comes first. */
+  readonly keys: () => readonly ServiceAccountKey[]
   readonly clock: Clock
   readonly ids: Ids
   readonly find: TokenObjectLookup
@@ -54,6 +54,8 @@ interface Verified {
   readonly audiences: readonly string[]
   readonly claims: KubernetesClaims
   readonly id: string | undefined
+  /** Of the key that signed it. */
+  readonly kid: string
 }
 
 /** Clocks of replicas differ; also how long an object that is being deleted still counts. */
@@ -65,18 +67,16 @@ const claimOf = { pods: 'pod', secrets: 'secret', nodes: 'node' } as const
 export class ServiceAccountTokens implements Authenticator, TokenIssuer {
   readonly name = 'service-account-token'
   readonly #options: ServiceAccountTokensOptions
-  readonly #keys: ReadonlyMap<string, ServiceAccountKey>
   readonly #verified: BoundedCache<string, Verified>
 
   constructor(options: ServiceAccountTokensOptions) {
     this.#options = options
-    this.#keys = new Map(options.keys.map((key) => [key.kid, key]))
     this.#verified = new BoundedCache(options.cacheSize ?? 8192)
   }
 
   async issue(grant: TokenGrant): Promise<IssuedToken> {
     const { issuer, clock, ids, keys } = this.#options
-    const key = keys.find((k) => k.privateKey)
+    const key = keys().find((k) => k.privateKey)
     if (!key?.privateKey) throw new Error('no service-account key can sign')
     const audiences = grant.audiences.length > 0 ? grant.audiences : this.#options.audiences
     const issuedAt = Math.floor(clock.now() / 1000)
@@ -113,7 +113,7 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
       this.#verified.set(digest, verified)
     }
     const wanted = credentials.audiences ?? this.#options.audiences
-    const inTime = this.#options.clock.now() < verified.notAfterMs
+    const inTime = this.#options.clock.now() < verified.notAfterMs && this.#find(verified.kid) !== undefined
     if (!inTime || !verified.audiences.some((audience) => wanted.includes(audience))) throw unauthorized()
     return this.#userOf(verified)
   }
@@ -122,15 +122,21 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
     return this.#verified.get(hash('sha256', token, 'base64'))?.audiences
   }
 
+  #find(kid: string | undefined): ServiceAccountKey | undefined {
+    return this.#options.keys().find((key) => key.kid === kid)
+  }
+
   async #verify(token: string): Promise<Verified> {
     const { errors, jwtVerify } = await import('jose')
     let payload: JWTPayload
+    let kid = ''
     try {
       const result = await jwtVerify(
         token,
-        ({ kid }) => {
-          const key = this.#keys.get(kid ?? '')
+        (header) => {
+          const key = this.#find(header.kid)
           if (!key) throw unauthorized()
+          kid = key.kid
           return key.publicKey
         },
         {
@@ -155,6 +161,7 @@ export class ServiceAccountTokens implements Authenticator, TokenIssuer {
       audiences: typeof aud === 'string' ? [aud] : aud,
       claims,
       id: payload.jti,
+      kid,
     }
   }
 

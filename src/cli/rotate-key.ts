@@ -1,33 +1,45 @@
 /** `borough rotate-key`: a new key for service-account tokens. */
 import { join, resolve } from 'node:path'
-import { type Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface RotateKeyFlags {
+interface RotateKeyFlags extends EtcdFlags {
   readonly dataDir: string
+  readonly storage: NamedStorage
 }
 
 export function addRotateKeyCommand(program: Command): void {
-  program
+  const command = program
     .command('rotate-key')
     .description('make a new key for service-account tokens; tokens of the older keys stay good')
     .option('--data-dir <dir>', "the server's data directory", '.borough')
+    .addOption(
+      new Option('--storage <engine>', 'sqlite, or etcd://host:port[,host:port…], where replicas share their keys')
+        .argParser(parseStorage)
+        .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
+    )
+  addEtcdOptions(command, { prefix: true })
     .addHelpText(
       'after',
       `
-The new key signs from the next start of the server on. Retire the old one when its last token has expired: remove
-its .key and its .crt.
+Servers that run take the new key up within seconds, and sign with it 10 s later. Retire the old one when its last token
+has expired: remove its .key and its .crt.
 
 Examples:
-  borough rotate-key --data-dir /var/lib/borough`,
+  borough rotate-key --data-dir /var/lib/borough
+  borough rotate-key --storage etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379 --etcd-cafile ca.pem`,
     )
-    .action(async (flags: RotateKeyFlags) => {
+    .action(async (flags: RotateKeyFlags, command: Command) => {
       const { systemClock } = await import('../base/clock.ts')
       const { directoryPkiStore, openCertificateAuthority, rotateServiceAccountKey } = await import('../app/pki.ts')
-      const directory = join(resolve(flags.dataDir), 'pki')
-      const store = directoryPkiStore(directory)
-      // A directory without an authority is a mistake, not a place for a first key.
+      const choice = storageChoice(flags.storage, flags, command)
+      if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is no key to rotate')
+      const { openSharedKeys } = await import('../app/shared-keys.ts')
+      await using shared = choice.engine === 'etcd' ? await openSharedKeys(choice) : undefined
+      const store = shared?.keys ?? directoryPkiStore(join(resolve(flags.dataDir), 'pki'))
+      // A place without an authority is a mistake, not a place for a first key.
       await openCertificateAuthority(store, systemClock)
       const kid = await rotateServiceAccountKey(store, systemClock)
-      process.stdout.write(`${join(directory, `sa-${kid}.key`)} signs from the next start on\n`)
+      process.stdout.write(`sa-${kid} in ${store.place} signs within 15 s; tokens of the older keys stay good\n`)
     })
 }

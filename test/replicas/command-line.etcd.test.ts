@@ -8,7 +8,7 @@ import { directoryPkiStore, memoryPkiStore, openPki, type Pki } from '../../src/
 import { systemClock } from '../../src/base/clock.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
-import { clientOf } from './kubeconfig-client.ts'
+import { clientOf, pageOf } from './kubeconfig-client.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 
@@ -86,6 +86,17 @@ describe.skipIf(etcdVersion === undefined)(
         authenticated: true,
         user: { username: 'system:serviceaccount:default:default' },
       })
+    })
+
+    it('a key that is added by command is known to both, while they run', async () => {
+      const storage = flags.filter((flag) => /^--(?:storage|etcd-)/.test(flag))
+      const { code, stdout, stderr } = await borough(['rotate-key', ...storage])
+      expect([code, stderr]).toEqual([0, ''])
+      const kid = /^sa-(\S+) in the store under \/borough\/pki\/ signs within 15 s/.exec(stdout)?.[1]
+      for (const server of servers) {
+        const kubeconfig = await server.adminKubeconfig()
+        await expect.poll(() => pageOf(kubeconfig, server, '/openid/v1/jwks'), { timeout: 30_000 }).toContain(kid)
+      }
     })
 
     it('a data directory with another authority is refused', async () => {

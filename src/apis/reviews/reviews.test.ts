@@ -55,7 +55,14 @@ async function setUp(): Promise<{ handlers: ReviewHandlers; clock: FakeClock; ob
   put('nodes', '', 'n', 'n-uid')
   const find: TokenObjectLookup = (resource, namespace, name) => objects.get(`${resource}/${namespace}/${name}`)
   const { serviceAccountKeys: keys } = await testPki(clock)
-  const tokens = new ServiceAccountTokens({ issuer, audiences: [issuer], keys, clock, ids: countingIds(), find })
+  const tokens = new ServiceAccountTokens({
+    issuer,
+    audiences: [issuer],
+    keys: () => keys,
+    clock,
+    ids: countingIds(),
+    find,
+  })
   const opaque: Authenticator = {
     name: 'static',
     authenticate: async (c) => (c.bearerToken === 'opaque' ? alice : undefined),
