@@ -16,6 +16,20 @@ const templateColumns: readonly Column[] = [
   },
   { name: 'Failed', type: 'integer', jsonPath: '.status.failed', description: 'Of them, those that do not.' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
+  {
+    name: 'Waiting',
+    type: 'integer',
+    jsonPath: '.status.waiting',
+    description: 'Namespaces whose turn to be changed has not come.',
+    priority: 1,
+  },
+  {
+    name: 'Rollout',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Progressing")].reason',
+    description: 'Complete, RollingOut, or why it stopped.',
+    priority: 1,
+  },
 ]
 
 export const templateKind = 'NamespaceTemplate'

@@ -157,6 +157,11 @@ describe('maxPrune', () => {
     expect(conditionOf(status, 'Progressing')?.['message']).toContain(
       'generation 2 would delete objects in 3 namespaces, spec.rollout.maxPrune allows 2: ns-0, ns-1, ns-2; nothing is changed',
     )
+    expect(conditionOf(status, 'Synced')).toMatchObject({
+      status: 'False',
+      reason: 'TooManyPrunes',
+      message: '3 namespaces that it no longer selects hold its objects still',
+    })
     expect(await world.eventsAbout('NamespaceTemplate', 'RolloutTooManyPrunes', 'default')).toHaveLength(1)
     expect(await holders(names, 'one', '1')).toEqual(names)
     // Back to what was meant: nothing was lost.

@@ -753,7 +753,20 @@ test('status figures are columns of kubectl get', async () => {
   const answer = await plane.fetch('/apis/policy/v1alpha1/namespacetemplates', {
     headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
   })
-  const table = (await answer.json()) as { columnDefinitions: { name: string }[]; rows: { cells: unknown[] }[] }
-  expect(table.columnDefinitions.map((c) => c.name)).toEqual(['Name', 'Matched', 'Synced', 'Failed', 'Age'])
+  const table = (await answer.json()) as {
+    columnDefinitions: { name: string; priority: number }[]
+    rows: { cells: unknown[] }[]
+  }
+  const columns = table.columnDefinitions
+  expect(columns.filter((c) => c.priority === 0).map((c) => c.name)).toEqual([
+    'Name',
+    'Matched',
+    'Synced',
+    'Failed',
+    'Age',
+  ])
   expect(table.rows[0]?.cells.slice(0, 4)).toEqual(['t', 1, 1, 0])
+  // With -o wide.
+  expect(columns.filter((c) => c.priority === 1).map((c) => c.name)).toEqual(['Waiting', 'Rollout'])
+  expect(table.rows[0]?.cells.slice(5)).toEqual([null, 'Complete'])
 })

@@ -30,7 +30,8 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
     } else if (entry.isSelected && isSameVersion(entry.version, version)) synced++
   }
   const behind = matched - synced
-  const isSynced = behind <= 0 && failed === 0
+  // Who waits holds what the template said before, even if it is selected no more.
+  const isSynced = behind <= 0 && failed === 0 && waiting === 0
   const old = version.template.status?.conditions
   return {
     observedGeneration: generation,
@@ -47,7 +48,9 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
         reason: isSynced ? 'Synced' : (failures[0]?.reason ?? halt?.reason ?? 'RollingOut'),
         message: isSynced
           ? 'Every selected namespace holds what the template says'
-          : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
+          : behind <= 0 && failed === 0
+            ? `${waiting} namespaces that it no longer selects hold its objects still`
+            : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
       }),
       since(old, nowMs, progress(generation, { ...findings, synced, failed })),
     ],
