@@ -102,6 +102,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     Parameters<typeof deleteVerb>[0] &
     Parameters<typeof updateVerb>[0]
 
+  const refusal = refusalOf(authorizer)
   const audit = deps.audit && { ...deps.audit, clock, decode: recordedBodies(protobuf) }
   const scale = scaleVerbs({ ...verbDeps, scaleType: scaleTypeOf(catalog) })
   const answering = { core, decoder, renderer, reviews: deps.reviews, scale }
@@ -130,7 +131,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       authenticate(deps.authenticate),
       limitAnonymous(),
       ...(audit === undefined ? [] : [auditRequests(audit)]),
-      impersonate((request, context) => impersonation(request, attributesOf(context), refusalOf(authorizer))),
+      impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
       authorize(authorization),
     ],
     dispatch: dispatcher({

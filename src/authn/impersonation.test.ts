@@ -35,7 +35,7 @@ function ask(given: Given, allows: (check: string) => boolean, real = alice, ask
   }
   const values = (name: string): readonly string[] => [given[name] ?? []].flat()
   const attributes = { user: real, ...asked } as AskedAttributes
-  return { result: impersonate({ headers, headerValues: values }, attributes, refusalOf), checks }
+  return { result: impersonate({ headers, headerValues: values }, () => attributes, refusalOf), checks }
 }
 
 /** With the classic right to everything, and no constrained one. */

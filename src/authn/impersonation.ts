@@ -32,17 +32,18 @@ const nodesGroup = 'system:nodes'
 /**
  * The user that the request is to be served as; undefined if it impersonates nobody. Afterwards the headers must not be
  * looked at again.
- * @param asked what the request is about, with the real user
+ * @param attributesAsked what the request is about, with the real user
  * @param refusalOf the refusal of something, with a further reason perhaps; undefined = allowed
  * @throws StatusError Forbidden; 500 for groups, uid or extra without a user, as upstream.
  */
 export function impersonate(
   request: HeaderSource,
-  asked: AskedAttributes,
+  attributesAsked: () => AskedAttributes,
   refusalOf: (attributes: AskedAttributes, why?: string) => StatusError | undefined,
 ): Impersonated | undefined {
   const wanted = wantedUser(request)
   if (wanted === undefined) return undefined
+  const asked = attributesAsked()
   let constrainedRefusal: StatusError | undefined
   for (const mode of constrainedModes(wanted, asked.user)) {
     const onRefusal = refusalOf(impersonateOn(mode, asked))

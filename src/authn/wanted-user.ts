@@ -39,7 +39,8 @@ const extraHeader = 'impersonate-extra-'
 
 /** undefined = nobody. @throws StatusError 500 for groups, uid or extra without a user, as upstream. */
 export function wantedUser(request: HeaderSource): WantedUser | undefined {
-  const names = Object.keys(request.headers).filter((name) => name.startsWith('impersonate-'))
+  const names: string[] = []
+  for (const name in request.headers) if (name.startsWith('impersonate-')) names.push(name)
   if (names.length === 0) return undefined
   const username = request.headers['impersonate-user'] ?? ''
   const uid = request.headers['impersonate-uid'] ?? ''

@@ -5,6 +5,7 @@
 import { quote } from '../kube/go-quote.ts'
 import type { Binding } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
+import type { AuthzDecision } from './authz.ts'
 
 interface IndexedSubject {
   readonly list: 'users' | 'groups'
@@ -39,8 +40,24 @@ export function indexedBinding(namespace: string, name: string, binding: Binding
   return { namespace, name, roleKind: binding.roleRef.kind, roleName: binding.roleRef.name, subjects }
 }
 
+/** What a binding allows. Most never hear why; the words are made for those who do, the audit log above all. */
+export class AllowedByBinding implements AuthzDecision {
+  readonly allowed = true
+  readonly #binding: IndexedBinding
+  readonly #user: UserInfo
+
+  constructor(binding: IndexedBinding, user: UserInfo) {
+    this.#binding = binding
+    this.#user = user
+  }
+
+  get reason(): string {
+    return allowedReason(this.#binding, this.#user)
+  }
+}
+
 /** Why a request was allowed, in upstream's words. */
-export function allowedReason(binding: IndexedBinding, user: UserInfo): string {
+function allowedReason(binding: IndexedBinding, user: UserInfo): string {
   const subject = binding.subjects.find((s) =>
     s.list === 'users' ? s.key === user.username : user.groups.includes(s.key),
   )

@@ -12,7 +12,7 @@ import { quote } from '../kube/go-quote.ts'
 import type { Binding, Role } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from './authz.ts'
-import { allowedReason, BindingIndex, type IndexedBinding, indexedBinding } from './binding-index.ts'
+import { AllowedByBinding, BindingIndex, type IndexedBinding, indexedBinding } from './binding-index.ts'
 import { DepartedNamespaces, type DepartedOptions } from './departed-namespaces.ts'
 import { isRead, namespaceOf, ruleTest } from './rbac-request.ts'
 import { CompiledRules } from './rbac-rules.ts'
@@ -137,7 +137,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       return false
     }
     const granted = this.#cluster.index.find(user, grants) ?? this.#namespaces.get(namespace)?.index.find(user, grants)
-    if (granted) return { allowed: true, reason: allowedReason(granted, user) }
+    if (granted) return new AllowedByBinding(granted, user)
     if (attributes.path === undefined && isRead(attributes.verb) && namespace !== '') {
       const own = attributes.resource === 'namespaces' && attributes.group === '' && attributes.name === namespace
       if (this.#departed.allows(namespace, user, own, accepts)) {

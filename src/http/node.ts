@@ -137,15 +137,17 @@ function tlsOptions(tls: TlsMaterial): { key: string; cert: string; ca: string; 
   return { key: tls.key, cert: tls.cert, ca: tls.clientCa, minVersion: 'TLSv1.2' }
 }
 
-const certificates = new WeakMap<TLSSocket, ApiRequest['clientCertificate']>()
+const certificates = new WeakMap<TLSSocket, NonNullable<ApiRequest['clientCertificate']> | 'none'>()
 
 /** The peer's certificate does not change during a connection: looked at once. */
 function clientCertificateOf(socket: TLSSocket): ApiRequest['clientCertificate'] {
-  if (certificates.has(socket)) return certificates.get(socket)
-  const der = socket.getPeerX509Certificate()?.raw
-  const found = der === undefined ? undefined : { der, rejected: !socket.authorized }
-  certificates.set(socket, found)
-  return found
+  let found = certificates.get(socket)
+  if (found === undefined) {
+    const der = socket.getPeerX509Certificate()?.raw
+    found = der === undefined ? 'none' : { der, rejected: !socket.authorized }
+    certificates.set(socket, found)
+  }
+  return found === 'none' ? undefined : found
 }
 
 /**

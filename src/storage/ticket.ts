@@ -9,12 +9,17 @@ import { StorageError } from './storage.ts'
 /** What a key must be, with tickets resolved. `never`: the transaction it follows has failed. */
 export type Settled = Revision | 'absent' | 'never'
 
+interface Left {
+  readonly key: string
+  readonly as: Settled
+}
+
 export class QueuedTicket implements Ticket {
   readonly id: number
   /** The storage object that issued it. */
   readonly issuer: object
-  /** undefined = not known yet. Per named key the state right after the transaction. */
-  #outcome: ReadonlyMap<string, Settled> | 'failed' | undefined
+  /** undefined = not known yet. Per named key the state right after the transaction; few, so looked for one by one. */
+  #outcome: readonly Left[] | 'failed' | undefined
   #transaction: Transaction | undefined
 
   constructor(id: number, issuer: object, transaction: Transaction) {
@@ -26,22 +31,22 @@ export class QueuedTicket implements Ticket {
   names(key: string): boolean {
     const { guards, writes } = this.#transaction ?? {}
     if (guards && writes) return writes.some((w) => w.key === key) || guards.some((g) => g.key === key)
-    return this.#outcome === 'failed' || this.#outcome?.has(key) === true
+    return this.#outcome === 'failed' || this.#outcome?.some((left) => left.key === key) === true
   }
 
   /** undefined while the outcome is unknown. */
   leftAs(key: string): Settled | undefined {
-    return this.#outcome === 'failed' ? 'never' : this.#outcome?.get(key)
+    return this.#outcome === 'failed' ? 'never' : this.#outcome?.findLast((left) => left.key === key)?.as
   }
 
   committed(firstRevision: Revision): void {
     const { guards = [], writes = [] } = this.#transaction ?? {}
-    const outcome = new Map<string, Settled>()
+    const outcome: Left[] = []
     // Resolved now, not when asked: a chain of followers must not keep all its ancestors alive.
-    for (const { key, expect } of guards) outcome.set(key, settle(key, expect) ?? 'never')
+    for (const { key, expect } of guards) outcome.push({ key, as: settle(key, expect) ?? 'never' })
     let revision = firstRevision
     for (const { key, value } of writes) {
-      outcome.set(key, value === undefined ? 'absent' : revision)
+      outcome.push({ key, as: value === undefined ? 'absent' : revision })
       revision++
     }
     this.#outcome = outcome

@@ -140,17 +140,21 @@ export class TypeCache {
     this.#lastChange = revision
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
-    for (const listener of this.#listeners) this.#tell(() => listener(next, old, revision))
-    for (const follower of this.#followers) this.#tell(() => follower(this.storageName, next, old))
-    this.watchers.offer(change)
-  }
-
-  #tell(call: () => void): void {
-    try {
-      call()
-    } catch (e) {
-      this.#onFault(e)
+    for (const listener of this.#listeners) {
+      try {
+        listener(next, old, revision)
+      } catch (e) {
+        this.#onFault(e)
+      }
     }
+    for (const follower of this.#followers) {
+      try {
+        follower(this.storageName, next, old)
+      } catch (e) {
+        this.#onFault(e)
+      }
+    }
+    this.watchers.offer(change)
   }
 
   #version(key: string, revision: Revision, bytes: Uint8Array, old: ObjectVersion | undefined): ObjectVersion {
