@@ -10,8 +10,11 @@ export interface Stream<T> extends AsyncIterable<T>, AsyncDisposable {}
 
 export class StreamOverflow extends Error {
   override readonly name = 'StreamOverflow'
-  constructor(limit: number) {
-    super(`the consumer fell ${limit} items behind`)
+  /** Items. */
+  readonly behind: number
+  constructor(behind: number) {
+    super(`the consumer fell ${behind} items behind`)
+    this.behind = behind
   }
 }
 

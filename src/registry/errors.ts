@@ -1,7 +1,15 @@
 /**
  * Storage faults as clients see them. The only place where a `StorageError` becomes a `StatusError`.
  */
-import { badRequest, expired, internalError, requestTooLarge, StatusError, timeout } from '../kube/status-error.ts'
+import {
+  badRequest,
+  expired,
+  internalError,
+  requestTooLarge,
+  StatusError,
+  timeout,
+  tooManyRequests,
+} from '../kube/status-error.ts'
 import { isStorageError, maxValueBytes, type Revision, StorageError } from '../storage/storage.ts'
 
 const retryAfterSeconds = 1
@@ -61,6 +69,16 @@ export const watchExpired = (asked: Revision, oldest: Revision): StatusError =>
 /** Of a store that this one was restored or copied from, or made up. */
 export const watchOfTheFuture = (asked: Revision, current: Revision): StatusError =>
   expired(`too large resource version: ${asked} (${current}), which this store has never given out`)
+
+/**
+ * A reader that is too slow. 429 is what client-go answers by going on from the resourceVersion it saw last, without
+ * a list; upstream ends such a watch without a word.
+ */
+export const watchTooSlow = (events: number): StatusError =>
+  tooManyRequests(
+    `the watch fell ${events} events behind and was cut off; go on from the resourceVersion that was seen last`,
+    retryAfterSeconds,
+  )
 
 export const tooLargeVersion = (asked: Revision, current: Revision): StatusError =>
   timeout(`Too large resource version: ${asked}, current: ${current}`, {

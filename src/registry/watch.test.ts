@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { configMap, configMaps, type Fixture, namespaces, startFixture } from '../../test/support/registry-fixture.ts'
 import type { Stream } from '../base/stream.ts'
+import { findStatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { RegistryEvent, Transform, WatchQuery } from './registry.ts'
 
@@ -185,7 +186,17 @@ test('a watcher that does not read is cut off, and nobody waits for it', async (
   const events = await open(f)
   const other = await open(f)
   for (let i = 0; i < 11; i++) await create(f, `c${i}`)
-  await expect(events.next()).rejects.toThrow('fell 11 items behind')
+  const refused = findStatusError(await events.next().catch((e: unknown) => e))
+  expect(refused?.toStatus()).toEqual({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'the watch fell 11 events behind and was cut off; go on from the resourceVersion that was seen last',
+    reason: 'TooManyRequests',
+    details: { retryAfterSeconds: 1 },
+    code: 429,
+  })
   await expect(other.next()).rejects.toThrow('behind')
   expect(f.cache.type('configmaps').watchers.size).toBe(0)
 })

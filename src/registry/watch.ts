@@ -1,12 +1,12 @@
 /** From a watch request to the stream that answers it. */
-import { Channel, type Stream } from '../base/stream.ts'
+import { Channel, type Stream, StreamOverflow } from '../base/stream.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { isStorageError, type Revision } from '../storage/storage.ts'
 import { type Watch, type WatchRequest, watchAfter, watchState } from '../watch/open-watch.ts'
 import { watchViewAfter, watchViewState } from '../watch/view-watch.ts'
 import { defaultSessionLimits } from '../watch/watch-session.ts'
 import { ConvertedWatch } from './converted-watch.ts'
-import { fromStorage, watchExpired, watchOfTheFuture } from './errors.ts'
+import { fromStorage, watchExpired, watchOfTheFuture, watchTooSlow } from './errors.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
@@ -132,6 +132,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
   }
 
   #worded(error: unknown): unknown {
+    if (error instanceof StreamOverflow) return watchTooSlow(error.behind)
     if (!isStorageError(error, 'compacted')) return fromStorage(error)
     return watchExpired(this.#after, this.#parts.cache.revision)
   }
