@@ -40,7 +40,7 @@ describe.skipIf(etcdVersion === undefined)(`leadership${etcdVersion ? '' : ` (sk
     expect(gone.at(-1)?.type).toBe('DELETED')
   }
 
-  it('is held by one, is given back when it stops, and taken by another in less than 2 s', async () => {
+  it('is held by one, is given back when it stops, and taken by another long before it would run out', async () => {
     while (planes.length > 1) {
       await deleteNamespace(new Wire(planes[0] as TestControlPlane), `led-${planes.length}`)
       const [leader, ...others] = await leaders()
@@ -48,7 +48,8 @@ describe.skipIf(etcdVersion === undefined)(`leadership${etcdVersion ? '' : ` (sk
       const remaining = planes.filter((plane) => plane !== leader)
       planes = remaining
       const wire = new Wire(remaining[0] as TestControlPlane)
-      const before = (await wire.must('GET', lease)).spec?.['holderIdentity']
+      const { spec } = await wire.must('GET', lease)
+      const before = spec?.['holderIdentity']
       const began = performance.now()
       const stopping = leader?.[Symbol.asyncDispose]()
       const taken = await wire.events(
@@ -60,7 +61,8 @@ describe.skipIf(etcdVersion === undefined)(`leadership${etcdVersion ? '' : ` (sk
       )
       const tookMs = performance.now() - began
       console.log(`leadership handed over in ${Math.round(tookMs)} ms`)
-      expect(tookMs).toBeLessThan(2000)
+      // Given back, not run out.
+      expect(tookMs).toBeLessThan(Number(spec?.['leaseDurationSeconds']) * 1000)
       expect(taken.length).toBeGreaterThan(0)
       await stopping
     }

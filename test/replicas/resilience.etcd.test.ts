@@ -86,12 +86,15 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     )
   }
 
-  /** The one whose controllers run, once there is one. */
+  /**
+   * The one whose controllers run, once there is one. Replicas are not asked at the same moment, and one that was stopped
+   * needs a moment to learn that its lease is over: two may say so for a while, not for good.
+   */
   async function leader(): Promise<number> {
-    for (;;) {
+    for (const began = performance.now(); ; ) {
       const [at, second] = await cluster.controllersAt()
-      if (second !== undefined) throw new Error('two replicas lead')
-      if (at !== undefined) return at
+      if (at !== undefined && second === undefined) return at
+      if (second !== undefined && performance.now() - began > 30_000) throw new Error('two replicas lead')
       await pause(50)
     }
   }
@@ -151,7 +154,8 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     await befall(killMajority)
     const handedOverMs = await handedOver
     console.log(`the controllers did their work elsewhere ${Math.round(handedOverMs)} ms after their leader was killed`)
-    expect(handedOverMs).toBeLessThan(15_000)
+    // A guard: etcd itself was without a majority meanwhile.
+    expect(handedOverMs).toBeLessThan(60_000)
     await befall({
       name: `start of replica ${at}`,
       run: async ({ replicas }) => {

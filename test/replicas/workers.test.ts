@@ -26,12 +26,14 @@ describe('two workers', () => {
 
   it('both serve, and one of them runs the controllers', async () => {
     const kubeconfig = await server.adminKubeconfig()
+    const leads = (page: string): string | undefined => /\nborough_controllers_leading (\d)/.exec(page)?.[1]
     const pages: string[] = []
+    // The server is ready before one of them has the lease.
+    while (leads(await pageOf(kubeconfig, server, '/metrics')) !== '1') await pause(20)
     for (let i = 0; i < 6; i++) pages.push(await pageOf(kubeconfig, server, '/metrics'))
     const starts = pages.map((page) => /\nprocess_start_time_seconds (\S+)/.exec(page)?.[1])
-    const leads = pages.map((page) => /\nborough_controllers_leading (\d)/.exec(page)?.[1])
-    expect(new Set(starts.map((start, i) => `${start} ${leads[i]}`)).size).toBe(2)
-    expect(new Set(leads)).toEqual(new Set(['0', '1']))
+    expect(new Set(starts.map((start, i) => `${start} ${leads(pages[i] ?? '')}`)).size).toBe(2)
+    expect(new Set(pages.map(leads))).toEqual(new Set(['0', '1']))
     const lease = await clientOf(kubeconfig, server).get(leases, {
       namespace: 'kube-system',
       name: 'borough-controllers',
