@@ -59,6 +59,8 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     keepAliveTimeout: idleTimeoutMs,
     headersTimeout: headersTimeoutMs,
     requestTimeout: 0,
+    // Most requests have no body: nothing is set up to read one.
+    optimizeEmptyRequests: true,
   } as http2.SecureServerOptions)
 
   const sockets = new Set<TLSSocket>()
