@@ -246,6 +246,27 @@ describe('on a cluster without templates', () => {
     })
   })
 
+  test('nobody knows who created an older namespace: what names the creator is skipped, the rest is given', async () => {
+    await plane.client.create(templateResource, {
+      apiVersion: 'policy.borough.dev/v1alpha1',
+      kind: 'NamespaceTemplate',
+      metadata: { name: 'older' },
+      spec: {
+        namespaces: { nameSelector: { include: ['default'] } },
+        templates: [configMap('plain'), configMap('theirs', { who: '$(CREATOR)' })],
+      },
+    })
+    await waitFor(plane.client, configMapResource, { namespace: 'default', name: 'plain' }, isThere)
+    const told = await waitFor(plane.client, templateResource, { name: 'older' }, (t) =>
+      JSON.stringify(t ?? {}).includes('CreatorUnknown'),
+    )
+    expect(told?.['status']).toMatchObject({
+      failures: [{ namespace: 'default', object: 'ConfigMap/theirs', reason: 'CreatorUnknown' }],
+    })
+    const { items } = await plane.client.list(configMapResource, { namespace: 'default' })
+    expect(items.map((c) => c.metadata.name)).not.toContain('theirs')
+  })
+
   test('one of two leads; when it stops, the other does, and the work goes on', async () => {
     const leader = (object: KubeObject | undefined): boolean => isThere(object)
     await waitFor(plane.client, leases, { namespace: 'borough-system', name: 'borough-population' }, leader)
