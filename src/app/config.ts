@@ -25,7 +25,18 @@ export interface EtcdChoice {
   readonly prefix: string
   /** Absent = no TLS. */
   readonly tls?: EtcdTlsFiles
+  /** Absent = nobody, or whom the client certificate names. */
+  readonly user?: EtcdLogin
 }
+
+/** The password itself is nowhere in a configuration: it is read when it is needed. */
+export interface EtcdLogin {
+  readonly name: string
+  /** Absent: the environment variable `etcdPasswordVariable` holds it. */
+  readonly passwordFile?: string
+}
+
+export const etcdPasswordVariable = 'BOROUGH_ETCD_PASSWORD'
 
 /** Paths of PEM files. */
 export interface EtcdTlsFiles {

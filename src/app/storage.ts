@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
 import type { FileSnapshot } from '../storage/sqlite/snapshot.ts'
-import type { Revision, Storage } from '../storage/storage.ts'
-import type { Config, EtcdTlsFiles } from './config.ts'
+import { type Revision, type Storage, StorageError } from '../storage/storage.ts'
+import { type Config, type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable } from './config.ts'
 
 export const storeFolder = 'store'
 
@@ -29,15 +29,34 @@ export async function openStorage({ storage, dataDir, clock, log }: StoragePlace
     }
     case 'etcd': {
       const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
-      const { tls, prefix } = storage
+      const { tls, prefix, user } = storage
       return EtcdStorage.open({
         endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
         prefix,
         ...(tls ? { tls: await readTls(tls) } : {}),
+        ...(user ? { user: { name: user.name, password: () => readPassword(user) } } : {}),
         clock,
         onFault: (error) => log.warn({ error }, 'trouble with etcd; it is tried again'),
       })
     }
+  }
+}
+
+async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> {
+  if (passwordFile === undefined) {
+    const password = process.env[etcdPasswordVariable]
+    if (password !== undefined) return password
+    throw new StorageError(
+      'invalid',
+      `etcd's user ${name} needs a password: --etcd-password-file, or ${etcdPasswordVariable}`,
+    )
+  }
+  try {
+    return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '')
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const text = `can't read ${passwordFile} (${reason}): it should hold the password of etcd's user ${name}`
+    throw new StorageError('invalid', text, { cause })
   }
 }
 

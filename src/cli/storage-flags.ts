@@ -1,18 +1,23 @@
 /** Which store a command works on: the text of `--storage`, and how to get into an etcd. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { EtcdTlsFiles, StorageChoice } from '../app/config.ts'
+import { type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from '../app/config.ts'
 
 /** What the text says; how to get into an etcd is said by `EtcdFlags`. */
-export type NamedStorage =
-  | { readonly engine: 'memory' | 'sqlite' }
-  | { readonly engine: 'etcd'; readonly endpoints: readonly string[] }
+export type NamedStorage = { readonly engine: 'memory' | 'sqlite' } | ({ readonly engine: 'etcd' } & NamedEtcd)
+
+export interface NamedEtcd {
+  readonly endpoints: readonly string[]
+  /** Who we are to etcd. */
+  readonly user?: string
+}
 
 export interface EtcdFlags {
   readonly etcdPrefix: string
   readonly etcdCafile?: string
   readonly etcdCertfile?: string
   readonly etcdKeyfile?: string
+  readonly etcdPasswordFile?: string
 }
 
 /** `prefix`: false where the place names it itself. */
@@ -28,6 +33,7 @@ export function addEtcdOptions(command: Command, { prefix }: { readonly prefix: 
     .option('--etcd-cafile <pem>', "speak TLS to etcd; the authority of its members' certificates")
     .option('--etcd-certfile <pem>', 'the client certificate for etcd')
     .option('--etcd-keyfile <pem>', 'its key')
+    .option('--etcd-password-file <file>', `the password of etcd://user@…; else ${etcdPasswordVariable} holds it`)
 }
 
 /** @throws CommanderError for flags that make no sense together */
@@ -36,9 +42,26 @@ export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Co
     command.error('--etcd-certfile and --etcd-keyfile go together')
   }
   if (named.engine !== 'etcd') return named
-  const { endpoints } = named
+  const { endpoints, user } = named
+  const { etcdPrefix: prefix, etcdPasswordFile } = flags
+  if (user === undefined && etcdPasswordFile !== undefined) {
+    command.error('--etcd-password-file is of a user: etcd://user@host:port')
+  }
   const tls = tlsOf(flags)
-  return { engine: 'etcd', endpoints, prefix: flags.etcdPrefix, ...(tls ? { tls } : {}) }
+  return {
+    engine: 'etcd',
+    endpoints,
+    prefix,
+    ...(tls ? { tls } : {}),
+    ...(user === undefined
+      ? {}
+      : {
+          user: {
+            name: user,
+            ...(etcdPasswordFile === undefined ? {} : { passwordFile: resolve(etcdPasswordFile) }),
+          },
+        }),
+  }
 }
 
 function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags): EtcdTlsFiles | undefined {
@@ -50,17 +73,24 @@ function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags): EtcdTlsFil
   }
 }
 
-export function parseEtcd(text: string): readonly string[] | undefined {
-  if (!text.startsWith('etcd://')) return undefined
-  const endpoints = text.split(',').map((part) => part.replace(/^etcd:\/\//, ''))
-  return endpoints.every((e) => /^[^\s:/]+:\d+$/.test(e) || /^\[[^\]]+\]:\d+$/.test(e)) ? endpoints : undefined
+/** `etcd://[user@]host:port[,host:port…]`. @throws Error for a password: others can read command lines, and the message must not repeat it */
+export function parseEtcd(text: string): NamedEtcd | undefined {
+  const [, user, hosts = ''] = /^etcd:\/\/(?:([^@/]*)@)?([^@]*)$/.exec(text) ?? []
+  if (user?.includes(':')) {
+    throw new Error(
+      `a password does not belong on the command line, where others can read it: --etcd-password-file, or ${etcdPasswordVariable}`,
+    )
+  }
+  const endpoints = hosts.split(',').map((part) => part.replace(/^etcd:\/\//, ''))
+  if (user === '' || !endpoints.every((e) => /^[^\s:/]+:\d+$/.test(e) || /^\[[^\]]+\]:\d+$/.test(e))) return undefined
+  return { endpoints, ...(user === undefined ? {} : { user: decodeURIComponent(user) }) }
 }
 
 export function parseStorage(text: string): NamedStorage {
   if (text === 'sqlite' || text === 'memory') return { engine: text }
-  const endpoints = parseEtcd(text)
-  if (endpoints) return { engine: 'etcd', endpoints }
-  throw new InvalidArgumentError('It must be sqlite, memory, or etcd://host:port[,host:port…].')
+  const etcd = parseEtcd(text)
+  if (etcd) return { engine: 'etcd', ...etcd }
+  throw new InvalidArgumentError('It must be sqlite, memory, or etcd://[user@]host:port[,host:port…].')
 }
 
 function parsePrefix(text: string): string {

@@ -6,6 +6,7 @@ import type { PlaceOptions, StorePlace } from '../app/store-places.ts'
 import {
   addEtcdOptions,
   type EtcdFlags,
+  type NamedEtcd,
   type NamedStorage,
   parseEtcd,
   parseStorage,
@@ -13,7 +14,7 @@ import {
 } from './storage-flags.ts'
 
 /** `sqlite:DIR` or `etcd://host:port[,…][/prefix]`. */
-type NamedPlace = { readonly dataDir: string } | { readonly endpoints: readonly string[]; readonly prefix: string }
+type NamedPlace = { readonly dataDir: string } | (NamedEtcd & { readonly prefix: string })
 
 interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'> {
   readonly from: NamedPlace
@@ -175,8 +176,8 @@ function storeOf(flags: BackupFlags, command: Command): StorePlace {
 
 function placeOf(named: NamedPlace, flags: Omit<EtcdFlags, 'etcdPrefix'>, command: Command): StorePlace {
   if ('dataDir' in named) return named
-  const { endpoints, prefix } = named
-  const choice = storageChoice({ engine: 'etcd', endpoints }, { ...flags, etcdPrefix: prefix }, command)
+  const { prefix, ...etcd } = named
+  const choice = storageChoice({ engine: 'etcd', ...etcd }, { ...flags, etcdPrefix: prefix }, command)
   if (choice.engine !== 'etcd') throw new Error('unreachable: an etcd was named')
   return { etcd: choice }
 }
@@ -185,7 +186,7 @@ function parsePlace(text: string): NamedPlace {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
     return { dataDir: resolve(text.slice('sqlite:'.length)) }
   const [, hosts = '', prefix = ''] = /^(etcd:\/\/[^/]+(?:,(?:etcd:\/\/)?[^/,]+)*)((?:\/[^/\s]+)*)$/.exec(text) ?? []
-  const endpoints = parseEtcd(hosts)
-  if (endpoints) return { endpoints, prefix }
+  const etcd = parseEtcd(hosts)
+  if (etcd) return { ...etcd, prefix }
   throw new InvalidArgumentError('It must be sqlite:DATA-DIR or etcd://host:port[,host:port…][/prefix].')
 }

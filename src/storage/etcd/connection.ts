@@ -14,8 +14,9 @@ import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js'
 import type { Clock } from '../../base/clock.ts'
 import { isStorageError, StorageError } from '../storage.ts'
 import { isLate, isTransient, toStorageError } from './errors.ts'
+import { type EtcdUser, Login } from './login.ts'
 import type { Answer, MemberStatus, Method, WatchCreateRequest, WatchResponse } from './messages.ts'
-import { statusMethod, watchMethod } from './messages.ts'
+import { authenticateMethod, statusMethod, watchMethod } from './messages.ts'
 import { SlowRequests } from './slow-requests.ts'
 
 export interface EtcdTls {
@@ -32,6 +33,8 @@ export interface EtcdConnectionOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
+  /** Absent: nobody, or whom the client certificate names. */
+  readonly user?: EtcdUser
   readonly clock: Clock
   /** For a request, with all its attempts. */
   readonly requestTimeoutMs: number
@@ -59,6 +62,7 @@ export class EtcdConnection {
   readonly #clock: Clock
   readonly #requestTimeoutMs: number
   readonly #connectTimeoutMs: number
+  readonly #login: Login | undefined
   /** Index of the member to ask first. */
   #preferred = 0
   #closed = false
@@ -67,6 +71,7 @@ export class EtcdConnection {
   constructor(options: EtcdConnectionOptions) {
     if (options.endpoints.length === 0) throw new StorageError('invalid', 'etcd needs at least one endpoint')
     this.#clock = options.clock
+    this.#login = options.user && new Login(options.user)
     this.#members = options.endpoints.map((endpoint) => this.#newMember(endpoint, options.tls ?? {}))
     this.#requestTimeoutMs = options.requestTimeoutMs
     this.#connectTimeoutMs = options.connectTimeoutMs
@@ -81,6 +86,7 @@ export class EtcdConnection {
     options: CallOptions,
   ): Promise<Response> {
     const deadlineMs = this.#clock.now() + this.#requestTimeoutMs
+    let loggedInAnew = false
     for (let attempt = 1; ; attempt++) {
       options.signal?.throwIfAborted()
       const member = await this.#choose(deadlineMs, options.signal)
@@ -88,9 +94,14 @@ export class EtcdConnection {
       const patienceMs = isLast ? Number.POSITIVE_INFINITY : this.#requestTimeoutMs * patiencePart
       try {
         const untilMs = Math.min(deadlineMs, this.#clock.now() + patienceMs)
-        return await unary(member.client, method, request, untilMs, options.signal, member.slow)
+        const metadata = this.#login ? await this.#metadata(member, this.#login, untilMs) : new Metadata()
+        return await unary(member.client, method, request, untilMs, options.signal, { metadata, slow: member.slow })
       } catch (error) {
         options.signal?.throwIfAborted()
+        if (!loggedInAnew && this.#login?.refused(error)) {
+          loggedInAnew = true
+          continue
+        }
         const another = isTransient(error) || isStorageError(error, 'unavailable')
         if (another) this.#leave(member)
         const mayRepeat = options.repeatable && another && attempt <= this.#members.length
@@ -107,7 +118,8 @@ export class EtcdConnection {
    */
   async *watch(request: WatchCreateRequest, signal: AbortSignal): AsyncGenerator<WatchResponse> {
     const member = await this.#choose(this.#clock.now() + this.#requestTimeoutMs, signal)
-    const metadata = new Metadata()
+    const loginUntilMs = this.#clock.now() + this.#requestTimeoutMs
+    const metadata = this.#login ? await this.#metadata(member, this.#login, loginUntilMs) : new Metadata()
     // A member cut off from its cluster ends the stream instead of staying silent for ever.
     metadata.set('hasleader', 'true')
     const call = member.client.makeBidiStreamRequest(
@@ -123,7 +135,11 @@ export class EtcdConnection {
     try {
       if (signal.aborted) return
       call.write(request)
-      for await (const response of call as AsyncIterable<WatchResponse>) yield response
+      for await (const response of call as AsyncIterable<WatchResponse>) {
+        // It does not say whether the token is at fault; another one is had for the asking.
+        if (response.canceled && response.compactRevision === 0) this.#login?.forget()
+        yield response
+      }
       throw new StorageError('unavailable', `etcd at ${member.endpoint} ended the watch`)
     } catch (error) {
       if (signal.aborted) {
@@ -144,6 +160,17 @@ export class EtcdConnection {
       member.slow.close()
       member.client.close()
     }
+  }
+
+  /** @throws what the login met with */
+  async #metadata(member: Member, login: Login, deadlineMs: number): Promise<Metadata> {
+    const metadata = new Metadata()
+    const token = await login.token(async (name, password) => {
+      const answer = await unary(member.client, authenticateMethod, { name, password }, deadlineMs, undefined)
+      return answer.token
+    })
+    if (token !== undefined) metadata.set('token', token)
+    return metadata
   }
 
   #newMember(endpoint: string, tls: EtcdTls): Member {
@@ -249,14 +276,19 @@ function asBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : null
 }
 
-/** `slow` watches over it, and may give it up. */
+interface UnaryExtras {
+  readonly metadata?: Metadata
+  /** Watches over it, and may give it up. */
+  readonly slow?: SlowRequests
+}
+
 function unary<Request, Response extends Answer>(
   client: Client,
   method: Method<Request, Response>,
   request: Request,
   deadlineMs: number,
   signal: AbortSignal | undefined,
-  slow?: SlowRequests,
+  { metadata = new Metadata(), slow }: UnaryExtras = {},
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => call.cancel()
@@ -269,7 +301,7 @@ function unary<Request, Response extends Answer>(
       method.serialize,
       method.deserialize,
       request,
-      new Metadata(),
+      metadata,
       { deadline: deadlineMs },
       (error, response) => {
         signal?.removeEventListener('abort', cancel)

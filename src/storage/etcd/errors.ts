@@ -58,3 +58,15 @@ export function isTransient(error: unknown): boolean {
 export function isLate(error: unknown): boolean {
   return isGrpcError(error) && error.code === status.DEADLINE_EXCEEDED
 }
+
+/** Refused before anything was done, because of the token: it has ended, or users and roles were changed since. */
+export function isTokenRefused(error: unknown): boolean {
+  return isGrpcError(error) && tokenTexts.some((text) => error.details.includes(text))
+}
+
+const tokenTexts = ['invalid auth token', 'revision of auth store is old', 'user name is empty']
+
+/** The answer to a login where etcd has no users. */
+export function saysAuthIsOff(error: unknown): boolean {
+  return isGrpcError(error) && error.details.includes('authentication is not enabled')
+}

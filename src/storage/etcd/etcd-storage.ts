@@ -29,6 +29,7 @@ import type { EtcdTls } from './connection.ts'
 import { EtcdConnection } from './connection.ts'
 import type { RawRange } from './key-space.ts'
 import { KeySpace } from './key-space.ts'
+import type { EtcdUser } from './login.ts'
 import type { RangeRequest, RangeResponse } from './messages.ts'
 import { compactMethod, rangeMethod, txnMethod } from './messages.ts'
 import { plainPut } from './prepared-transaction.ts'
@@ -38,6 +39,8 @@ export interface EtcdStorageOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
+  /** Absent: nobody, or whom the client certificate names. */
+  readonly user?: EtcdUser
   /** In front of every key: empty, or `/like/this`. Default empty. */
   readonly prefix?: string
   readonly clock?: Clock
@@ -85,6 +88,7 @@ export class EtcdStorage implements Storage {
     const connection = new EtcdConnection({
       endpoints: options.endpoints,
       ...(options.tls ? { tls: options.tls } : {}),
+      ...(options.user ? { user: options.user } : {}),
       clock,
       requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,

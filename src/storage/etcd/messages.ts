@@ -131,6 +131,31 @@ export const compactMethod: Method<number, Answer> = {
   },
 }
 
+export interface Credentials {
+  readonly name: string
+  readonly password: string
+}
+
+export const authenticateMethod: Method<Credentials, Answer & { readonly token: string }> = {
+  path: '/etcdserverpb.Auth/Authenticate',
+  serialize: ({ name, password }) =>
+    encode((w) => {
+      w.bytes(1, Buffer.from(name))
+      w.bytes(2, Buffer.from(password))
+    }),
+  deserialize(bytes) {
+    const reader = new ProtoReader(bytes)
+    let term = 0
+    let token = ''
+    while (reader.next()) {
+      if (reader.field === 1) ({ term } = readHeader(reader.message()))
+      else if (reader.field === 2) token = reader.text()
+      else reader.skip()
+    }
+    return { term, token }
+  },
+}
+
 export interface MemberStatus extends Answer {
   readonly version: string
   readonly hasLeader: boolean
