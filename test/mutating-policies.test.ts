@@ -408,6 +408,8 @@ describe('a second round', () => {
           rules: [ruleOf('configmaps')],
           sideEffects: 'None',
           admissionReviewVersions: ['v1'],
+          // As long as there is: the machine may be busy.
+          timeoutSeconds: 30,
         },
       ],
     })
