@@ -65,7 +65,7 @@ function configured(
       `error applying patch: failed to convert patch object to typed object: no corresponding type for ${group}/${version}, Kind=${kind}`,
     )
   }
-  const config = { metadata: {}, ...configuration, ...typeMetaOf(seenAs.kind) } as KubeObject
+  const config = { ...configuration, ...typeMetaOf(seenAs.kind) } as unknown as KubeObject
   const result = overlaid(schema, object, config)
   if (result.problem !== undefined) throw new MutationFault(`error applying patch: ${result.problem}`)
   if (result.object === object) return object
