@@ -14,7 +14,7 @@ const review = '{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/
 let world: BesiegedServer
 beforeAll(async () => {
   world = await startBesieged()
-}, 60_000)
+}, 120_000)
 afterAll(() => world[Symbol.asyncDispose]())
 
 test('the guard is awake: dora reads what is hers and not what is theirs', async () => {

@@ -47,7 +47,7 @@ function callsOf(trace: string): Call[] {
 }
 
 describe.skipIf(missing !== undefined)('durability', () => {
-  it('every acknowledgement comes after the log was written and flushed', { timeout: 60_000 }, async () => {
+  it('every acknowledgement comes after the log was written and flushed', { timeout: 120_000 }, async () => {
     const directory = await place()
     const trace = join(directory, 'trace')
     const filter = 'trace=write,pwrite64,fsync,fdatasync'
@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)('durability', () => {
   ]
   it.each(faults)(
     '$name acknowledges nothing, and reads go on',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async ({ inject, code, goesOn }) => {
       const directory = await place()
       const store = join(directory, 'store')

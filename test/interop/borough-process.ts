@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/free-port.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const startTimeoutMs = 40_000
+const startTimeoutMs = 100_000
 
 export interface CliResult {
   readonly code: number | null

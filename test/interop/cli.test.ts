@@ -32,13 +32,13 @@ beforeAll(async () => {
   const address = taken.address()
   takenPort = typeof address === 'object' && address !== null ? address.port : 0
   await writeFile(join(folder, 'file'), '')
-}, 90_000)
+}, 120_000)
 
 afterAll(async () => {
   await new Promise((resolve) => taken.close(resolve))
   await busy[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })
-}, 60_000)
+}, 120_000)
 
 interface Row {
   readonly name: string
@@ -222,14 +222,14 @@ test.each(rows.filter(({ notAsRoot }) => !(notAsRoot && root)))(
     expect(await contentsOf(dir, opened)).toEqual(before)
     await chmod(dir, 0o700)
   },
-  60_000,
+  120_000,
 )
 
 test('help is no mistake', async () => {
   const { code, stdout, stderr } = await borough(['up', '--help'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('--data-dir')
-}, 60_000)
+}, 120_000)
 
 /** Names and hashes of all that somebody would miss. */
 async function contentsOf(dir: string, keysOnly: boolean): Promise<Record<string, string>> {

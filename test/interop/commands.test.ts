@@ -456,7 +456,7 @@ describeEachKubectl((kubectl) => {
     session = await KubectlSession.open(kubectl, plane.kubeconfig)
     const created = await session.run(['create', 'namespace', namespace])
     expect(created.code, created.transcript).toBe(0)
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     await session[Symbol.asyncDispose]()
@@ -475,7 +475,7 @@ describeEachKubectl((kubectl) => {
       for (const text of absent) expect(ran.stdout, ran.transcript).not.toContain(text)
       expect(ran.stderr, ran.transcript).toMatch(stderr)
     },
-    60_000,
+    120_000,
   )
 
   test('get -w prints what happens while it watches', async () => {
@@ -486,7 +486,7 @@ describeEachKubectl((kubectl) => {
     await run(['create', 'cm', 'later'])
     await watching.seen('configmap/later')
     await watching.stop()
-  }, 60_000)
+  }, 120_000)
 
   test('get -w prints the table row of a change', async () => {
     await run(['create', 'cm', 'row'])
@@ -495,7 +495,7 @@ describeEachKubectl((kubectl) => {
     await run(['patch', 'cm', 'row', '-p', '{"data":{"a":"1","b":"2"}}'])
     await watching.seen('row    2')
     await watching.stop()
-  }, 60_000)
+  }, 120_000)
 
   test('wait --for=delete returns when the object is gone', async () => {
     await run(['create', 'cm', 'doomed'])
@@ -506,7 +506,7 @@ describeEachKubectl((kubectl) => {
     // Gone before it looked: 1.20 says not found with code 1, newer ones say nothing.
     if (/NotFound|no matching resources found/.test(waited.stderr)) return
     expect(waited.code, waited.transcript).toBe(0)
-  }, 60_000)
+  }, 120_000)
 
   test('wait --for=condition returns when a controller sets the condition', async () => {
     await run(['create', 'deployment', 'slow', '--image=nginx'])
@@ -522,7 +522,7 @@ describeEachKubectl((kubectl) => {
     const waited = await waiting
     expect(waited.code, waited.transcript).toBe(0)
     expect(waited.stdout).toContain('deployment.apps/slow condition met')
-  }, 60_000)
+  }, 120_000)
 
   test('get --chunk-size pages through all namespaces and repeats nothing', async () => {
     await Promise.all(
@@ -542,7 +542,7 @@ describeEachKubectl((kubectl) => {
     const table = await session.run(['get', 'cm', '-A', '--chunk-size=5'])
     expect(table.stdout).toMatch(/^NAMESPACE +NAME +DATA +AGE$/m)
     expect(table.stdout.match(/page-/g)).toHaveLength(23)
-  }, 60_000)
+  }, 120_000)
 
   test('describe shows a namespace with its quotas and limits', async () => {
     const ran = await session.run(['describe', 'namespace', namespace])
@@ -551,7 +551,7 @@ describeEachKubectl((kubectl) => {
     expect(ran.stdout).toMatch(/^Status: +Active$/m)
     expect(ran.stdout).toMatch(/Resource Quotas?/)
     expect(ran.stdout).toMatch(/Container +cpu .*500m/)
-  }, 60_000)
+  }, 120_000)
 
   test('edit changes what the editor changes', async () => {
     await run(['create', 'cm', 'edited', '--from-literal=a=before'])
@@ -560,5 +560,5 @@ describeEachKubectl((kubectl) => {
     expect(ran.code, ran.transcript).toBe(0)
     const read = await run(['get', 'cm', 'edited', '-o', 'jsonpath={.data.a}'])
     expect(read.stdout).toBe('after')
-  }, 60_000)
+  }, 120_000)
 })

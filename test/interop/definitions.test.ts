@@ -116,7 +116,7 @@ describeEachKubectl((kubectl) => {
   beforeAll(async () => {
     plane = await startControlPlane({ port: 0 })
     session = await KubectlSession.open(kubectl, plane.kubeconfig)
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     await session[Symbol.asyncDispose]()
@@ -132,6 +132,6 @@ describeEachKubectl((kubectl) => {
       for (const text of stdout) expect(ran.stdout, ran.transcript).toMatch(text)
       expect(ran.stderr, ran.transcript).toMatch(stderr)
     },
-    60_000,
+    120_000,
   )
 })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'borough-identity-'))
   log = join(folder, 'audit.log')
   server = await BoroughProcess.start(['--audit-log', log])
-}, 60_000)
+}, 120_000)
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
@@ -59,13 +59,13 @@ test('a created token is good for its account, and the audit log says who asked 
     .toMatch(/"verb":"create","user":\{"username":"kubernetes-admin".*"subresource":"token"/)
   expect(await readFile(log, 'utf8')).not.toContain(token)
   expect((await stat(log)).mode & 0o777).toBe(0o600)
-}, 60_000)
+}, 120_000)
 
 test('a token for others is not good here', async () => {
   const { code, stdout } = await create('--serviceaccount', 'default/default', '--audience', 'vault')
   expect(code).toBe(0)
   expect(await whoami(stdout.trim())).toMatchObject({ status: 401 })
-}, 60_000)
+}, 120_000)
 
 test.each([
   { name: 'no such account', args: ['--serviceaccount', 'default/none'], want: /serviceaccounts "none" not found/ },
@@ -85,7 +85,7 @@ test.each([
     expect(stderr).toMatch(want)
     expect(stderr).not.toMatch(/\n\s+at /)
   },
-  60_000,
+  120_000,
 )
 
 test('an audit policy without a log, and one that is wrong, end the start', async () => {
@@ -99,7 +99,7 @@ test('an audit policy without a log, and one that is wrong, end the start', asyn
     code: 1,
     stderr: expect.stringMatching(/^borough: can't read the audit policy/) as string,
   })
-}, 60_000)
+}, 120_000)
 
 test('after borough rotate-key a running server knows the new key; it signs, and tokens of before are still good', async () => {
   const tokenOf = async (): Promise<string> => (await create('--serviceaccount', 'default/default')).stdout.trim()
@@ -122,7 +122,7 @@ test('after borough rotate-key a running server knows the new key; it signs, and
   expect(kidOf(after)).toBe(added)
   const account = { status: 201, username: 'system:serviceaccount:default:default' }
   expect([await whoami(before), await whoami(after)]).toEqual([account, account])
-}, 60_000)
+}, 120_000)
 
 test('there is no key to rotate where there never was a server', async () => {
   const { code, stderr } = await borough(['rotate-key', '--data-dir', join(folder, 'never')])

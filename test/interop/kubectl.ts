@@ -61,7 +61,7 @@ export interface RunOptions {
 }
 
 /** Patient: the machine may be busy. What must be fast is measured elsewhere. */
-const defaultTimeoutMs = 40_000
+const defaultTimeoutMs = 100_000
 
 export class KubectlSession implements AsyncDisposable {
   readonly kubectl: Kubectl

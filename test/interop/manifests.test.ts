@@ -20,7 +20,7 @@ const manifest = (name: string): string =>
   })
 
 test('a manifest that went while the server was down takes its pod along; a URL that is down keeps its own', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const root = await mkdtemp(join(tmpdir(), 'borough-manifests-'))
   const folder = join(root, 'manifests')

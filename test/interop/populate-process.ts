@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const startTimeoutMs = 40_000
+const startTimeoutMs = 100_000
 
 export class PopulateProcess implements AsyncDisposable {
   readonly url: string

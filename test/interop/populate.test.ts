@@ -37,14 +37,14 @@ describeEachKubectl((kubectl) => {
   beforeAll(async () => {
     server = await BoroughProcess.start(plain)
     admin = await KubectlSession.open(kubectl, await server.adminKubeconfig())
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     await populate?.[Symbol.asyncDispose]()
     await dev1?.[Symbol.asyncDispose]()
     await admin?.[Symbol.asyncDispose]()
     await server?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   const succeeds = async (running: Promise<Ran>): Promise<string> => {
     const ran = await running
@@ -77,7 +77,7 @@ describeEachKubectl((kubectl) => {
     )
     expect(said).toContain('deployment.apps/borough-population created')
     await becomes('crd namespacetemplates.policy.borough.dev', 'condition=Established')
-  }, 60_000)
+  }, 120_000)
 
   test('it runs as the account of deploy/, with those rights and no others', async () => {
     const made = await borough(['token', 'create', '--serviceaccount', account, '--data-dir', server.dataDir])
@@ -97,7 +97,7 @@ describeEachKubectl((kubectl) => {
     expect(await succeeds(admin.run(webhooks))).toMatch(
       /^mutating[\w.]+\/borough-population\nvalidating[\w.]+\/borough-population\n$/,
     )
-  }, 60_000)
+  }, 120_000)
 
   test('the example is applied, and applied again', async () => {
     expect(await succeeds(admin.run(['apply', '-f', example]))).toContain(
@@ -109,7 +109,7 @@ describeEachKubectl((kubectl) => {
     const made = await borough(['kubeconfig', '--user', 'dev1', '--group', 'devs', '--data-dir', server.dataDir])
     expect(made).toMatchObject({ code: 0, stderr: '' })
     dev1 = await KubectlSession.open(kubectl, made.stdout)
-  }, 60_000)
+  }, 120_000)
 
   test('a namespace that somebody creates is populated, and theirs', async () => {
     expect(await succeeds(dev1.run(['create', 'namespace', 'team-a']))).toBe('namespace/team-a created\n')
@@ -122,7 +122,7 @@ describeEachKubectl((kubectl) => {
     const labels = await succeeds(admin.run(['get', 'ns', 'team-a', '-o', `jsonpath=${creator}`]))
     expect(labels).toMatch(/^dev1 /)
     expect(labels).not.toContain('pending')
-  }, 60_000)
+  }, 120_000)
 
   test('one whose objects can not be made stays shut to its creator until they can', async () => {
     // Who has the right to write without the template meets the gate.
@@ -148,7 +148,7 @@ describeEachKubectl((kubectl) => {
     await succeeds(admin.run(['apply', '-f', await admin.write('stuck.yaml', stuck('[]'))]))
     // kubectl is told to come back, and does until it may.
     expect(await succeeds(dev1.run(write))).toBe('configmap/mine created\n')
-  }, 60_000)
+  }, 120_000)
 
   test('a guarded template needs `use`, at creation and at relabelling', async () => {
     const guarded = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"power","labels":{"class":"privileged"}}}`
@@ -156,7 +156,7 @@ describeEachKubectl((kubectl) => {
     await refuses(dev1.run(['create', '-f', '-'], { input: guarded }), why)
     await refuses(dev1.run(['label', 'namespace', 'team-a', 'class=privileged']), why)
     await succeeds(admin.run(['create', '-f', '-'], { input: guarded }))
-  }, 60_000)
+  }, 120_000)
 
   test('opting out needs `optout`', async () => {
     const opted = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-o","annotations":{"policy/namespace-template-opt-out":"true"}}}`
@@ -165,7 +165,7 @@ describeEachKubectl((kubectl) => {
     expect(await succeeds(admin.run(['-n', 'team-o', 'get', 'cm', 'motd', '--ignore-not-found', '-o', 'name']))).toBe(
       '',
     )
-  }, 60_000)
+  }, 120_000)
 
   test('an author can not give what they do not hold, nor what makes no sense', async () => {
     const of = (object: string): string => stuck(`[${object}]`).replace('name: stuck', 'name: theirs')
@@ -182,7 +182,7 @@ describeEachKubectl((kubectl) => {
       admin.run(['apply', '-f', '-'], { input: of('{ apiVersion: v1, kind: Node, metadata: { name: one } }') }),
       'does not live in namespaces',
     )
-  }, 60_000)
+  }, 120_000)
 
   test('drift is put right, what a template drops is pruned, what it did not make is left', async () => {
     await succeeds(
@@ -196,7 +196,7 @@ describeEachKubectl((kubectl) => {
     )
     await succeeds(admin.run(['apply', '-f', example]))
     await says(motdIn('team-a'), 'welcome to team-a, dev1')
-  }, 60_000)
+  }, 120_000)
 
   test('a second one takes over when the first stops', async () => {
     const second = await PopulateProcess.start(kubeconfig)
@@ -206,7 +206,7 @@ describeEachKubectl((kubectl) => {
     await says(motdIn('team-a'), 'welcome to team-a, dev1')
     expect(await succeeds(dev1.run(['create', 'namespace', 'team-b']))).toBe('namespace/team-b created\n')
     await says(motdIn('team-b'), 'welcome to team-b, dev1')
-  }, 60_000)
+  }, 120_000)
 
   test('killed, it stops nothing but new namespaces; taken off, those go too', async () => {
     await populate.end('SIGKILL')
@@ -219,7 +219,7 @@ describeEachKubectl((kubectl) => {
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' })
     expect(uninstalled.stdout.split('\n')).toHaveLength(3)
     expect(await succeeds(dev1.run(['create', 'namespace', 'team-c']))).toBe('namespace/team-c created\n')
-  }, 60_000)
+  }, 120_000)
 
   const adminFile = async (): Promise<string> => admin.write('admin.kubeconfig', await server.adminKubeconfig())
 })

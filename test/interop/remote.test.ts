@@ -26,7 +26,7 @@ beforeAll(async () => {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
   const { status } = (await plane.client.request('POST', path, body)) as { status: { token: string } }
   token = status.token
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await plane?.[Symbol.asyncDispose]()
   await rm(folder, { recursive: true, force: true })

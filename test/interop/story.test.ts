@@ -19,13 +19,13 @@ describeEachKubectl((kubectl) => {
   beforeAll(async () => {
     server = await BoroughProcess.start()
     admin = await KubectlSession.open(kubectl, await server.adminKubeconfig())
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     await dev1?.[Symbol.asyncDispose]()
     await admin?.[Symbol.asyncDispose]()
     await server?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   const succeeds = async (running: Promise<Ran>): Promise<string> => {
     const ran = await running
@@ -36,13 +36,13 @@ describeEachKubectl((kubectl) => {
   test('the administrator applies the example, and applies it again', async () => {
     expect(await succeeds(admin.run(['apply', '-f', examples]))).toContain('namespacetemplate.policy/default created')
     expect(await succeeds(admin.run(['apply', '-f', examples]))).toContain('namespacetemplate.policy/default unchanged')
-  }, 60_000)
+  }, 120_000)
 
   test('borough kubeconfig makes credentials for a developer', async () => {
     const made = await borough(['kubeconfig', '--user', 'dev1', '--group', 'devs', '--data-dir', server.dataDir])
     expect(made).toMatchObject({ code: 0, stderr: '' })
     dev1 = await KubectlSession.open(kubectl, made.stdout)
-  }, 60_000)
+  }, 120_000)
 
   test('create namespace returns when it is populated', async () => {
     expect(await succeeds(dev1.run(['create', 'namespace', 'my-namespace']))).toBe('namespace/my-namespace created\n')
@@ -55,7 +55,7 @@ describeEachKubectl((kubectl) => {
       'rolebinding.rbac.authorization.k8s.io/admin',
       'rolebinding.rbac.authorization.k8s.io/namespace-owner',
     ])
-  }, 60_000)
+  }, 120_000)
 
   test('its creator may work in it, and nowhere else', async () => {
     const create = ['create', 'configmap', 'greeting', '--from-literal=hello=world']
@@ -63,7 +63,7 @@ describeEachKubectl((kubectl) => {
     const elsewhere = await dev1.run(['-n', 'default', ...create])
     expect(elsewhere.code, elsewhere.transcript).toBe(1)
     expect(elsewhere.stderr).toContain('User "dev1" cannot create resource "configmaps"')
-  }, 60_000)
+  }, 120_000)
 
   test('killed at work and started again, the server has everything it acknowledged', async () => {
     const acknowledged: string[] = []
@@ -102,13 +102,13 @@ describeEachKubectl((kubectl) => {
     expect(gone.stderr).toContain('namespaces "my-namespace" not found')
     const left = await succeeds(admin.run(['get', 'configmaps,rolebindings,resourcequotas', '-A', '-o', 'json']))
     expect(left).not.toContain('"namespace": "my-namespace"')
-  }, 60_000)
+  }, 120_000)
 
   test('told to stop, the server ends with 0, and starts again', async () => {
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
     await server.start()
     expect(await succeeds(admin.run(['get', 'namespacetemplates', '-o', 'name']))).toMatch(/\/default$/m)
-  }, 60_000)
+  }, 120_000)
 
   test('what the server keeps is for its owner alone', async () => {
     for (const file of ['admin.kubeconfig', 'pki/ca.key']) {

@@ -11,7 +11,7 @@ import { Wire } from '../support/wire.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })
 const namespaces = core('namespaces')
-const signal = AbortSignal.timeout(60_000)
+const signal = AbortSignal.timeout(600_000)
 
 let plane: TestControlPlane
 let client: Client

@@ -93,7 +93,7 @@ describe('on a cluster without templates', () => {
       webhooks: { clientConfig: { caBundle: string } }[]
     }
     caBundle = Buffer.from(webhooks[0]?.clientConfig.caBundle ?? '', 'base64').toString()
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await first?.[Symbol.asyncDispose]()
     await plane?.[Symbol.asyncDispose]()
@@ -291,5 +291,5 @@ describe('on a cluster without templates', () => {
     await plane.client.delete(configMapResource, motd)
     await waitFor(plane.client, configMapResource, motd, isThere)
     expect(third.leading).toBe(true)
-  }, 30_000)
+  }, 120_000)
 })

@@ -331,7 +331,7 @@ test(
       ),
       { numRuns: runs, endOnFailure: true },
     ),
-  60_000,
+  120_000,
 )
 
 test(
@@ -350,5 +350,5 @@ test(
       ),
       { numRuns: runs, endOnFailure: true },
     ),
-  60_000,
+  120_000,
 )

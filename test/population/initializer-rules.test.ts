@@ -471,7 +471,7 @@ describe('decided beyond the document', () => {
     expect([told.code, told.headers.get('retry-after')]).toEqual([429, '1'])
   })
 
-  test('a held create is not counted as in flight', { timeout: 60_000 }, async () => {
+  test('a held create is not counted as in flight', { timeout: 120_000 }, async () => {
     await using small = await startControlPlane({ port: 0 })
     await small.client.create(configurations, { metadata: { name: 'a' }, initializers: named('one.ex.io') })
     const { connect } = await import('node:http2')

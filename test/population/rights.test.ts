@@ -56,7 +56,7 @@ beforeAll(async () => {
     namespace,
     reachedAt: 'listen',
   })
-}, 60_000)
+}, 120_000)
 afterAll(async () => {
   await populate?.[Symbol.asyncDispose]()
   await plane?.[Symbol.asyncDispose]()
@@ -108,7 +108,7 @@ test('a template that holds what it has no rights for keeps its own namespaces w
 
   await applyRights('v1/ConfigMap', 'v1/Secret')
   await waitFor(plane.client, secrets, { namespace: 'safe-a', name: 'key' }, isThere)
-}, 30_000)
+}, 120_000)
 
 test('a template is not let go while nobody may say what is left of it', async () => {
   await applyRights('v1/ConfigMap')
@@ -133,4 +133,4 @@ test('a template is not let go while nobody may say what is left of it', async (
   await applyRights('v1/ConfigMap', 'v1/Secret')
   await waitFor(plane.client, templateResource, { name: 'beyond' }, isGone)
   expect((await plane.client.list(secrets, { namespace: 'safe-a' })).items).toEqual([])
-}, 30_000)
+}, 120_000)

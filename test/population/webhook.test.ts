@@ -80,7 +80,7 @@ beforeAll(async () => {
   await may('granter', rule('create patch delete', 'rbac.authorization.k8s.io', 'roles'), rule('get', '', 'pods'))
   const metadata = { namespace: 'kube-system', name: 'borough-population' }
   await plane.client.create(configMapResource, { metadata, data: { optOutAccounts: 'ci/*\nrobot' } })
-}, 60_000)
+}, 120_000)
 afterAll(() => plane[Symbol.asyncDispose]())
 
 const resourceOf = { Namespace: namespaceResource, NamespaceTemplate: templateResource } as const

@@ -53,13 +53,13 @@ describe.skipIf(etcdVersion === undefined)(
       ]
       // Both find an empty store.
       servers = await Promise.all([BoroughProcess.start(flags), BoroughProcess.start(flags)])
-    }, 90_000)
+    }, 120_000)
 
     afterAll(async () => {
       for (const server of servers ?? []) await server[Symbol.asyncDispose]()
       await etcd?.[Symbol.asyncDispose]()
       await rm(folder, { recursive: true, force: true })
-    }, 60_000)
+    }, 120_000)
 
     it('that start for the first time at once have one authority: a kubeconfig is good at either', async () => {
       const [a, b] = servers as [BoroughProcess, BoroughProcess]

@@ -23,12 +23,12 @@ describe.skipIf(etcdVersion === undefined)(`replicas${etcdVersion ? '' : ` (skip
     const storage = { engine: 'etcd', endpoints, prefix: '/fresh' } as const
     planes = await Promise.all([0, 1, 2].map(() => startControlPlane({ storage, population: false })))
     wires = planes.map((plane) => new Wire(plane))
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     for (const plane of planes ?? []) await plane[Symbol.asyncDispose]()
     await etcd?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   /** Calls `round` with another pair of replicas each time. */
   async function everyWay(round: (here: Wire, there: Wire, name: string) => Promise<void>): Promise<void> {

@@ -19,12 +19,12 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
     etcd = await EtcdServer.start()
     const storage = { engine: 'etcd', endpoints: [new URL(etcd.endpoint).host], prefix: '' } as const
     planes = await Promise.all([0, 1, 2].map(() => startControlPlane({ storage, population: false })))
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     for (const plane of planes ?? []) await plane[Symbol.asyncDispose]()
     await etcd?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   it('let nothing into a namespace after it began to terminate at one of them', { timeout: 120_000 }, async () => {
     const rounds = long ? 60 : 6

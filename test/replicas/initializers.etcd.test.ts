@@ -34,12 +34,12 @@ describe.skipIf(etcdVersion === undefined)(`initializers${etcdVersion ? '' : ` (
       subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'dev' }],
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'dev' },
     })
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     for (const plane of planes ?? []) await plane[Symbol.asyncDispose]()
     await etcd?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   /** Each replica in each part. */
   async function everyWay(round: (a: Wire, b: Wire, c: Wire, name: string) => Promise<void>): Promise<void> {

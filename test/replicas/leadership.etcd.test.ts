@@ -15,12 +15,12 @@ describe.skipIf(etcdVersion === undefined)(`leadership${etcdVersion ? '' : ` (sk
     const endpoints = [new URL(etcd.endpoint).host]
     const storage = { engine: 'etcd', endpoints, prefix: '' } as const
     planes = await Promise.all([0, 1, 2].map(() => startControlPlane({ storage })))
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     for (const plane of planes ?? []) await plane[Symbol.asyncDispose]()
     await etcd?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   async function leaders(): Promise<TestControlPlane[]> {
     const texts = await Promise.all(planes.map(async (plane) => (await plane.fetch('/metrics')).text()))

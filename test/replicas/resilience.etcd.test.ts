@@ -67,7 +67,7 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
   afterAll(async () => {
     await truth?.[Symbol.asyncDispose]()
     await cluster?.[Symbol.asyncDispose]()
-  }, 60_000)
+  }, 120_000)
 
   /** Replicas that are down, or paused, on purpose. */
   const down = new Set<number>()

@@ -31,13 +31,13 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     folder = await mkdtemp(join(tmpdir(), 'borough-copy-'))
     backup = join(folder, 'backup')
     ;[etcd, server] = await Promise.all([EtcdServer.start(), BoroughProcess.start()])
-  }, 60_000)
+  }, 120_000)
 
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]()
     await etcd?.[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
-  }, 60_000)
+  }, 120_000)
 
   const hosts = (): string => new URL(etcd.endpoint).host
 

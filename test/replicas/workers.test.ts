@@ -17,7 +17,7 @@ describe('two workers', () => {
 
   beforeAll(async () => {
     server = await BoroughProcess.start(['--workers=2'])
-  }, 60_000)
+  }, 120_000)
 
   afterAll(() => server?.[Symbol.asyncDispose](), 60_000)
 
@@ -42,7 +42,7 @@ describe('two workers', () => {
   })
 
   it('under load, and while one is killed: linearizable keys, complete watches, exact quota', {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const kubeconfig = await server.adminKubeconfig()
     // Connections go to the workers in turn.
@@ -69,7 +69,7 @@ describe('two workers', () => {
     expect(workers()).not.toContain(victim)
   })
 
-  it('end together, and nothing is lost', { timeout: 60_000 }, async () => {
+  it('end together, and nothing is lost', { timeout: 120_000 }, async () => {
     const kubeconfig = await server.adminKubeconfig()
     await clientOf(kubeconfig, server).create(configMaps, { metadata: { name: 'last', namespace: 'default' } })
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })

@@ -118,7 +118,7 @@ describe('the writer', () => {
     expect(committed).toBeGreaterThan(1)
   })
 
-  it('runs from the built JavaScript', { timeout: 60_000 }, async () => {
+  it('runs from the built JavaScript', { timeout: 120_000 }, async () => {
     const built = join(directory, '..', 'dist')
     const compiler = join(import.meta.dirname, '../../../node_modules/.bin/tsc')
     const sources = ['sqlite-storage.ts', 'writer.ts'].map((file) => join(import.meta.dirname, file))
