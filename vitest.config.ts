@@ -21,6 +21,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['test/support/generated-catalog.ts', 'test/support/scratch-folder.ts'],
+    setupFiles: ['test/support/property-seed.ts'],
     env: {
       TMPDIR: scratchFolder,
       // For the many processes and threads that tests start: to strip and compile the same source takes most of a start.
@@ -29,8 +30,8 @@ export default defineConfig({
     // Modules are loaded once for each worker, not for each file: nothing of ours keeps state outside of functions.
     isolate: false,
     // Guards, not measures: no test may depend on how fast the machine is.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // vitest would leave one core idle, which is half of a machine with two.
     maxWorkers: Math.max(2, availableParallelism()),
