@@ -43,7 +43,7 @@ const loadTries = 5
 const catchUpMs = 10_000
 /** As upstream: about every minute. */
 const bookmarkIntervalMs = 60_000
-const defaultParsedBytes = 16 * 1024 * 1024
+const defaultParsedBytes = 4 * 1024 * 1024
 const span = prefixSpan(objectsPrefix)
 
 interface Waiter {
