@@ -34,6 +34,14 @@ describe('refused when it is written, with the field', () => {
       want: { field: 'spec.templates[1].kind', message: 'does not live in namespaces' },
     },
     {
+      name: 'a kind that nobody can keep',
+      objects: [
+        good,
+        { apiVersion: 'authorization.k8s.io/v1', kind: 'LocalSubjectAccessReview', metadata: { name: 'x' } },
+      ],
+      want: { field: 'spec.templates[1].kind', message: 'is only asked and never kept' },
+    },
+    {
       name: 'a name clash inside the template',
       objects: [good, good],
       want: { field: 'spec.templates[1]', message: 'Duplicate value: "ConfigMap/good"' },

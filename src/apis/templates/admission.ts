@@ -255,6 +255,9 @@ function withPruneFinalizer(a: Attributes): KubeObject | undefined {
   return { ...template, metadata: { ...template.metadata, finalizers } }
 }
 
+/** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
+const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
+
 export function templateErrors(
   template: NamespaceTemplate,
   { findKind }: Pick<TemplateAdmissionDeps, 'findKind'>,
@@ -280,8 +283,13 @@ export function templateErrors(
       )
     }
     // A kind that nobody serves may come later, with its definition.
-    if (apiVersion && kind && findKind(apiVersion, kind)?.namespaced === false) {
+    const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
+    if (served?.namespaced === false) {
       errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
+    } else if (served !== undefined && keepingVerbs.some((verb) => !served.verbs.includes(verb))) {
+      errors.push(
+        fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
+      )
     }
     for (const key of tokenKeys(object)) {
       errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))

@@ -17,6 +17,7 @@ import type { NamespaceTemplate } from './types.ts'
 export interface TemplateKind {
   readonly resource: string
   readonly namespaced: boolean
+  readonly verbs: readonly string[]
 }
 
 export interface AuthorRightsDeps {

@@ -64,6 +64,12 @@ test.each([
   expect(found).toEqual({ errors: [], warnings: want })
 })
 
+test('an API server without server-side apply can not keep an object of a template', async () => {
+  const client = answering(() => Promise.reject(failing('the body of the request was in an unknown format', 415)))
+  const { errors } = await tryObjects({ client, clock }, template(configMap('a')), undefined, never)
+  expect(errors).toMatchObject([{ field: 'spec.templates[0]', body: expect.stringContaining("can't apply objects") }])
+})
+
 test('it ends in time, and says what was not tried', async () => {
   const client = answering(
     (object) =>

@@ -103,6 +103,10 @@ function errorsIn(status: StatusError): readonly FieldError[] | undefined {
   if (/^failed to create typed patch object|strict decoding error|cannot be handled as a /.test(message)) {
     return [{ type: 'FieldValueInvalid', field: '', body: message }]
   }
+  if (status.code === 415) {
+    const body = `its API server can't apply objects (server-side apply): ${message}`
+    return [{ type: 'FieldValueForbidden', field: '', body }]
+  }
   if (status.reason === 'Invalid') {
     return (details?.causes ?? []).flatMap(({ reason, field, message: body = '' }) =>
       // Policies refuse with this reason too, and name no field.
