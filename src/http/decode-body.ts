@@ -125,7 +125,9 @@ export class BodyDecoder {
       try {
         return parseYaml(text)
       } catch (error) {
-        throw badRequest(`error decoding YAML: ${error instanceof Error ? error.message : String(error)}`)
+        throw badRequest(
+          `error decoding YAML: error converting YAML to JSON: ${error instanceof Error ? error.message : String(error)}`,
+        )
       }
     }
     try {
@@ -189,6 +191,9 @@ function snippet(bytes: Uint8Array): string {
   return bytes.length > snippetBytes ? `${text} ...` : text
 }
 
+/** What old clients call a body that has not changed since: kubectl drain up to 1.21 sends this. */
+const olderName: Readonly<Record<string, string>> = { 'policy/v1 Eviction': 'policy/v1beta1' }
+
 /** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */
 function checkKind(
   given: { readonly apiVersion?: unknown; readonly kind?: unknown; readonly metadata?: unknown },
@@ -219,7 +224,7 @@ function checkKind(
       `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is expected here`,
     )
   }
-  if (apiVersion && apiVersion !== expected) {
+  if (apiVersion && apiVersion !== expected && apiVersion !== olderName[`${expected} ${type.kind}`]) {
     throw badRequest(
       `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
     )

@@ -3,7 +3,9 @@
  * The start is relative to the listed prefix. rv -1 means 'the latest, whatever it is'.
  * @see k8s.io/apiserver/pkg/storage/continue.go v0.36
  */
+
 import { badRequest, type StatusError } from '../kube/status-error.ts'
+import { parseJson } from '../kube/strict-json.ts'
 import type { Revision } from '../storage/storage.ts'
 
 export interface ContinueToken {
@@ -30,7 +32,7 @@ export function decodeContinue(text: string): ContinueToken {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) throw refuse('illegal base64 data')
   let token: unknown
   try {
-    token = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    token = parseJson(Buffer.from(text, 'base64url').toString('utf8')).value
   } catch (e) {
     throw refuse(e instanceof Error ? e.message : String(e))
   }

@@ -7,11 +7,13 @@
  * So a refusal by mutating admission is answered before one by validation, and both before AlreadyExists.
  * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
  */
+import { cloneJson } from '../kube/clone-json.ts'
 import { dedupOwnerReferences, finalizerWarnings } from '../kube/metadata.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
 import { alreadyExists, badRequest, invalid, requestTooLarge, StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { JsonValue, KubeObject } from '../kube/types.ts'
 import { type Entry, maxValueBytes, type Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
@@ -112,6 +114,27 @@ function withoutStatus(object: KubeObject, drop: boolean): KubeObject {
   return rest
 }
 
+/** What a client said of the status of a new object is nothing; Go prints the struct all the same. */
+function withNewStatus(parts: RegistryParts, type: ResourceType, object: KubeObject): KubeObject {
+  const bare = withoutStatus(object, true)
+  const status = newStatusOf(parts, type)
+  return status === undefined ? bare : { ...bare, status: cloneJson(status) }
+}
+
+const newStatuses = new WeakMap<ResourceType, { readonly status: JsonValue | undefined }>()
+
+/** What defaults make of nothing. Undefined for custom resources: what they have is what was written. */
+function newStatusOf(parts: RegistryParts, type: ResourceType): JsonValue | undefined {
+  if (type.custom) return undefined
+  let known = newStatuses.get(type)
+  if (known === undefined) {
+    const { status } = parts.applyDefaults(type, { metadata: {} })
+    known = { status: status as JsonValue | undefined }
+    newStatuses.set(type, known)
+  }
+  return known.status
+}
+
 export function keepDistinctOwners(scope: WriteScope, object: KubeObject): void {
   const { owners, warning } = dedupOwnerReferences(object.metadata.ownerReferences ?? [])
   if (warning === undefined) return
@@ -130,7 +153,7 @@ async function createNamed(
   const strategy = parts.strategyOf(type)
   let next = object
   if (tracksGeneration(type, strategy)) next.metadata.generation = 1
-  next = withoutStatus(next, hasStatus(type, strategy))
+  if (hasStatus(type, strategy)) next = withNewStatus(parts, type, next)
   next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
 
   const name = next.metadata.name ?? ''

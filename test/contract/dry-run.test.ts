@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
   {
     name: 'an apply that creates',
     given: `PATCH ${core}/configmaps/new?fieldManager=m`,
-    body: { apiVersion: 'v1', kind: 'ConfigMap' },
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } },
     type: 'application/apply-patch+yaml',
     code: 201,
     want: { metadata: { name: 'new' } },

@@ -121,6 +121,36 @@ const rows: readonly Row[] = [
     message: 'the namespace of the provided object does not match the namespace sent on the request',
   },
   {
+    name: 'an apply that would create something without saying its name',
+    given: `PATCH ${maps}/new?fieldManager=m`,
+    sent: apply(map()),
+    ...badRequest,
+    message: 'the name of the object (new based on URL) was undeterminable: name must be provided',
+  },
+  {
+    name: 'a strategic merge patch that makes no object of the kind: the patch is shown, not the object',
+    given: `PATCH ${deployments}/d`,
+    sent: { body: { spec: { replicas: 'x' } }, type: 'application/strategic-merge-patch+json' },
+    code: 422,
+    reason: 'Invalid',
+    message: ' "" is invalid: patch: Invalid value: "map[spec:map[replicas:x]]": cannot convert string to int32',
+    details: {
+      causes: [
+        {
+          reason: 'FieldValueInvalid',
+          message: 'Invalid value: "map[spec:map[replicas:x]]": cannot convert string to int32',
+          field: 'patch',
+        },
+      ],
+    },
+  },
+  {
+    name: 'a continue token that is no JSON',
+    given: `GET ${maps}?continue=abc`,
+    ...badRequest,
+    message: "invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value",
+  },
+  {
     name: 'an apply to the status of what is not there',
     given: `PATCH ${deployments}/none/status?fieldManager=m`,
     sent: apply({ apiVersion: 'apps/v1', kind: 'Deployment', status: { replicas: 1 } }),
@@ -200,7 +230,12 @@ const rows: readonly Row[] = [
   {
     name: 'an object that grows beyond what a key may hold',
     given: `PATCH ${widgets}/w?fieldManager=m`,
-    sent: apply({ apiVersion: 'ex.io/v1', kind: 'Widget', spec: { text: 'x'.repeat(1_600_000) } }),
+    sent: apply({
+      apiVersion: 'ex.io/v1',
+      kind: 'Widget',
+      metadata: { name: 'w' },
+      spec: { text: 'x'.repeat(1_600_000) },
+    }),
     ...tooLarge,
     message: /^Request entity too large: limit is [0-9]+$/,
   },
@@ -375,5 +410,48 @@ describe('refused in full', () => {
       code,
     })
     expect(answer.code).toBe(code)
+  })
+})
+
+describe('new objects', () => {
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'c' }] } }
+  const workload = { selector: { matchLabels: { a: 'b' } }, template }
+  const ofApps = (resource: string): string => `/apis/apps/v1/namespaces/default/${resource}`
+  const rows: { path: string; spec: object; want: object }[] = [
+    { path: deployments, spec: workload, want: {} },
+    { path: ofApps('replicasets'), spec: workload, want: { replicas: 0 } },
+    {
+      path: ofApps('statefulsets'),
+      spec: { ...workload, serviceName: 's' },
+      want: { replicas: 0, availableReplicas: 0 },
+    },
+    {
+      path: ofApps('daemonsets'),
+      spec: workload,
+      want: { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 },
+    },
+    { path: `${core}/services`, spec: { ports: [{ port: 80 }] }, want: { loadBalancer: {} } },
+    {
+      path: '/apis/networking.k8s.io/v1/namespaces/default/ingresses',
+      spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } },
+      want: { loadBalancer: {} },
+    },
+    {
+      path: '/apis/batch/v1/namespaces/default/jobs',
+      spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } },
+      want: {},
+    },
+  ]
+  it.each(rows)('have the status that Go prints, whatever was sent: $path', async ({ path, spec, want }) => {
+    const body = { metadata: { generateName: 'new-' }, spec, status: { bogus: 1, replicas: 7 } }
+    const { code, body: made, text } = await send(plane, path, { method: 'POST', body })
+    expect(code, text).toBe(201)
+    expect((made as { status: unknown }).status).toEqual(want)
+  })
+
+  it('leave one that is evicted by a client of old', async () => {
+    const body = { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'free' } }
+    const { code, text } = await send(plane, `${pods}/free/eviction?dryRun=All`, { method: 'POST', body })
+    expect(code, text).toBe(201)
   })
 })

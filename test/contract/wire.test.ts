@@ -1007,7 +1007,12 @@ describe('PUT and apply of what is not there need the right to create', () => {
     const path = `${maps}/applied?fieldManager=m`
     const sent = {
       method: 'PATCH',
-      ...patchOf('apply-patch+yaml', { kind: 'ConfigMap', apiVersion: 'v1', data: { a: '1' } }),
+      ...patchOf('apply-patch+yaml', {
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        metadata: { name: 'applied' },
+        data: { a: '1' },
+      }),
     }
     expect((await send(plane, path, { ...sent, user: writer })).body).toMatchObject({ code: 403, reason: 'Forbidden' })
     expect((await send(plane, path, sent)).code).toBe(201)

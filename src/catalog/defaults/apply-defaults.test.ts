@@ -198,7 +198,7 @@ const cases: { name: string; type: string; given: Record<string, unknown>; want:
           { metadata: { name: 'd' }, spec: { resources: {}, volumeMode: 'Filesystem' }, status: { phase: 'Pending' } },
         ],
       },
-      status: { replicas: 0 },
+      status: { replicas: 0, availableReplicas: 0 },
     },
   },
   {

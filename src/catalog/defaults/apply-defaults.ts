@@ -4,9 +4,11 @@
  *
  * One walk over what is there; what a type needs is worked out once and kept with its schema.
  */
+
 import { findQuantity, printQuantity } from '../../kube/quantity.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonValue } from '../../kube/types.ts'
+import { printedZeros } from '../facts/by-value.ts'
 import { appsDefaults } from './apps.ts'
 import { autoscalingDefaults } from './autoscaling.ts'
 import { batchDefaults } from './batch.ts'
@@ -91,7 +93,11 @@ export class Defaulter {
     const structs: string[] = []
     const zeros: [string, 0 | false][] = []
     const defaults: [string, JsonValue][] = []
-    const printed = new Set(schema.typeName === undefined ? [] : this.#alwaysPrinted(schema.typeName))
+    const { typeName = '' } = schema
+    const printed = new Set([
+      ...(typeName === '' ? [] : this.#alwaysPrinted(typeName)),
+      ...(printedZeros[typeName]?.split(' ') ?? []),
+    ])
     for (const [field, child] of properties) {
       if (child.byValue) structs.push(field)
       else if (child.default !== undefined) defaults.push([field, child.default])

@@ -63,3 +63,16 @@ export const byValueFields: Readonly<Record<string, string>> = {
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus': 'acceptedNames',
   'io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup': 'preferredVersion',
 }
+
+/**
+ * Numbers that Go prints even when they are 0, though OpenAPI does not call them required.
+ * @see k8s.io/api v0.36: numbers that are neither pointers nor `omitempty`
+ */
+export const printedZeros: Readonly<Record<string, string>> = {
+  'io.k8s.api.apps.v1.StatefulSetOrdinals': 'start',
+  'io.k8s.api.apps.v1.StatefulSetStatus': 'availableReplicas',
+  'io.k8s.api.flowcontrol.v1.FlowSchemaSpec': 'matchingPrecedence',
+  'io.k8s.api.flowcontrol.v1.QueuingConfiguration': 'queues handSize queueLengthLimit',
+  'io.k8s.api.policy.v1.PodDisruptionBudgetStatus': 'disruptionsAllowed currentHealthy desiredHealthy expectedPods',
+  'io.k8s.api.scheduling.v1.PriorityClass': 'value',
+}

@@ -1,6 +1,6 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
 import { cloneJson } from '../../kube/clone-json.ts'
-import { quote } from '../../kube/go-quote.ts'
+import { printGoValue, quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
@@ -24,7 +24,7 @@ import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import { checkWriteOptions, type FieldValidation, fieldValidationOf } from './options.ts'
 import { type Target, warn, writeScope } from './target.ts'
-import { checkAddress } from './update.ts'
+import { checkAddress, nameMissing } from './update.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 const jsonPatch = 'application/json-patch+json'
@@ -106,14 +106,17 @@ export function patchTransform(
   const { type } = target
   const validation = fieldValidationOf(context.info.query)
   const change = changeOf(mediaType, value, type)
-  const dialect = mediaType === strategicMergePatch ? 'map' : 'json'
+  const isStrategic = mediaType === strategicMergePatch
+  const dialect = isStrategic ? 'map' : 'json'
   return (current) => {
     if (current === undefined) throw notFound(type, target.name)
     const changed = change(current as unknown as JsonObject)
-    if (!isJsonObject(changed)) throw undecodable(changed, 'json: cannot unmarshal into a Go struct')
+    if (!isJsonObject(changed)) throw undecodable(JSON.stringify(changed), 'json: cannot unmarshal into a Go struct')
     // A patched value shares parts with what it was made from, and defaults are filled in place.
     const patched = cloneJson(changed)
-    const object = settlePatched(patched, () =>
+    // Upstream works on the object for the one, on the text of the object for the others.
+    const shown = isStrategic ? printGoValue(value) : JSON.stringify(patched)
+    const object = settlePatched(shown, () =>
       decoder.settle(patched, { duplicates }, context, type, validation, dialect),
     )
     checkIdentity(object, type)
@@ -140,31 +143,28 @@ function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (cur
 }
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
-function settlePatched(patched: JsonObject, settle: () => KubeObject): KubeObject {
+function settlePatched(shown: string, settle: () => KubeObject): KubeObject {
   try {
     return settle()
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'BadRequest') throw error
-    throw undecodable(patched, error.message.replace(/^.* cannot be handled as a [^:]*: /, ''))
+    throw undecodable(shown, error.message.replace(/^.* cannot be handled as a [^:]*: /, ''))
   }
 }
 
-function undecodable(patched: JsonValue, problem: string): StatusError {
+function undecodable(shown: string, problem: string): StatusError {
   return invalid({ group: '', kind: '' }, '', [
     {
       type: 'FieldValueInvalid',
       field: 'patch',
-      body: `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${problem}`,
+      body: `Invalid value: ${JSON.stringify(shown)}: ${problem}`,
     },
   ])
 }
 
 function checkIdentity(object: KubeObject, type: ResourceType): void {
   if (object.kind !== type.kind || object.apiVersion !== apiVersionOf(type)) {
-    throw undecodable(
-      object as unknown as JsonObject,
-      `kind and apiVersion must stay ${type.kind} and ${apiVersionOf(type)}`,
-    )
+    throw undecodable(JSON.stringify(object), `kind and apiVersion must stay ${type.kind} and ${apiVersionOf(type)}`)
   }
 }
 
@@ -190,6 +190,7 @@ function applyTransform(
     if (live === undefined) {
       if (subresource !== '') throw notFound(type, name)
       await requireCreate(context)
+      if (!config.metadata?.name) throw nameMissing(name)
     } else if (mustBeAbsent) throw alreadyExists(type, name)
     const full = {
       ...config,

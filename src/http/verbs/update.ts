@@ -1,5 +1,5 @@
 /** PUT, on the object or on a sub-resource of it. */
-import { badRequest } from '../../kube/status-error.ts'
+import { badRequest, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
@@ -36,11 +36,14 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
   }
 }
 
+export const nameMissing = (name: string): StatusError =>
+  badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+
 /** @throws StatusError BadRequest if the body is about another object than the URL. */
 export function checkAddress(object: KubeObject, { type, namespace, name }: Target): void {
   const { metadata } = object
   if (!metadata.name) {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
+    throw nameMissing(name)
   }
   if (metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
