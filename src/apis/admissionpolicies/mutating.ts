@@ -9,7 +9,7 @@
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { AdmissionFacts } from '../../kube/cel/admission-expressions.ts'
+import { type AdmissionFacts, joinedErrors } from '../../kube/cel/admission-expressions.ts'
 import { Budget } from '../../kube/cel/budget.ts'
 import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
 import { CompiledMutations, type MutationFault as ExpressionFault } from '../../kube/cel/mutation-expressions.ts'
@@ -140,7 +140,7 @@ class Run {
       ask,
     })
     const verdict = policy.compiled.match(factsOf(shown.object))
-    if (verdict.errors) this.#fail(policy.policy, binding, { message: listed(verdict.errors), reason: 'Invalid' })
+    if (verdict.errors) this.#fail(policy.policy, binding, { message: joinedErrors(verdict.errors), reason: 'Invalid' })
     if (verdict.matches !== true) return object
     const key = keyOf(invocation)
     if (this.#round.isSecond && !this.#rounds.again.has(key)) return object
@@ -216,6 +216,3 @@ function keyOf({ policy, binding, param }: MutatingInvocation): string {
   const { namespace = '', name = '' } = param?.metadata ?? {}
   return [policy.name, binding.metadata.name, namespace, name].join('/')
 }
-
-const listed = (errors: readonly string[]): string =>
-  errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`

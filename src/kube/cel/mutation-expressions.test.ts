@@ -200,6 +200,14 @@ describe('a JSON Patch', () => {
   it.each(rows)('$name', ({ when, want }) => {
     expect(evaluated('JSONPatch', when)).toEqual(want)
   })
+
+  it('can not become larger than a request, however many operations share what they hold', () => {
+    const when = 'lists.range(400).map(i, JSONPatch{op: "test", path: "", value: variables.list})'
+    const variables = [{ name: 'list', expression: 'lists.range(10000)' }]
+    expect(evaluated('JSONPatch', when, variables)).toBe(
+      'JSONPath valueExpression evaluated to a type that could not marshal to JSON: the result is larger than 3145728 bytes',
+    )
+  })
 })
 
 describe('a mutation is judged before it is stored:', () => {

@@ -142,33 +142,33 @@ function configurationOf(value: CelValue, budget: Budget): Mutation {
 
 const notJson = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON'
 
+/** All operations at once: what they hold together is bounded. */
 function jsonPatchOf(value: CelValue, budget: Budget): Mutation {
   if (!(value instanceof CelList)) {
     throw new CelError('type mismatch: JSONPatchType.expression should evaluate to array')
   }
-  return { patchType: 'JSONPatch', operations: Array.from(value, (item) => operationOf(item, budget)) }
+  const made = Array.from(value, (item) => {
+    if (item instanceof BuiltObject && item.typeName === operationName) return item
+    throw new CelError('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch')
+  })
+  const operations = operationsIn(value, budget)
+  for (const operation of operations) if (operation['from'] === '') delete operation['from']
+  for (const operation of made) {
+    const of = operation.field('value')
+    if (of instanceof BuiltObject) checkNames(of)
+  }
+  return { patchType: 'JSONPatch', operations }
 }
 
-function operationOf(value: CelValue, budget: Budget): JsonObject {
-  if (!(value instanceof BuiltObject) || value.typeName !== operationName) {
-    throw new CelError('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch')
-  }
-  const operation: JsonObject = {}
-  for (const name of ['op', 'path', 'from'] as const) {
-    const text = value.field(name)
-    if (typeof text === 'string' && (text !== '' || name !== 'from')) operation[name] = text
-  }
-  const given = value.field('value')
-  if (given === undefined) return operation
+function operationsIn(value: CelList, budget: Budget): JsonObject[] {
   try {
-    operation['value'] = toJson(given, { largeIntegers: 'text', budget })
+    return toJson(value, { largeIntegers: 'text', budget }) as JsonObject[]
   } catch (e) {
-    if (e instanceof CelError && !(e instanceof BudgetError))
+    if (e instanceof CelError && !(e instanceof BudgetError)) {
       throw new CelError(`${notJson}: ${e.message}`, { cause: e })
+    }
     throw e
   }
-  if (given instanceof BuiltObject) checkNames(given)
-  return operation
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   compileExpression,
   compileMatchConditions,
   evaluateExpression,
+  joinedErrors,
   type MatchCondition,
   type MatchConditions,
 } from './admission-expressions.ts'
@@ -140,7 +141,7 @@ export class CompiledPolicy {
 
   evaluate(facts: AdmissionFacts): PolicyResult {
     const verdict = this.#conditions?.evaluate(facts)
-    if (verdict?.errors) return { ...nothing, decisions: [this.#failure(listed(verdict.errors))] }
+    if (verdict?.errors) return { ...nothing, decisions: [this.#failure(joinedErrors(verdict.errors))] }
     if (verdict?.matches === false) return nothing
     const budget = new Budget()
     const bindings = composedBindings(this.#environment, admissionBindings(facts), budget)
@@ -194,9 +195,6 @@ export class CompiledPolicy {
     return { annotations, annotationErrors }
   }
 }
-
-const listed = (errors: readonly string[]): string =>
-  errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
 
 /** With `variables`, each worked out when it is first needed, at its own cost. */
 export function composedBindings({ compiled }: PolicyEnvironment, bindings: Bindings, budget: Budget): Bindings {
