@@ -1,26 +1,38 @@
 /** The audit log of a configuration, on real files. */
 import { readFile, rename } from 'node:fs/promises'
-import type { AuditPolicy } from '../audit/audit.ts'
-import { type AuditFiles, AuditLog } from '../audit/audit-log.ts'
+import type { AuditPolicy, AuditSink } from '../audit/audit.ts'
+import { type AuditCounts, type AuditFiles, AuditLog } from '../audit/audit-log.ts'
 import { AuditPolicyError, defaultAuditPolicy, parseAuditPolicy } from '../audit/policy.ts'
-import type { Config } from './config.ts'
+import type { Log } from '../base/log.ts'
+import { RelayedAudit } from './audit-relay.ts'
+import type { AuditConfig, Config } from './config.ts'
 import { openPrivateForAppend } from './private-files.ts'
 
 export interface OpenAudit {
   readonly policy: AuditPolicy
-  readonly sink: AuditLog
+  readonly sink: AuditSink & AsyncDisposable & { readonly counts: AuditCounts }
 }
 
 /** Undefined = none is asked for. @throws AuditPolicyError, PrivateFileError */
-export async function openAudit({ audit, log }: Config): Promise<OpenAudit | undefined> {
+export async function openAudit({ audit, group, log }: Config): Promise<OpenAudit | undefined> {
   if (audit === undefined) return undefined
-  const { path, policyPath, maxBytes, keep } = audit
+  const { policyPath } = audit
   const policy = policyPath === undefined ? parseAuditPolicy(defaultAuditPolicy) : await readPolicy(policyPath)
+  if (group === undefined) return { policy, sink: await openAuditLog(audit, log) }
+  const onTrouble = (error: unknown): void => {
+    if (error === undefined) log.warn({}, 'audit events are taken again')
+    else log.error({ error }, 'audit events are lost and counted')
+  }
+  return { policy, sink: new RelayedAudit(group.audit, onTrouble) }
+}
+
+/** The file itself. @throws PrivateFileError */
+export async function openAuditLog({ path, maxBytes, keep }: AuditConfig, log: Log): Promise<AuditLog> {
   const onTrouble = (error: unknown): void => {
     if (error === undefined) log.warn({ path }, 'the audit log is written again')
     else log.error({ error, path }, 'the audit log can not be written; events are lost and counted until it can')
   }
-  return { policy, sink: await AuditLog.open({ path, maxBytes, keep, files: auditFiles, onTrouble }) }
+  return AuditLog.open({ path, maxBytes, keep, files: auditFiles, onTrouble })
 }
 
 async function readPolicy(path: string): Promise<AuditPolicy> {

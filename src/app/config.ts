@@ -77,6 +77,8 @@ export interface Config {
   readonly storage: StorageChoice
   /** Which of several processes on one data directory this is; no two that run have the same. */
   readonly workerSlot?: number
+  /** Ways to the primary of the group of processes that this one is in; absent = it is alone. */
+  readonly group?: { readonly audit: RelayPort; readonly metrics: RelayPort }
   readonly history: HistoryWindow
   /** Absent = no sockets. */
   readonly listen?: { readonly host: string; readonly port: number }

@@ -26,6 +26,7 @@ import { openAuthorizationWebhook } from './authorization-webhook.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
+import { SharedMetrics } from './group-metrics.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
@@ -111,6 +112,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     leading: () => leadership.leading,
     audit: () => audit?.sink.counts,
   })
+  const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)
   // Counted once, and where it is known who was skipped.
   const turns = observeTurns(core, (initializer, outcome, durationMs) => {
     if (leadership.leading) metrics.turnEnded(initializer, outcome, durationMs)
@@ -138,7 +140,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
       },
       build,
       plain: {
-        '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => metrics.text() },
+        '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => (shared ?? metrics).text() },
         [discoveryPath]: {
           contentType: 'application/json',
           body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address}${keySetPath}`)),

@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts'
 import { andFinally, andThen } from '../base/eventual.ts'
 import type { ApiResponse, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
+import { auditCounters } from './group-metrics.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 
@@ -141,10 +142,19 @@ export class Metrics {
   }
 
   async text(): Promise<string> {
+    return (await this.#settled()).metrics()
+  }
+
+  /** To be added to those of other processes. */
+  async figures(): Promise<unknown> {
+    return (await this.#settled()).getMetricsAsJSON()
+  }
+
+  async #settled(): Promise<PromRegistry> {
     const { registry, inFlight } = await this.#load()
     inFlight.set({ request_kind: 'readOnly' }, this.#reads)
     inFlight.set({ request_kind: 'mutating' }, this.#writes)
-    return registry.metrics()
+    return registry
   }
 
   #load(): Promise<Instruments> {
@@ -191,6 +201,8 @@ export class Metrics {
     const waiting: Gauge<'initializer'> = new prometheus.Gauge({
       name: 'borough_namespaces_awaiting_initializer',
       help: 'Namespaces that wait for this initializer to act.',
+      // Of several processes each sees all.
+      aggregator: 'max',
       labelNames: ['initializer'] as const,
       registers,
       collect() {
@@ -206,6 +218,7 @@ export class Metrics {
     const revision: Gauge = new prometheus.Gauge({
       name: 'borough_storage_revision',
       help: 'The newest change this process has seen, as resourceVersion.',
+      aggregator: 'min',
       registers,
       collect: () => revision.set(gauges.revision()),
     })
@@ -215,24 +228,11 @@ export class Metrics {
       registers,
       collect: () => leading.set(gauges.leading() ? 1 : 0),
     })
-    if (gauges.audit() !== undefined) {
-      const counted = (name: string, help: string, count: () => number): void => {
-        const counter: Counter = new prometheus.Counter({
-          name,
-          help,
-          registers,
-          collect() {
-            counter.reset()
-            counter.inc(count())
-          },
-        })
-      }
-      counted('apiserver_audit_event_total', 'Events written to the audit log.', () => gauges.audit()?.written ?? 0)
-      counted('apiserver_audit_error_total', 'Audit events lost.', () => gauges.audit()?.dropped ?? 0)
-    }
+    auditCounters(prometheus, registry, () => gauges.audit())
     const info = new prometheus.Gauge({
       name: 'borough_build_info',
       help: 'Always 1; the label says which build this is.',
+      aggregator: 'first',
       labelNames: ['version'] as const,
       registers,
     })

@@ -18,6 +18,7 @@ export function collectProcessMetrics(prometheus: typeof import('prom-client'), 
   const utilization: Gauge = new prometheus.Gauge({
     name: 'nodejs_eventloop_utilization',
     help: 'The share of time since the last scrape in which the event loop was busy.',
+    aggregator: 'max',
     registers: [registry],
     collect() {
       const now = performance.eventLoopUtilization()

@@ -26,6 +26,8 @@ export class RequestDurations {
   readonly name = 'apiserver_request_duration_seconds'
   readonly help = 'How long answers took, by verb, resource and code.'
   readonly type = 'histogram'
+  /** How those of several processes become one. */
+  readonly aggregator = 'sum'
   readonly #series = new Map<string, Series>()
 
   observe({ info }: Pick<RequestContext, 'info'>, code: number, durationMs: number): void {
@@ -47,9 +49,15 @@ export class RequestDurations {
   }
 
   /** As the library's own histograms answer it. */
-  async get(): Promise<{ name: string; help: string; type: string; values: readonly Sample[] }> {
-    const { name, help, type } = this
-    return { name, help, type, values: [...this.#series.values()].flatMap((series) => samplesOf(name, series)) }
+  async get(): Promise<{ name: string; help: string; type: string; aggregator: string; values: readonly Sample[] }> {
+    const { name, help, type, aggregator } = this
+    return {
+      name,
+      help,
+      type,
+      aggregator,
+      values: [...this.#series.values()].flatMap((series) => samplesOf(name, series)),
+    }
   }
 }
 

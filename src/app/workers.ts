@@ -10,12 +10,16 @@
  * A worker that dies is replaced; its clients connect again. When the primary dies, so do its workers.
  */
 import cluster, { type Worker } from 'node:cluster'
+import type { AuditLog } from '../audit/audit-log.ts'
 import { sleep } from '../base/clock.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { holdFor } from '../storage/relay/relay-holder.ts'
 import type { RelayPort } from '../storage/relay-port.ts'
 import type { Storage } from '../storage/storage.ts'
+import { openAuditLog } from './audit.ts'
+import { keepFor } from './audit-relay.ts'
 import type { Config } from './config.ts'
+import { GroupMetrics } from './group-metrics.ts'
 import { openKeys } from './open-keys.ts'
 import { replicaId } from './replica-id.ts'
 import { serve } from './serve.ts'
@@ -33,12 +37,16 @@ const replaceAfterMs = 500
 /** Tells a worker which one it is. */
 const slotVariable = 'BOROUGH_WORKER_SLOT'
 
+/** What travels between a worker and the primary, each on a way of its own. */
+type Way = 'relay' | 'audit' | 'metrics'
+type OnWay = { readonly way: Way; readonly message: unknown }
+
 type FromWorker =
-  | { readonly relay: unknown }
+  | OnWay
   | { readonly ready: { readonly url: string; readonly adminKubeconfig: string } }
   /** `code` of a system error, for who words it. */
   | { readonly failed: { readonly message: string; readonly code: string | undefined } }
-type ToWorker = { readonly relay: unknown } | { readonly stop: true }
+type ToWorker = OnWay | { readonly stop: true }
 
 /** True in a process that `serveWithWorkers` started. */
 export const isWorker = (): boolean => cluster.isWorker
@@ -58,7 +66,8 @@ export async function serveWithWorkers(config: Config, count: number): Promise<S
     opening.use(new Compactor(options)).start()
   }
   cluster.setupPrimary({ serialization: 'advanced' })
-  const group = opening.use(new WorkerGroup(config, shared))
+  const audit = config.audit && opening.use(await openAuditLog(config.audit, config.log))
+  const group = opening.use(new WorkerGroup(config, shared, audit))
   // Made here, so that they all find the same.
   if (config.dataDir !== undefined) await replicaId(config.dataDir, config.ids)
   const [first] = await Promise.all(Array.from({ length: count }, (_, i) => group.start(i + 1)))
@@ -76,9 +85,10 @@ export async function serveAsWorker(config: Config): Promise<void> {
   })
   const say = (message: FromWorker): void => void process.send?.(message)
   const storage =
-    config.storage.engine === 'etcd' ? config.storage : ({ engine: 'relay', port: primaryPort() } as const)
+    config.storage.engine === 'etcd' ? config.storage : ({ engine: 'relay', port: primaryPort('relay') } as const)
   try {
-    await using server = await serve({ ...config, storage, workerSlot: Number(process.env[slotVariable]) })
+    const group = { audit: primaryPort('audit'), metrics: primaryPort('metrics') }
+    await using server = await serve({ ...config, storage, group, workerSlot: Number(process.env[slotVariable]) })
     say({ ready: { url: server.url, adminKubeconfig: server.adminKubeconfig } })
     await enough
   } catch (error) {
@@ -90,26 +100,28 @@ export async function serveAsWorker(config: Config): Promise<void> {
   }
 }
 
-function primaryPort(): RelayPort {
+function primaryPort(way: Way): RelayPort {
   return {
-    send: (relay) => void process.send?.({ relay } satisfies FromWorker),
+    send(message) {
+      if (process.connected) process.send?.({ way, message } satisfies FromWorker)
+    },
     onMessage(listener) {
-      process.on('message', (message) => {
-        if ('relay' in (message as ToWorker)) listener((message as { relay: unknown }).relay)
+      process.on('message', (told: ToWorker) => {
+        if ('way' in told && told.way === way) listener(told.message)
       })
     },
     onClose: (listener) => void process.once('disconnect', listener),
   }
 }
 
-function workerPort(worker: Worker): RelayPort {
+function workerPort(worker: Worker, way: Way): RelayPort {
   return {
-    send(relay) {
-      if (worker.isConnected()) worker.send({ relay } satisfies ToWorker)
+    send(message) {
+      if (worker.isConnected()) worker.send({ way, message } satisfies ToWorker)
     },
     onMessage(listener) {
-      worker.on('message', (message: FromWorker) => {
-        if ('relay' in message) listener(message.relay)
+      worker.on('message', (told: FromWorker) => {
+        if ('way' in told && told.way === way) listener(told.message)
       })
     },
     onClose: (listener) => void worker.once('disconnect', listener),
@@ -121,19 +133,25 @@ type Ready = Extract<FromWorker, { readonly ready: unknown }>['ready']
 class WorkerGroup implements AsyncDisposable {
   readonly #config: Config
   readonly #storage: Storage | undefined
+  readonly #audit: AuditLog | undefined
+  readonly #metrics: GroupMetrics
   readonly #workers = new Set<Worker>()
   readonly #stop = new AbortController()
 
-  constructor(config: Config, storage: Storage | undefined) {
+  constructor(config: Config, storage: Storage | undefined, audit: AuditLog | undefined) {
     this.#config = config
     this.#storage = storage
+    this.#audit = audit
+    this.#metrics = new GroupMetrics({ clock: config.clock, log: config.log, audit: () => audit?.counts })
   }
 
   /** Resolves when it serves; from then on it is replaced when it dies. */
   start(slot: number): Promise<Ready> {
     const worker = cluster.fork({ [slotVariable]: String(slot) })
     this.#workers.add(worker)
-    if (this.#storage) holdFor(workerPort(worker), this.#storage)
+    if (this.#storage) holdFor(workerPort(worker, 'relay'), this.#storage)
+    if (this.#audit) keepFor(workerPort(worker, 'audit'), this.#audit)
+    this.#metrics.join(workerPort(worker, 'metrics'))
     return new Promise((resolve, reject) => {
       let served = false
       worker.on('message', (message: FromWorker) => {

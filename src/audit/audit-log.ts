@@ -77,7 +77,12 @@ export class AuditLog implements AuditSink, AsyncDisposable {
   }
 
   record(event: AuditEvent): void {
-    const line = Buffer.from(`${JSON.stringify(event)}\n`)
+    this.recordLine(JSON.stringify(event))
+  }
+
+  /** An event as JSON, without an end of line. */
+  recordLine(text: string): void {
+    const line = Buffer.from(`${text}\n`)
     if (this.#closed || this.#waitingBytes + line.length > this.#maxWaitingBytes) {
       this.#dropped++
       this.#trouble(new Error(`more than ${this.#maxWaitingBytes} bytes wait to be written`))

@@ -146,9 +146,6 @@ Examples:
       if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
         command.error('--manifest-path and --manifest-url need --cluster-id')
       }
-      if (flags.workers > 1 && flags.auditLog !== undefined) {
-        command.error('--audit-log is written by one process: --workers 1, or replicas with a log each')
-      }
       const { runUp } = await import('./run-up.ts')
       await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json')
     })

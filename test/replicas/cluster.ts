@@ -92,7 +92,7 @@ export class ReplicaCluster implements AsyncDisposable {
   async #metric(replica: number, name: string): Promise<number> {
     const at = this.replicas[replica]
     if (!at) throw new Error(`there is no replica ${replica}`)
-    const page = await pageOf(this.#kubeconfig, at, '/metrics')
+    const page = await pageOf(this.#kubeconfig, at, '/metrics', 3_000)
     return Number(new RegExp(`\\n${name} (\\S+)\\n`).exec(page)?.[1])
   }
 

@@ -37,9 +37,14 @@ export function clientOf(kubeconfig: string, server: Listening): Client {
 }
 
 /** The body of a GET that is not about objects: `/metrics`, `/readyz`. */
-export async function pageOf(kubeconfig: string, server: Listening, path: string): Promise<string> {
+export async function pageOf(
+  kubeconfig: string,
+  server: Listening,
+  path: string,
+  timeoutMs: number = 15_000,
+): Promise<string> {
   const transport = httpsTransport({ server: `https://${server.listen}`, credentials: () => trustOf(kubeconfig) })
-  const signal = AbortSignal.timeout(3_000)
+  const signal = AbortSignal.timeout(timeoutMs)
   const { body } = await transport.send({ method: 'GET', path, query: new URLSearchParams(), headers: {}, signal })
   if (!(body instanceof Uint8Array)) throw new Error('a stream')
   return Buffer.from(body).toString('utf8')

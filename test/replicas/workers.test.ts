@@ -1,5 +1,7 @@
 /** `borough up --workers 2`: two processes on one port and one SQLite file keep every promise of one, also when one of them dies. */
 import { readFileSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,36 +11,63 @@ import { clientOf, pageOf } from './kubeconfig-client.ts'
 import { RecordedLoad, randomFrom, recordedSpans } from './recorded-load.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const serviceAccounts = { group: '', version: 'v1', resource: 'serviceaccounts' }
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('two workers', () => {
   let server: BoroughProcess
 
+  let folder: string
+  let auditLog: string
+
   beforeAll(async () => {
-    server = await BoroughProcess.start(['--workers=2'])
+    folder = await mkdtemp(join(tmpdir(), 'borough-workers-'))
+    auditLog = join(folder, 'audit.log')
+    // Small files: rotated under load.
+    server = await BoroughProcess.start([
+      '--workers=2',
+      `--audit-log=${auditLog}`,
+      '--audit-log-max-mib=0.25',
+      '--audit-log-keep=200',
+    ])
   }, 120_000)
 
-  afterAll(() => server?.[Symbol.asyncDispose](), 60_000)
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  }, 60_000)
 
   const workers = (): number[] =>
     readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ').map(Number)
 
   it('both serve, and one of them runs the controllers', async () => {
     const kubeconfig = await server.adminKubeconfig()
-    const leads = (page: string): string | undefined => /\nborough_controllers_leading (\d)/.exec(page)?.[1]
-    const pages: string[] = []
-    // The server is ready before one of them has the lease.
-    while (leads(await pageOf(kubeconfig, server, '/metrics')) !== '1') await pause(20)
-    for (let i = 0; i < 6; i++) pages.push(await pageOf(kubeconfig, server, '/metrics'))
-    const starts = pages.map((page) => /\nprocess_start_time_seconds (\S+)/.exec(page)?.[1])
-    expect(new Set(starts.map((start, i) => `${start} ${leads(pages[i] ?? '')}`)).size).toBe(2)
-    expect(new Set(pages.map(leads))).toEqual(new Set(['0', '1']))
+    const leading = async (): Promise<number> =>
+      metricIn(await pageOf(kubeconfig, server, '/metrics'), 'borough_controllers_leading')
+    await expect.poll(leading, { timeout: 15_000 }).toBe(1)
+    expect(workers()).toHaveLength(2)
     const lease = await clientOf(kubeconfig, server).get(leases, {
       namespace: 'kube-system',
       name: 'borough-controllers',
     })
     expect((lease['spec'] as { holderIdentity?: string }).holderIdentity).toBeTruthy()
+  })
+
+  it('are one to whoever scrapes: each request counts once, whichever of them is asked', async () => {
+    const kubeconfig = await server.adminKubeconfig()
+    const count = async (): Promise<number> =>
+      requestsIn(await pageOf(kubeconfig, server, '/metrics'), {
+        verb: 'GET',
+        resource: 'serviceaccounts',
+        code: '200',
+      })
+    const before = await count()
+    for (let i = 1; i <= 12; i++) {
+      // A connection of its own: the workers take turns.
+      await clientOf(kubeconfig, server).get(serviceAccounts, { namespace: 'kube-system', name: 'default' })
+      expect(await count()).toBe(before + i)
+    }
   })
 
   it('under load, and while one is killed: linearizable keys, complete watches, exact quota', {
@@ -53,6 +82,7 @@ describe('two workers', () => {
     await pause(1500)
     const [victim] = workers()
     if (victim === undefined) throw new Error('no worker')
+    const scraped = requestsIn(await pageOf(kubeconfig, server, '/metrics'), {})
     const killed = performance.now()
     process.kill(victim, 'SIGKILL')
     await pause(2500)
@@ -67,17 +97,64 @@ describe('two workers', () => {
       await pause(50)
     }
     expect(workers()).not.toContain(victim)
+    // What it had counted is not forgotten.
+    expect(requestsIn(await pageOf(kubeconfig, server, '/metrics'), {})).toBeGreaterThan(scraped)
   })
 
-  it('end together, and nothing is lost', { timeout: 120_000 }, async () => {
+  it('end together, and nothing is lost, of the audit log neither: whole lines of both, each event once', {
+    timeout: 120_000,
+  }, async () => {
     const kubeconfig = await server.adminKubeconfig()
-    await clientOf(kubeconfig, server).create(configMaps, { metadata: { name: 'last', namespace: 'default' } })
+    const names = Array.from({ length: 40 }, (_, i) => (i === 39 ? 'last' : `audited-${i}`))
+    await Promise.all(
+      names.map((name) =>
+        clientOf(kubeconfig, server).create(configMaps, { metadata: { name, namespace: 'default' } }),
+      ),
+    )
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    const files = (await readdir(folder)).filter((name) => name.startsWith('audit.log'))
+    expect(files.length).toBeGreaterThan(1)
+    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))
+    for (const text of texts) expect(text.endsWith('\n')).toBe(true)
+    const events = texts.flatMap((text) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as AuditLine),
+    )
+    const ids = events.map(({ auditID, stage }) => `${auditID} ${stage}`)
+    expect(new Set(ids).size).toBe(ids.length)
+    const created = events.flatMap(({ verb, objectRef, stage }) =>
+      verb === 'create' && objectRef?.namespace === 'default' && stage === 'ResponseComplete'
+        ? [objectRef.name ?? '']
+        : [],
+    )
+    for (const name of names) expect(created.filter((found) => found === name)).toHaveLength(1)
     await server.start()
     const found = await clientOf(kubeconfig, server).get(configMaps, { namespace: 'default', name: 'last' })
     expect(found.metadata.name).toBe('last')
   })
 })
+
+interface AuditLine {
+  readonly auditID: string
+  readonly stage: string
+  readonly verb: string
+  readonly objectRef?: { readonly namespace?: string; readonly name?: string }
+}
+
+const metricIn = (page: string, name: string): number => Number(new RegExp(`\\n${name} (\\S+)`).exec(page)?.[1])
+
+/** Of all series that have these labels. */
+function requestsIn(page: string, labels: Readonly<Record<string, string>>): number {
+  let total = 0
+  for (const line of page.split('\n')) {
+    if (!line.startsWith('apiserver_request_duration_seconds_count{')) continue
+    if (Object.entries(labels).every(([name, value]) => line.includes(`${name}="${value}"`)))
+      total += Number(line.slice(line.lastIndexOf(' ')))
+  }
+  return total
+}
 
 /** The log of the store, read beside it. */
 function changesIn(path: string): Change[] {
