@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { fetchAdapter } from '../../src/http/fetch.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -55,6 +56,37 @@ test('what drifted, and what a template dropped, while no controller ran is put 
   await using plane = await start(true)
   await waitFor(plane.client(), configMaps, one, (o) => JSON.stringify(o?.['data']) === '{"a":"1"}')
   await waitFor(plane.client(), configMaps, { ...one, name: 'two' }, isGone)
+})
+
+/** Requests of one verb about ConfigMaps, by the server's own count. */
+async function countOf(plane: ControlPlane, verb: string): Promise<number> {
+  const user = { username: 'admin', groups: ['system:masters', 'system:authenticated'] }
+  const answer = await fetchAdapter(plane.serve, user)(new Request('https://borough.test/metrics'))
+  const counts = (await answer.text())
+    .split('\n')
+    .filter((line) => line.startsWith('apiserver_request_duration_seconds_count'))
+    .filter((line) => line.includes(`verb="${verb}"`) && line.includes('resource="configmaps"'))
+  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
+
+test('what is as it was applied is not applied again, what drifted beside it is', async () => {
+  const both = [...spec.templates, { ...spec.templates[0], metadata: { name: 'two' } }]
+  {
+    await using plane = await start(true)
+    const client = plane.client()
+    await client.create(templates, { metadata: { name: 't' }, spec: { ...spec, templates: both } })
+    await client.create(namespaces, { metadata: { name: 'team' } })
+    expect(await countOf(plane, 'PATCH')).toBe(2)
+  }
+  {
+    await using plane = await start(false)
+    await plane.client().patch(configMaps, { ...one, name: 'two' }, { data: { a: 'x' } })
+  }
+  await using plane = await start(true)
+  const two = { ...one, name: 'two' }
+  await waitFor(plane.client(), configMaps, two, (o) => JSON.stringify(o?.['data']) === '{"a":"1"}')
+  // Refused once, since somebody else owns the field, and then forced.
+  expect(await countOf(plane, 'PATCH')).toBe(2)
 })
 
 test('a template that was being deleted still prunes', async () => {

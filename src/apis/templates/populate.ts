@@ -8,6 +8,7 @@ import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusEr
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isGateShut } from './gate.ts'
+import { configDigest } from './held-config.ts'
 import { isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
@@ -183,6 +184,10 @@ async function applyOne(
   })
   const known = index.find(kind, namespace, name)
   if (known?.applied === config) return done('unchanged')
+  if (known?.held !== undefined && known.held === configDigest(object)) {
+    index.upToDate(known, config)
+    return done('unchanged')
+  }
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
   try {

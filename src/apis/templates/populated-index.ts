@@ -13,6 +13,7 @@ import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { digestOf } from './digest.ts'
+import { heldDigest } from './held-config.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
 
 export interface PopulatedObject {
@@ -28,8 +29,10 @@ export interface PopulatedObject {
   readonly isOurs: boolean
   /** Of all that it says, status and bookkeeping left out. */
   readonly digest: string
-  /** Of what we applied last, if nothing changed since. */
+  /** What we applied last (`Rendered.config`), if nothing changed since. */
   readonly applied?: string
+  /** The same, as the object itself tells it: see `held-config.ts`. Only of what was there at the start. */
+  readonly held?: string
 }
 
 export interface PopulatedIndexDeps {
@@ -95,12 +98,13 @@ export class PopulatedIndex {
     const refusal = new Promise<void>((resolve) => {
       refused = resolve
     })
-    const informer = new Informer({
+    const informer: Informer = new Informer({
       client: this.#deps.client,
       clock: this.#deps.clock,
       resource: kind,
       labelSelector: templateNameLabel,
-      keep: stub,
+      // What we did before we started nobody else remembers; what we do from now on is remembered with the answer.
+      keep: (object) => (informer.synced ? stub(object) : withHeld(object, kind)),
       onChange: (next, old) => this.#seen(kind, next, old),
       onError: (error) => {
         if (isRefusal(error)) refused()
@@ -153,6 +157,12 @@ export class PopulatedIndex {
     }
   }
 
+  /** Applying `config` would change nothing. */
+  upToDate({ held: _, ...object }: PopulatedObject, config: string): void {
+    const key = `${groupResource(object.resource)}/${object.name}`
+    this.#byNamespace.get(object.namespace)?.set(key, { ...object, applied: config })
+  }
+
   forgot({ resource, namespace, name }: PopulatedObject): void {
     this.#drop(namespace, `${groupResource(resource)}/${name}`)
   }
@@ -177,7 +187,7 @@ export class PopulatedIndex {
     if (!same) this.#deps.onDrift(namespace)
   }
 
-  #put(kind: ServedKind, { metadata, digest, isOurs }: KubeObject, applied: string | undefined): void {
+  #put(kind: ServedKind, { metadata, digest, isOurs, held }: KubeObject, applied: string | undefined): void {
     const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
@@ -193,6 +203,7 @@ export class PopulatedIndex {
       isOurs: isOurs === true,
       digest: String(digest),
       ...(applied === undefined ? {} : { applied }),
+      ...(typeof held === 'string' ? { held } : {}),
     }
     const old = objects.get(key)
     objects.set(key, object)
@@ -239,6 +250,11 @@ export function isOurs({ metadata }: KubeObject): boolean {
     metadata.labels?.[templateNameLabel] !== undefined &&
     (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
   )
+}
+
+function withHeld(object: KubeObject, kind: ServedKind): KubeObject {
+  const held = isOurs(object) ? heldDigest(object, kind) : undefined
+  return held === undefined ? stub(object) : { ...stub(object), held }
 }
 
 /** What is kept of an object: about 300 bytes, whatever its size. */
