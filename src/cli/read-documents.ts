@@ -21,7 +21,18 @@ export async function readDocuments(path: string): Promise<Partial<KubeObject>[]
 }
 
 async function filesIn(path: string): Promise<string[]> {
-  if (path === '-' || !(await stat(path)).isDirectory()) return [path]
+  if (path === '-' || !(await isFolder(path))) return [path]
   const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name))
   return names.sort().map((name) => join(path, name))
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new Error(`${path} can't be read: ${code === 'ENOENT' ? 'there is no such file or folder' : message}`, {
+      cause,
+    })
+  }
 }

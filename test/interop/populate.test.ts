@@ -235,7 +235,10 @@ test.each([
   { given: ['--kubeconfig', '/nowhere'], says: "borough: /nowhere can't be read: " },
   { given: ['--filename', 'templates/'], says: 'borough: --filename needs --print-manifests' },
   { given: ['--webhook-url', 'http://host'], says: 'It must be https://host[:port][/path].' },
-  { given: ['--print-manifests', '--filename', '/nowhere'], says: '/nowhere' },
+  {
+    given: ['--print-manifests', '--filename', '/nowhere'],
+    says: "borough: /nowhere can't be read: there is no such file or folder",
+  },
 ])('borough populate $given ends with one line', async ({ given, says }) => {
   const ran = await borough(['populate', ...given])
   expect(ran).toMatchObject({ code: 1, stdout: '' })
