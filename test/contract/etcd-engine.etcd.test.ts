@@ -263,6 +263,17 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
     })
   })
 
+  it('resuming right before a commit that has been compacted is refused by a fresh engine: its deletes are gone', async () => {
+    const one = await open()
+    const first = await commit(one, put('/a', '1'))
+    const gone = await commit(one, remove('/a', first))
+    await (await open({ prefix })).compact(gone)
+    expect(await watch(await open({ prefix }), endOfCommit(first)).end()).toMatchObject({ code: 'compacted' })
+    const later = await commit(one, put('/b', '1'))
+    const reader = watch(await open({ prefix }), endOfCommit(gone))
+    expect((await reader.until(endOfCommit(later))).map((c) => c.key)).toEqual(['/b'])
+  })
+
   it('resuming inside a commit that has been compacted is refused: its deletes may be gone', async () => {
     const one = await open()
     const first = await commit(one, put('/a', '1'))
@@ -332,6 +343,21 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       expect(await reader.end()).toMatchObject({ code: 'compacted' })
       const next = watch(far, endOfCommit(second))
       expect((await next.until(endOfCommit(third))).map((c) => c.revision)).toEqual([third])
+    })
+
+    it('a delete that was compacted away while the connection was broken is not passed over', async () => {
+      await using proxy = await TcpProxy.start(portOf(server.endpoint))
+      const near = await open()
+      const far = await open({ prefix, endpoints: [`http://127.0.0.1:${proxy.port}`] })
+      const first = await commit(near, put('/a', '1'))
+      const reader = watch(far, await far.currentRevision())
+      await reader.until(endOfCommit(first))
+      proxy.cut()
+      const gone = await commit(near, remove('/a', first))
+      await near.compact(gone)
+      await commit(near, put('/b', '1'))
+      proxy.mend()
+      expect(await reader.end()).toMatchObject({ code: 'compacted' })
     })
 
     it('with several endpoints the next one is asked when one is gone', async () => {

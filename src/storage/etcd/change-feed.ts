@@ -161,8 +161,11 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
         this.#reading = reading
         this.#heardAt = this.#clock.monotonic()
         const until = AbortSignal.any([signal, reading.signal])
+        let resumed = false
         for await (const read of this.#origin.read(modRevisionOf(this.#head) + 1, until)) {
           this.#heardAt = this.#clock.monotonic()
+          if (!resumed) await this.#checkNothingDropped(this.#head, until)
+          resumed = true
           this.#take(read)
           retryMs = firstRetryMs
         }
@@ -255,7 +258,7 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
   async #catchUp(window: History, after: Revision, limit: number, signal: AbortSignal): Promise<readonly Change[]> {
     const { base } = window
     const reading = AbortSignal.any([signal, this.#stop.signal])
-    await this.#checkWholeCommit(after, reading)
+    await this.#checkNothingDropped(after, reading)
     const found: Change[] = []
     let through = after
     // The base may be a revision that brought no event of ours: then only a barrier can prove that it is reached.
@@ -272,7 +275,7 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
           if (through >= base || found.length >= limit) break
         }
         reading.throwIfAborted()
-        await this.#checkWholeCommit(after, reading)
+        await this.#checkNothingDropped(after, reading)
       } else through = base
     } finally {
       patience.cancel()
@@ -289,12 +292,11 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
   }
 
   /**
-   * To resume inside a commit, that commit's deletes must still be there. etcd drops them when it compacts *at* that
-   * revision although it still accepts the watch, so ask whether the revision before can be read.
+   * What comes after `after` must still have its deletes. etcd drops those of a commit when it compacts *at* that commit,
+   * although it still accepts a watch from there, so ask whether the revision before can be read.
    */
-  async #checkWholeCommit(after: Revision, signal: AbortSignal): Promise<void> {
-    const modRevision = modRevisionOf(after)
-    if (after === endOf(modRevision) || modRevision < 2) return
-    await this.#origin.checkReadable(modRevision - 1, signal)
+  async #checkNothingDropped(after: Revision, signal: AbortSignal): Promise<void> {
+    const before = modRevisionOf(after + 1) - 1
+    if (before >= 1) await this.#origin.checkReadable(before, signal)
   }
 }
