@@ -132,6 +132,7 @@ class World {
   #plane: ControlPlane | undefined
   #watching = new AbortController()
   #watches: Promise<void>[] = []
+  #stopping = false
   #resume: Record<'eve' | 'holder', string> = { eve: '', holder: '' }
 
   constructor(dataDir: string) {
@@ -158,11 +159,13 @@ class World {
       for (const { metadata: m } of items) this.eveSees.set(m.name ?? '', m.uid ?? '')
       this.#resume = { eve: metadata.resourceVersion ?? '', holder: metadata.resourceVersion ?? '' }
     }
+    this.#stopping = false
     this.#watching = new AbortController()
     this.#watches = [this.#watch('eve'), this.#watch('holder')]
   }
 
   async stop(): Promise<void> {
+    this.#stopping = true
     await this.plane[Symbol.asyncDispose]()
     this.#watching.abort()
     await Promise.all(this.#watches)
@@ -204,11 +207,16 @@ class World {
       resourceVersion: this.#resume[who],
       signal: this.#watching.signal,
     })
-    for await (const { type, object } of events) {
-      this.#resume[who] = object.metadata.resourceVersion ?? ''
-      if (type === 'BOOKMARK') continue
-      if (who === 'eve') this.#seenByEve(type, object)
-      else if (type !== 'DELETED') this.#seenByHolder(object)
+    try {
+      for await (const { type, object } of events) {
+        this.#resume[who] = object.metadata.resourceVersion ?? ''
+        if (type === 'BOOKMARK') continue
+        if (who === 'eve') this.#seenByEve(type, object)
+        else if (type !== 'DELETED') this.#seenByHolder(object)
+      }
+    } catch (error) {
+      // A watch that has just begun when the server stops is told to come back, which it does.
+      if (!this.#stopping || findStatusError(error)?.code !== 503) throw error
     }
   }
 
