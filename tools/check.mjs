@@ -106,9 +106,10 @@ function command(program, args, { output, timeoutMs, env = {} } = {}) {
       end(false)
     })
     child.on('close', (code, signal) => {
-      if (signal)
+      // vitest hears the signal, ends its workers, and says so by its code.
+      if (signal || child.killed)
         process.stderr.write(
-          `${program} was stopped by ${signal}${timeoutMs ? ` (it has ${timeoutMs / 60_000} minutes)` : ''}\n`,
+          `${program} was stopped by ${signal ?? 'SIGTERM'}${timeoutMs ? ` (it has ${timeoutMs / 60_000} minutes)` : ''}\n`,
         )
       end(code === 0)
     })

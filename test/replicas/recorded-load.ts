@@ -79,6 +79,12 @@ export class RecordedLoad {
     }
   }
 
+  /** Resolves when `count` more writes have been acknowledged, however long that takes. */
+  async acknowledges(count: number): Promise<void> {
+    const enough = this.#acknowledgedAt.length + count
+    while (this.#acknowledgedAt.length < enough) await pause(20)
+  }
+
   /** The longest time without an acknowledged write anywhere, since `since`; ms. */
   longestSilence(since: number): number {
     let last = since

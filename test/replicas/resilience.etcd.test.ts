@@ -147,7 +147,7 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
   }
 
   it('nothing that was promised is broken by what befalls replicas and etcd', {
-    timeout: 240_000 + longMinutes * 60_000,
+    timeout: 480_000 + longMinutes * 60_000,
   }, async () => {
     const { at, handedOver } = await killLeader()
     await befall(killEtcdLeader)
