@@ -3,7 +3,7 @@
  * on the network, `testing/` hands it to tests as it is.
  */
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
-import { bootstrapRbac } from '../apis/rbac/bootstrap.ts'
+import { bootstrapRbac, systemPolicy } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
@@ -21,6 +21,7 @@ import type { UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { createApiServer } from './api-server.ts'
 import { openAudit } from './audit.ts'
+import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
 import { openAuthenticators } from './authenticators.ts'
 import { openAuthorizationWebhook } from './authorization-webhook.ts'
 import { build } from './build.ts'
@@ -163,7 +164,7 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
     }),
   })
 
-  await bootstrap(client(serverUser, 'borough/bootstrap'))
+  await bootstrap(client(serverUser, 'borough/bootstrap'), authenticationTrust(pki.caCert, config.frontProxy))
   core.startWebhooks()
   metrics.startSoon(clock)
   const stop = new AbortController()
@@ -194,8 +195,8 @@ export async function createControlPlane(config: Config): Promise<ControlPlane> 
   }
 }
 
-/** What must be there before anybody is answered. All at once: a first start is one flush, not fifty. */
-async function bootstrap(client: Client): Promise<void> {
+/** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */
+async function bootstrap(client: Client, trust: Record<string, string>): Promise<void> {
   await Promise.all([
     bootstrapRbac({ client }),
     ...initialNamespaces.map((name) =>
@@ -204,4 +205,5 @@ async function bootstrap(client: Client): Promise<void> {
       }),
     ),
   ])
+  await Promise.all([bootstrapRbac({ client, policy: systemPolicy }), publishAuthenticationTrust(client, trust)])
 }

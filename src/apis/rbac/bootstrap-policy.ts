@@ -8,7 +8,7 @@
  *
  * @see k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy v1.36 (the facts)
  */
-import { type Binding, type ClusterRole, clusterRolesResource } from '../../kube/rbac.ts'
+import { type Binding, type ClusterRole, clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import { mastersGroup } from '../../kube/user.ts'
 import { aggregatedRules, isAggregated } from './aggregation.ts'
 import {
@@ -19,6 +19,8 @@ import {
   mayGet,
   read,
   readWrite,
+  role,
+  roleBinding,
   userSubject,
   write,
 } from './bootstrap-rules.ts'
@@ -201,3 +203,19 @@ export const bootstrapClusterRoles: readonly ClusterRole[] = filled([
 ])
 
 export const bootstrapClusterRoleBindings: readonly Binding[] = [...bindings, ...controllerRoleBindings]
+
+/** Where servers that delegate authentication to this one read whom it trusts. */
+export const authenticationTrustName = 'extension-apiserver-authentication'
+const trustReader = `${authenticationTrustName}-reader`
+
+/** In kube-system. The rest of upstream's is for controllers that do not run here. */
+export const bootstrapSystemRoles: readonly Role[] = [
+  role('kube-system', trustReader, [{ ...may(read, '', 'configmaps'), resourceNames: [authenticationTrustName] }]),
+]
+
+export const bootstrapSystemRoleBindings: readonly Binding[] = [
+  roleBinding('kube-system', `system::${trustReader}`, trustReader, [
+    userSubject('system:kube-controller-manager'),
+    userSubject('system:kube-scheduler'),
+  ]),
+]

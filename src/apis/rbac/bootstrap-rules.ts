@@ -5,7 +5,10 @@ import {
   clusterRoleBindingsResource,
   clusterRolesResource,
   type PolicyRule,
+  type Role,
   rbacGroup,
+  roleBindingsResource,
+  rolesResource,
   type Subject,
 } from '../../kube/rbac.ts'
 
@@ -52,6 +55,23 @@ export function clusterRoleBinding(name: string, roleName: string, subjects: Sub
     kind: 'ClusterRoleBinding',
     metadata: metadata(name, {}),
     roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: roleName },
+    subjects,
+  }
+}
+
+/** A role that holds in one namespace of the system. */
+export function role(namespace: string, name: string, rules: PolicyRule[]): Role {
+  const { group, version } = rolesResource
+  return { apiVersion: `${group}/${version}`, kind: 'Role', metadata: { ...metadata(name, {}), namespace }, rules }
+}
+
+export function roleBinding(namespace: string, name: string, roleName: string, subjects: Subject[]): Binding {
+  const { group, version } = roleBindingsResource
+  return {
+    apiVersion: `${group}/${version}`,
+    kind: 'RoleBinding',
+    metadata: { ...metadata(name, {}), namespace },
+    roleRef: { apiGroup: rbacGroup, kind: 'Role', name: roleName },
     subjects,
   }
 }

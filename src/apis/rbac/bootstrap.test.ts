@@ -4,10 +4,17 @@ import { FakeRbacSource } from '../../../test/support/fake-rbac-source.ts'
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
-import { type Binding, type ClusterRole, clusterRoleBindingsResource, clusterRolesResource } from '../../kube/rbac.ts'
+import {
+  type Binding,
+  type ClusterRole,
+  clusterRoleBindingsResource,
+  clusterRolesResource,
+  type Role,
+  rolesResource,
+} from '../../kube/rbac.ts'
 import { alreadyExists, forbidden } from '../../kube/status-error.ts'
 import { serviceAccountUser, type UserInfo } from '../../kube/user.ts'
-import { bootstrapRbac } from './bootstrap.ts'
+import { bootstrapRbac, systemPolicy } from './bootstrap.ts'
 import { bootstrapClusterRoleBindings, bootstrapClusterRoles } from './bootstrap-policy.ts'
 import { clusterRoleBindingStrategy, clusterRoleStrategy } from './strategy.ts'
 
@@ -41,6 +48,16 @@ describe('the default policy', () => {
     expect(count).toBeLessThanOrEqual(80)
     expect(await bootstrapRbac({ client })).toBe(0)
     expect(client.writes).toHaveLength(count)
+  })
+
+  test('has a part in kube-system, which is brought back like the rest', async () => {
+    const client = new FakeClient()
+    expect(await bootstrapRbac({ client, policy: systemPolicy })).toBe(2)
+    const ref = { name: 'extension-apiserver-authentication-reader', namespace: 'kube-system' }
+    const made = (await client.get(rolesResource, ref)) as Role
+    await client.update(rolesResource, { ...made, rules: [] } as Role)
+    expect(await bootstrapRbac({ client, policy: systemPolicy })).toBe(1)
+    expect((await client.get(rolesResource, ref)) as Role).toMatchObject({ rules: made.rules })
   })
 
   test('is valid', () => {

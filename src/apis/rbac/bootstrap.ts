@@ -12,12 +12,19 @@ import {
   type ClusterRole,
   clusterRoleBindingsResource,
   clusterRolesResource,
+  roleBindingsResource,
+  rolesResource,
   type Subject,
 } from '../../kube/rbac.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { isAggregated } from './aggregation.ts'
-import { bootstrapClusterRoleBindings, bootstrapClusterRoles } from './bootstrap-policy.ts'
+import {
+  bootstrapClusterRoleBindings,
+  bootstrapClusterRoles,
+  bootstrapSystemRoleBindings,
+  bootstrapSystemRoles,
+} from './bootstrap-policy.ts'
 import { autoUpdateAnnotation } from './bootstrap-rules.ts'
 import { compactRules, missingPermissions } from './rule-cover.ts'
 
@@ -27,7 +34,34 @@ export interface BootstrapWrite {
   readonly object: KubeObject
 }
 
+/** What belongs to one scope: the cluster, or a namespace of the system. */
+export interface DefaultPolicy {
+  readonly roleResource: GroupVersionResource
+  readonly roles: readonly ClusterRole[]
+  readonly bindingResource: GroupVersionResource
+  readonly bindings: readonly Binding[]
+  /** Absent for the cluster. */
+  readonly namespace?: string
+}
+
+const clusterPolicy: DefaultPolicy = {
+  roleResource: clusterRolesResource,
+  roles: bootstrapClusterRoles,
+  bindingResource: clusterRoleBindingsResource,
+  bindings: bootstrapClusterRoleBindings,
+}
+
+export const systemPolicy: DefaultPolicy = {
+  roleResource: rolesResource,
+  roles: bootstrapSystemRoles,
+  bindingResource: roleBindingsResource,
+  bindings: bootstrapSystemRoleBindings,
+  namespace: 'kube-system',
+}
+
 export interface BootstrapOptions {
+  /** Default: that of the cluster. */
+  readonly policy?: DefaultPolicy
   /** Acts as a member of `system:masters`. */
   readonly client: Client
   /** Carries out one write; all are started together. Default: through `client`. */
@@ -40,15 +74,16 @@ const attempts = 5
 
 /** Answers how many objects were written. */
 export async function bootstrapRbac(options: BootstrapOptions): Promise<number> {
-  const { client, signal } = options
+  const { client, signal, policy = clusterPolicy } = options
   const request = signal ? { signal } : {}
+  const scope = policy.namespace === undefined ? request : { ...request, namespace: policy.namespace }
   const write = options.write ?? ((w) => writeThrough(client, w, request))
   for (let attempt = 1; ; attempt++) {
     const [roles, bindings] = await Promise.all([
-      client.list(clusterRolesResource, request),
-      client.list(clusterRoleBindingsResource, request),
+      client.list(policy.roleResource, scope),
+      client.list(policy.bindingResource, scope),
     ])
-    const plan = planBootstrap(roles.items as ClusterRole[], bindings.items as Binding[])
+    const plan = planBootstrap(policy, roles.items as ClusterRole[], bindings.items as Binding[])
     const outcomes = await Promise.allSettled(plan.map(write))
     const failures = outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as unknown] : []))
     if (failures.length === 0 && !plan.some((w) => w.verb === 'delete')) return plan.length
@@ -62,11 +97,16 @@ export async function bootstrapRbac(options: BootstrapOptions): Promise<number> 
 function writeThrough(client: Client, { verb, resource, object }: BootstrapWrite, request: object): Promise<unknown> {
   if (verb === 'create') return client.create(resource, object, request)
   if (verb === 'update') return client.update(resource, object, request)
-  return client.delete(resource, { name: object.metadata.name ?? '' }, request)
+  const { name = '', namespace } = object.metadata
+  return client.delete(resource, namespace === undefined ? { name } : { name, namespace }, request)
 }
 
 /** What must be written. A binding to another role is deleted first: roleRef can't change; the next look makes it anew. */
-export function planBootstrap(roles: readonly ClusterRole[], bindings: readonly Binding[]): BootstrapWrite[] {
+export function planBootstrap(
+  policy: DefaultPolicy,
+  roles: readonly ClusterRole[],
+  bindings: readonly Binding[],
+): BootstrapWrite[] {
   const writes: BootstrapWrite[] = []
   const plan = <T extends KubeObject>(
     resource: GroupVersionResource,
@@ -89,8 +129,8 @@ export function planBootstrap(roles: readonly ClusterRole[], bindings: readonly 
       }
     }
   }
-  plan(clusterRolesResource, bootstrapClusterRoles, roles, mergeRole)
-  plan(clusterRoleBindingsResource, bootstrapClusterRoleBindings, bindings, mergeBinding)
+  plan(policy.roleResource, policy.roles, roles, mergeRole)
+  plan(policy.bindingResource, policy.bindings, bindings, mergeBinding)
   return writes
 }
 
