@@ -1,37 +1,39 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { EtcdStorageOptions } from '../../src/storage/etcd/etcd-storage.ts'
 import { EtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
-import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
+import { EtcdServer, etcdMissing, etcdPrograms } from '../support/etcd-server.ts'
 import { describeStorageContract } from './storage.ts'
 
-describe.skipIf(etcdVersion === undefined)(`etcd ${etcdVersion ?? `(skipped: ${etcdMissing})`}`, () => {
-  let server: EtcdServer
-  let spaces = 0
-  beforeAll(async () => {
-    server = await EtcdServer.start()
-  })
-  afterAll(async () => {
-    await server?.[Symbol.asyncDispose]()
-  })
+for (const { program, version } of etcdPrograms) {
+  describe.skipIf(version === undefined)(`etcd ${version ?? `(skipped: ${etcdMissing})`}`, () => {
+    let server: EtcdServer
+    let spaces = 0
+    beforeAll(async () => {
+      server = await EtcdServer.start({ program })
+    })
+    afterAll(async () => {
+      await server?.[Symbol.asyncDispose]()
+    })
 
-  describeStorageContract(
-    'etcd',
-    async (options) => {
-      // One server for all tests: each has a prefix, and so a key space, of its own.
-      const settings: EtcdStorageOptions = {
-        ...options,
-        endpoints: [server.endpoint],
-        prefix: `/borough-test/${++spaces}`,
-      }
-      const storage = await EtcdStorage.open(settings)
-      return {
-        storage,
-        reopen: async () => {
-          await storage[Symbol.asyncDispose]()
-          return await EtcdStorage.open(settings)
-        },
-      }
-    },
-    { propertyRuns: 8 },
-  )
-})
+    describeStorageContract(
+      'etcd',
+      async (options) => {
+        // One server for all tests: each has a prefix, and so a key space, of its own.
+        const settings: EtcdStorageOptions = {
+          ...options,
+          endpoints: [server.endpoint],
+          prefix: `/borough-test/${++spaces}`,
+        }
+        const storage = await EtcdStorage.open(settings)
+        return {
+          storage,
+          reopen: async () => {
+            await storage[Symbol.asyncDispose]()
+            return await EtcdStorage.open(settings)
+          },
+        }
+      },
+      { propertyRuns: 8 },
+    )
+  })
+}

@@ -116,7 +116,7 @@ export async function etcdCall(
   endpoint: string,
   path: string,
   body: object = {},
-  timeoutMs: number = 5_000,
+  timeoutMs: number = 30_000,
 ): Promise<unknown> {
   const answer = await fetch(`${endpoint}/v3/${path}`, {
     method: 'POST',

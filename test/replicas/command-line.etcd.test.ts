@@ -88,7 +88,7 @@ describe.skipIf(etcdVersion === undefined)(
       })
     })
 
-    it('a key that is added by command is known to both, while they run', async () => {
+    it('a key that is added by command is known to both, while they run', { timeout: 90_000 }, async () => {
       const storage = flags.filter((flag) => /^--(?:storage|etcd-)/.test(flag))
       const { code, stdout, stderr } = await borough(['rotate-key', ...storage])
       expect([code, stderr]).toEqual([0, ''])

@@ -1,6 +1,6 @@
 /** What can befall replicas and etcd. Waits are for states: how fast the machine is decides nothing. */
 import type { Client } from '../../src/client/client.ts'
-import { findStatusError, isNotFound } from '../../src/kube/status-error.ts'
+import { findStatusError, isAlreadyExists, isNotFound } from '../../src/kube/status-error.ts'
 import type { KubeList, KubeObject } from '../../src/kube/types.ts'
 import { etcdCall, linkedReplica, type ReplicaCluster } from './cluster.ts'
 
@@ -122,18 +122,18 @@ export const fullEtcd: Fault = {
     const clients = cluster.clients()
     const [first] = clients
     if (!first) throw new Error('no clients')
-    await first.create(namespaces, { metadata: { name: 'long' } })
+    await insist(() => first.create(namespaces, { metadata: { name: 'long' } }))
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
-        first.create(configMaps, { metadata: { name: `c-${10 + i}`, namespace: 'long' } }),
+        insist(() => first.create(configMaps, { metadata: { name: `c-${10 + i}`, namespace: 'long' } })),
       ),
     )
-    const begun = await Promise.all(clients.map((client) => client.list(configMaps, { namespace: 'long', limit: 10 })))
+    const begun = await Promise.all(clients.map((client) => insist(() => client.list(configMaps, firstPage))))
     await fill(first)
 
     const compacted = await compact(cluster)
     await Promise.all(clients.map((client, i) => finishList(client, begun[i])))
-    for (const { endpoint } of cluster.members) await etcdCall(endpoint, 'maintenance/defragment', {}, patienceMs)
+    for (const { endpoint } of cluster.members) await etcdCall(endpoint, 'maintenance/defragment')
     const [member] = cluster.members
     if (!member) throw new Error('no members')
     const { alarms = [] } = (await etcdCall(member.endpoint, 'maintenance/alarm', { action: 'GET' })) as {
@@ -145,10 +145,25 @@ export const fullEtcd: Fault = {
   },
 }
 
+const firstPage = { namespace: 'long', limit: 10 } as const
+
+/** Again where the machine or etcd was too slow for it; undefined where an earlier try had made it after all. */
+async function insist<T>(act: () => Promise<T>): Promise<T | undefined> {
+  for (;;) {
+    try {
+      return await act()
+    } catch (error) {
+      if (isAlreadyExists(error)) return undefined
+      if (![429, 503, 504].includes(findStatusError(error)?.code ?? 0)) throw error
+      await pause(100)
+    }
+  }
+}
+
 /** Writes one big object until it is refused: 507. */
 async function fill(client: Client): Promise<void> {
   const metadata = { name: 'big', namespace: 'long' }
-  await client.create(configMaps, { metadata })
+  await insist(() => client.create(configMaps, { metadata }))
   for (let turn = 0; ; turn++) {
     try {
       await client.update(configMaps, { metadata, data: { turn: String(turn), text: 'x'.repeat(900_000) } })
@@ -173,12 +188,14 @@ async function compact(cluster: ReplicaCluster): Promise<number> {
 }
 
 async function finishList(client: Client, first: KubeList | undefined): Promise<void> {
-  const names = new Set(first?.items.map(nameOf))
-  let token = first?.metadata.continue
+  if (!first) throw new Error('a list that never began')
+  const names = new Set(first.items.map(nameOf))
+  let token = first.metadata.continue
   while (token !== undefined && token !== '') {
-    let page: KubeList
+    let page: KubeList | undefined
     try {
-      page = await client.list(configMaps, { namespace: 'long', limit: 10, continue: token })
+      const at = token
+      page = await insist(() => client.list(configMaps, { ...firstPage, continue: at }))
     } catch (error) {
       const refused = findStatusError(error)
       if (refused?.reason !== 'Expired') throw error
@@ -186,8 +203,8 @@ async function finishList(client: Client, first: KubeList | undefined): Promise<
       if (!token) throw new Error('410 without a token to go on', { cause: error })
       continue
     }
-    for (const item of page.items) names.add(nameOf(item))
-    token = page.metadata.continue
+    for (const item of page?.items ?? []) names.add(nameOf(item))
+    token = page?.metadata.continue
   }
   for (let i = 10; i < 40; i++) if (!names.has(`c-${i}`)) throw new Error(`a list lacks c-${i}`)
 }
@@ -228,6 +245,6 @@ export async function deleted(clients: readonly Client[], name: string): Promise
 
 /** A namespace with something in it. */
 export async function populated(client: Client, name: string): Promise<void> {
-  await client.create(namespaces, { metadata: { name } })
-  await client.create(configMaps, { metadata: { name: 'a', namespace: name } })
+  await insist(() => client.create(namespaces, { metadata: { name } }))
+  await insist(() => client.create(configMaps, { metadata: { name: 'a', namespace: name } }))
 }

@@ -41,7 +41,7 @@ export async function pageOf(
   kubeconfig: string,
   server: Listening,
   path: string,
-  timeoutMs: number = 15_000,
+  timeoutMs: number = 30_000,
 ): Promise<string> {
   const transport = httpsTransport({ server: `https://${server.listen}`, credentials: () => trustOf(kubeconfig) })
   const signal = AbortSignal.timeout(timeoutMs)

@@ -119,7 +119,9 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     )
   })
 
-  it('that was copied only in part is served by nobody, copied and backed up by nobody', async () => {
+  it('that was copied only in part is served by nobody, copied and backed up by nobody', {
+    timeout: 90_000,
+  }, async () => {
     const dir = join(folder, 'part')
     const options = { clock: systemClock, log: silentLog }
     const [host = ''] = [hosts()]

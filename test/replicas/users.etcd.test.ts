@@ -49,7 +49,9 @@ describe.skipIf(etcdVersion === undefined)(
         user: { name: 'borough', password: async () => given },
       })
 
-    it('is spoken to before it asks for them, and goes on when it begins to, when tokens end and when it is started anew', async () => {
+    it('is spoken to before it asks for them, and goes on when it begins to, when tokens end and when it is started anew', {
+      timeout: 90_000,
+    }, async () => {
       await using storage = await open()
       const everything = prefixSpan('/')
       const write = async (key: string): Promise<void> => {
@@ -71,7 +73,7 @@ describe.skipIf(etcdVersion === undefined)(
       await etcd.stop('SIGTERM')
       await etcd.start()
       // Until there is a new connection; a write on the old one would be lost.
-      await expect.poll(() => storage.get('/later').catch(() => undefined), { timeout: 15_000 }).toBeDefined()
+      await expect.poll(() => storage.get('/later').catch(() => undefined), { timeout: 30_000 }).toBeDefined()
       await write('/again')
       expect(await storage.compactedRevision()).toBeGreaterThanOrEqual(0)
 
@@ -88,7 +90,9 @@ describe.skipIf(etcdVersion === undefined)(
       expect((await storage.range(prefixSpan('/'))).entries).toHaveLength(4)
     })
 
-    it('is backed up by a user whose password is in a file, or in the environment, and nowhere else', async () => {
+    it('is backed up by a user whose password is in a file, or in the environment, and nowhere else', {
+      timeout: 90_000,
+    }, async () => {
       const storage = `--storage=etcd://borough@${new URL(etcd.endpoint).host}`
       const backup = ['backup', '--etcd-prefix=/ours', `--to=${join(folder, 'backup')}`]
       const fine = await borough([...backup, storage, `--etcd-password-file=${passwordFile}`])

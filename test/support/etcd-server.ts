@@ -8,10 +8,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
+const versionOf = (program: string): string | undefined =>
+  /etcd Version: (\S+)/.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
+
 /** undefined when there is no `etcd` on the PATH: tests that need one are skipped, and say so. */
-export const etcdVersion: string | undefined = /etcd Version: (\S+)/.exec(
-  spawnSync('etcd', ['--version'], { encoding: 'utf8' }).stdout ?? '',
-)?.[1]
+export const etcdVersion: string | undefined = versionOf('etcd')
+
+/** What the contract of storage engines is kept on: that etcd, and one that BOROUGH_ETCD_NEWER names, if it is another. */
+export const etcdPrograms: readonly { readonly program: string; readonly version: string | undefined }[] = [
+  { program: 'etcd', version: etcdVersion },
+  ...[process.env['BOROUGH_ETCD_NEWER'] ?? ''].flatMap((program) => {
+    const version = program === '' ? undefined : versionOf(program)
+    return version === undefined || version === etcdVersion ? [] : [{ program, version }]
+  }),
+]
 
 export const etcdMissing = 'there is no etcd on the PATH'
 
@@ -19,25 +29,29 @@ export interface EtcdServerOptions {
   /** Further flags, such as `--quota-backend-bytes=…`. */
   readonly flags?: readonly string[]
   readonly scheme?: 'http' | 'https'
+  /** Default: the one on the PATH. */
+  readonly program?: string
 }
 
 export class EtcdServer implements AsyncDisposable {
   readonly endpoint: string
   readonly #folder: string
   readonly #flags: readonly string[]
+  readonly #program: string
   #process: ChildProcess | undefined
 
-  private constructor(endpoint: string, folder: string, flags: readonly string[]) {
+  private constructor(endpoint: string, folder: string, flags: readonly string[], program: string = 'etcd') {
     this.endpoint = endpoint
     this.#folder = folder
     this.#flags = flags
+    this.#program = program
   }
 
   static async start(options: EtcdServerOptions = {}): Promise<EtcdServer> {
     const folder = await mkdtemp(join(tmpdir(), 'borough-etcd-'))
     const client = `${options.scheme ?? 'http'}://127.0.0.1:${await freePort()}`
     const peer = `http://127.0.0.1:${await freePort()}`
-    const server = new EtcdServer(client, folder, [
+    const flags = [
       '--name=test',
       `--data-dir=${folder}/data`,
       `--listen-client-urls=${client}`,
@@ -51,7 +65,8 @@ export class EtcdServer implements AsyncDisposable {
       '--logger=zap',
       '--log-outputs=stderr',
       ...(options.flags ?? []),
-    ])
+    ]
+    const server = new EtcdServer(client, folder, flags, options.program)
     await server.start()
     return server
   }
@@ -87,7 +102,7 @@ export class EtcdServer implements AsyncDisposable {
 
   /** Starts it (again), on the same ports and data; resolves when it serves clients. */
   async start(): Promise<void> {
-    const child = spawn('etcd', this.#flags, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(this.#program, this.#flags, { stdio: ['ignore', 'ignore', 'pipe'] })
     this.#process = child
     let log = ''
     await new Promise<void>((resolve, reject) => {
