@@ -16,7 +16,7 @@ export interface OpenKeys {
 /** `storing`: awaited only where the keys lie in the store. @throws PrivateFileError */
 export async function openKeys(config: Config, storing: Promise<Storage>): Promise<OpenKeys> {
   const { clock, dataDir, storage, listen, extraNames } = config
-  const local = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'), clock)
+  const local = dataDir === undefined ? memoryPkiStore() : directoryPkiStore(join(dataDir, 'pki'))
   const store = storage.engine === 'etcd' ? sharedPkiStore(await storing, local) : local
   const addresses = Object.values(networkInterfaces()).flatMap((i) => (i ?? []).map((a) => a.address))
   const listenHosts = listen === undefined ? [] : [listen.host]

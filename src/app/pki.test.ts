@@ -227,6 +227,19 @@ describe('on disk', () => {
   })
   afterEach(() => rm(home, { recursive: true, force: true }))
 
+  test('whoever asks hears of a key that another process adds, without looking again and again', async () => {
+    await open()
+    const end = new AbortController()
+    const changes = directoryPkiStore(directory).changes?.(end.signal)[Symbol.asyncIterator]()
+    await changes?.next()
+    const told = changes?.next()
+    const kid = await rotateServiceAccountKey(directoryPkiStore(directory), clock)
+    expect(await told).toMatchObject({ done: false })
+    expect((await open()).serviceAccountKeys.map((key) => key.kid)).toContain(kid)
+    end.abort()
+    while ((await changes?.next())?.done === false);
+  })
+
   test('everything is for the owner alone, and nothing temporary is left', async () => {
     await open()
     const files = await readdir(directory)

@@ -11,9 +11,10 @@
  * Keys are EC P-256. Where the files live is a `PkiStore`: a directory, memory (tests), or a store shared by replicas.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { type ServiceAccountKey, serviceAccountKey } from '../authn/service-account-key.ts'
-import { type Clock, sleep, systemClock } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import {
   ensurePrivateDirectory,
   listPrivateDirectory,
@@ -81,13 +82,10 @@ const servingMs = 365 * dayMs
 const renewMs = 60 * dayMs
 /** Certificates begin this much in the past, for clients whose clocks run behind. */
 const skewMs = 5 * 60_000
-/** How often a directory is looked at for keys that were added. */
-const lookMs = 2_000
 
 const authoritySubject = { commonName: 'borough' }
 
-/** `clock`: for whoever wants to hear of changes. */
-export function directoryPkiStore(directory: string, clock: Clock = systemClock): PkiStore {
+export function directoryPkiStore(directory: string): PkiStore {
   return {
     place: directory,
     async read() {
@@ -104,16 +102,29 @@ export function directoryPkiStore(directory: string, clock: Clock = systemClock)
       return true
     },
     async *changes(signal) {
-      for (let before = ''; !signal.aborted; await sleep(clock, lookMs, signal)) {
-        const now = await namesIn(directory)
-        if (now !== before) yield
-        before = now
+      let next = Promise.withResolvers<void>()
+      const watcher = watch(directory, { persistent: false }, () => next.resolve())
+      let failure: Error | undefined
+      watcher.on('error', (error) => {
+        failure = error
+        next.resolve()
+      })
+      const stop = (): void => next.resolve()
+      signal.addEventListener('abort', stop, { once: true })
+      try {
+        while (!signal.aborted) {
+          yield
+          await next.promise
+          if (failure) throw failure
+          next = Promise.withResolvers()
+        }
+      } finally {
+        signal.removeEventListener('abort', stop)
+        watcher.close()
       }
     },
   }
 }
-
-const namesIn = async (directory: string): Promise<string> => (await listPrivateDirectory(directory)).sort().join('/')
 
 export function memoryPkiStore(): PkiStore {
   const kept = new Map<string, string>()
