@@ -465,6 +465,8 @@ it('has an author who may read its parameters', async () => {
 })
 
 it('is counted, by what came of it', async () => {
+  // Counting begins when somebody first asks, or half a second after the start.
+  await plane.fetch('/metrics')
   await enforce('counted', { mutations: [annotate('a', '"b"')] })
   await made('m')
   await wire.must('PATCH', `${policies}/counted`, { spec: { mutations: [annotate('a', 'object.data.x')] } }, merge)

@@ -60,10 +60,10 @@ test('a file that is half written is not read before it is whole', async () => {
     await appendFile(file, `  - {name: more-${i}, image: i}\n`)
     await written()
   }
-  clock.nowMs += 299
+  clock.nowMs += 290
   await clock.looks()
   expect(found).toEqual([{ pods: [], faults: [] }])
-  clock.nowMs += 1
+  clock.nowMs += 20
   await clock.looks()
   expect(found).toHaveLength(2)
   const names = ['main', 'more-0', 'more-1', 'more-2', 'more-3', 'more-4']
