@@ -1,9 +1,8 @@
 #!/bin/sh
-':' //; MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" exec node --max-semi-space-size=32 --heap-growing-percent=50 "$0" "$@"
+':' //; MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" exec node --max-semi-space-size=32 "$0" "$@"
 // The line above is for the shell. A request leaves some 50 KB behind: in a larger young generation V8 collects less often
-// and finds less alive. The old one may grow by half before it is collected, not to several times what is alive: without
-// that, a burst leaves some 100 MB behind. (`env -S` could say the same, but not everywhere.) glibc's one arena instead of
-// one per thread saves 3 MB: the threads rarely allocate at the same time. Without all of it everything works.
+// and finds less alive. (`env -S` could say the same, but not everywhere.) glibc's one arena instead of one per thread
+// saves 3 MB: the threads rarely allocate at the same time. Without both everything works.
 //
 // Starts what `npm run build` made. The rest of the command line lives in src/cli/.
 import { existsSync } from 'node:fs'
