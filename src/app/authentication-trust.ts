@@ -6,7 +6,8 @@
 import { authenticationTrustName } from '../apis/rbac/bootstrap-policy.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
 import type { Client } from '../client/client.ts'
-import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
+import { findObject } from '../client/find-object.ts'
+import { isAlreadyExists, isConflict } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -42,10 +43,7 @@ export async function publishAuthenticationTrust(client: Client, data: Record<st
 
 async function publish(client: Client, data: Record<string, string>): Promise<void> {
   const metadata = { name: authenticationTrustName, namespace }
-  const there = await client.get(configMaps, metadata).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error
-    return undefined
-  })
+  const there = await findObject(client, configMaps, metadata)
   if (there === undefined) {
     await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as KubeObject)
     return

@@ -7,6 +7,7 @@
  * So a refusal by mutating admission is answered before one by validation, and both before AlreadyExists.
  * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
  */
+import { andThen, type Eventual } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { dedupOwnerReferences, finalizerWarnings } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -82,17 +83,15 @@ function admitted(
   scope: WriteScope,
   object: KubeObject,
   how: { readonly now: string; readonly tracked: boolean },
-): KubeObject | Promise<KubeObject> {
+): Eventual<KubeObject> {
   const { type, subresource, fieldManager: manager } = scope
   const tracked = how.tracked
     ? object
     : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now })
-  return tracked instanceof Promise
-    ? tracked.then((known) => afterMutation(parts, scope, known))
-    : afterMutation(parts, scope, tracked)
+  return andThen(tracked, (known) => afterMutation(parts, scope, known))
 }
 
-function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObject): KubeObject | Promise<KubeObject> {
+function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObject): Eventual<KubeObject> {
   const { type } = scope
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
   const settle = (mutated: KubeObject | undefined): KubeObject => {
@@ -101,8 +100,7 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObj
     // What a client may not set, admission may not set for it.
     return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
   }
-  const asked = parts.chain.mutate(attributes)
-  return asked instanceof Promise ? asked.then(settle) : settle(asked)
+  return andThen(parts.chain.mutate(attributes), settle)
 }
 
 /** Whoever made the object last may still hold its metadata. */

@@ -3,8 +3,8 @@
  * populates nothing.
  */
 import type { ApplyOptions, Client } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
-import { isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { PopulateDeps } from './populate.ts'
 
@@ -34,10 +34,7 @@ export function rehearse(client: Client): Rehearsal {
   ): Promise<KubeObject | undefined> => {
     const place = placeOf(resource, ref.name)
     if (seen.has(place)) return seen.get(place)
-    const found = await client.get(resource, ref, options).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined
-      throw error
-    })
+    const found = await findObject(client, resource, ref, options)
     seen.set(place, found)
     return found
   }

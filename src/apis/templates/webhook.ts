@@ -15,10 +15,11 @@ import type { Attributes, MutationRound } from '../../admission/admission.ts'
 import type { RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import { jsonDiff } from '../../kube/patch/json-diff.ts'
 import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { badRequest, forbidden, invalid, isNotFound, tooManyRequests } from '../../kube/status-error.ts'
+import { badRequest, forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
@@ -208,13 +209,13 @@ function worldOf(deps: TemplateWebhookDeps): World {
       authorizer,
       matchers: () => inquiry.ask('templates', () => listMatchers(client), []),
       optsOutAutomatically: autoOptOut(() =>
-        inquiry.ask('opted-out accounts', () => orUndefined(client.get(configMaps, { namespace, name })), undefined),
+        inquiry.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
       ),
       findKind: findServed,
       findClusterRole: (role) =>
         inquiry.ask(
           `cluster role ${role}`,
-          () => orUndefined(client.get(clusterRolesResource, { name: role })) as Promise<Role | undefined>,
+          () => findObject(client, clusterRolesResource, { name: role }) as Promise<Role | undefined>,
           undefined,
         ),
     },
@@ -230,15 +231,6 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
     next = page.metadata.continue
   } while (next)
   return matchers
-}
-
-async function orUndefined(asking: Promise<KubeObject>): Promise<KubeObject | undefined> {
-  try {
-    return await asking
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
 }
 
 /**

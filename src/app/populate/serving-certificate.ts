@@ -16,6 +16,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type Clock, sleep } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Client, ObjectRef } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import {
@@ -171,7 +172,7 @@ const secrets = { group: '', version: 'v1', resource: 'secrets' } as const
 export async function obtainMaterial(options: ServingCertificateOptions): Promise<Material> {
   const { client, clock, secret, names } = options
   for (;;) {
-    const found = await findSecret(client, secret)
+    const found = await findObject(client, secrets, secret)
     const held = materialIn(found)
     const next = renewed(held, names, clock.now())
     if (next === undefined) return held as Material
@@ -215,15 +216,6 @@ export async function followMaterial(
     } catch (error) {
       log.error({ error, secret: options.secret.name }, 'the serving certificate could not be looked after')
     }
-  }
-}
-
-async function findSecret(client: Client, secret: ObjectRef): Promise<KubeObject | undefined> {
-  try {
-    return await client.get(secrets, secret)
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
   }
 }
 
