@@ -102,7 +102,7 @@ describe('the writer', () => {
   })
 
   it('sweeps in steps and commits in between', async () => {
-    await fill(4000)
+    await fill(16_000)
     await using storage = await SqliteStorage.open({ directory })
     const swept = storage.compact(await storage.currentRevision())
     let committed = 0
