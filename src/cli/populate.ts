@@ -1,19 +1,8 @@
 /** `borough populate`: population by templates for any cluster. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type ListenAddress, parseListenAddress } from './listen-address.ts'
-import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
-
-export interface PopulateFlags extends RemoteFlags {
-  readonly listen: ListenAddress
-  readonly namespace: string
-  readonly webhookUrl?: string
-  readonly printManifests: boolean
-  readonly filename: readonly string[]
-  readonly image: string
-  readonly uninstall: boolean
-  readonly logLevel: string
-  readonly output: string
-}
+import { parseListenAddress } from './listen-address.ts'
+import type { PopulateFlags } from './populate-flags.ts'
+import { openFlags, patienceMs, withRemoteFlags } from './remote-flags.ts'
 
 export function addPopulateCommand(program: Command): void {
   const command = program

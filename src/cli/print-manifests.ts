@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { findKinds, manifests } from '../app/populate/manifests.ts'
 import { reachOf } from '../app/populate/rights.ts'
 import { heldKinds, kindsInTemplates } from '../app/populate/templated-kinds.ts'
-import type { PopulateFlags } from './populate.ts'
+import type { PopulateFlags } from './populate-flags.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs } from './remote-flags.ts'
 

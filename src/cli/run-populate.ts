@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { type PopulateOptions, startPopulate } from '../app/populate/populate.ts'
 import { systemClock } from '../base/clock.ts'
 import { randomIds } from '../base/ids.ts'
-import type { PopulateFlags } from './populate.ts'
+import type { PopulateFlags } from './populate-flags.ts'
 import { openFlags } from './remote-flags.ts'
 
 /** Until SIGINT or SIGTERM; a second signal ends the process at once. */
