@@ -6,17 +6,7 @@
  * Runs on the Node that `tools/bootstrap.mjs` has put first on the PATH.
  */
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -45,22 +35,26 @@ export function generateCatalog() {
 function buildDist() {
   const newest = Math.max(
     newestIn(at('src')),
-    ...['package.json', 'tsconfig.json', 'tsconfig.build.json'].map((f) => timeOf(at(f))),
+    ...['package.json', 'tsconfig.json', 'tsconfig.build.json', join('tools', 'bundle.mjs')].map((f) => timeOf(at(f))),
   )
   if (timeOf(stamp) < newest) {
     // Built beside dist/ and moved there: a server that runs from the old one never sees half of a new one.
     const fresh = at('.cache', `dist-${process.pid}`)
     rmSync(fresh, { recursive: true, force: true })
-    if (!step('building dist/', ['tsc', '-p', at('tsconfig.build.json'), '--outDir', fresh])) {
+    const built =
+      step('building dist/', ['tsc', '-p', at('tsconfig.build.json'), '--outDir', fresh]) &&
+      step('bundling dist/', ['node', at('tools', 'bundle.mjs'), fresh])
+    if (!built) {
       rmSync(fresh, { recursive: true, force: true })
       return false
     }
-    cpSync(generated, join(fresh, 'catalog', 'generated'), { recursive: true })
     writeFileSync(join(fresh, '.built'), '')
     const old = at('.cache', `dist-old-${process.pid}`)
     if (timeOf(at('dist')) > 0) renameSync(at('dist'), old)
     renameSync(fresh, at('dist'))
     rmSync(old, { recursive: true, force: true })
+    // Compiled from the files of before, under names that no file has any more.
+    rmSync(at('.cache', 'compiled'), { recursive: true, force: true })
   }
   return linkExecutable()
 }
