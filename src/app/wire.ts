@@ -74,7 +74,7 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
-import { validateSchema } from '../kube/schema/validate.ts'
+import { validateMember, validateSchema } from '../kube/schema/validate.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -422,7 +422,10 @@ function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpda
   const value = object as unknown as JsonObject
   const before = update?.old as unknown as JsonObject | undefined
   const compilePattern = patternsOfOneValidation()
-  const errors = validateSchema(value, type.schema, { compilePattern }, before)
+  const isStatus = type.custom && update?.subresource === 'status'
+  const errors = isStatus
+    ? validateMember('status', value, type.schema, { compilePattern }, before)
+    : validateSchema(value, type.schema, { compilePattern }, before)
   if (!type.custom) return errors
   if (before === undefined || validateListTypes(before, type.schema).length === 0) {
     errors.push(...validateListTypes(value, type.schema))

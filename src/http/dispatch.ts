@@ -102,8 +102,9 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
   const named = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete'
   if (named !== (name !== '') && !(verb === 'watch' && name !== '')) throw methodNotAllowed()
   if (!(type.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
-  if (verb === 'create' && type.namespaced && namespace === '') throw methodNotAllowed()
-  if (verb === 'deletecollection' && type.namespaced && namespace === '') throw methodNotAllowed()
+  if ((verb === 'create' || verb === 'deletecollection') && type.namespaced && namespace === '') {
+    throw type.custom ? resourceNotFound() : methodNotAllowed()
+  }
   if (verb === 'create' && !type.stored) throw methodNotAllowed()
   return deps.verbs[verb]
 }

@@ -26,6 +26,7 @@ export interface TrackedWrite {
 
 export interface SchemaUpdate {
   readonly old: KubeObject
+  readonly subresource: string
   warn(text: string): void
 }
 

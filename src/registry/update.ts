@@ -120,7 +120,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   }
   const errors = [
     ...metadataUpdateErrors(type, strategy, next, old),
-    ...parts.validateSchema(type, next, { old, warn: scope.warn }),
+    ...parts.validateSchema(type, next, { old, subresource: scope.subresource, warn: scope.warn }),
     ...(strategy.validate?.(next, old, context) ?? []),
   ]
   if (errors.length > 0) throw invalid(type, name, errors)

@@ -61,6 +61,8 @@ const widgetSchema = objectOf({
   status: objectOf({ replicas: { type: 'integer' }, selector: { type: 'string' } }),
 })
 
+const sailParts = { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } }
+
 describe('an instance', () => {
   beforeAll(async () => {
     await install(
@@ -116,7 +118,10 @@ describe('an instance', () => {
     {
       name: 'types',
       spec: { size: 'big' },
-      want: ['spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"'],
+      want: [
+        'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+        '.spec.size: Invalid value: 0: .spec.size accessor error: big is of the type string, expected int64',
+      ],
     },
     {
       name: 'enums',
@@ -144,6 +149,11 @@ describe('an instance', () => {
       spec: { tags: ['a', 'b', 'c'] },
       want: ['spec.tags: Too many: 3: must have at most 2 items'],
     },
+    {
+      name: 'lists of the wrong type',
+      spec: { tags: 'a' },
+      want: ['spec.tags: Invalid value: "string": spec.tags in body must be of type array: "string"'],
+    },
     { name: 'sets', spec: { tags: ['a', 'a'] }, want: ['spec.tags[1]: Duplicate value: "a"'] },
     { name: 'keys', spec: { ports: [{ k: 'v' }, { k: 'v' }] }, want: ['spec.ports[1]: Duplicate value: {"k":"v"}'] },
     { name: 'required fields', spec: { must: {} }, want: ['spec.must.x: Required value'] },
@@ -158,6 +168,57 @@ describe('an instance', () => {
     expect(answer.code).toBe(422)
     expect((answer.body as Status).details).toMatchObject({ name: 'bad', group: 'ex.io', kind: 'Widget' })
     expect(causesOf(answer)).toEqual(want)
+  })
+
+  test('has no replicas beyond what a Scale can say, however large the number', async () => {
+    await install(
+      plane,
+      definition({ group: 'sea.io', plural: 'sails', kind: 'Sail', version: { subresources: sailParts } }),
+    )
+    const text = (replicas: string): string =>
+      `{"apiVersion":"sea.io/v1","kind":"Sail","metadata":{"name":"a"},"spec":{"replicas":${replicas}}}`
+    for (const [replicas, what] of [
+      ['9223372036854775807', 'should be less than or equal to 2147483647'],
+      ['-1', 'should be a non-negative integer'],
+    ]) {
+      const answer = await send(plane, '/apis/sea.io/v1/namespaces/default/sails', {
+        method: 'POST',
+        body: text(replicas ?? ''),
+      })
+      expect([answer.code, causesOf(answer)]).toEqual([422, [`.spec.replicas: Invalid value: ${replicas}: ${what}`]])
+    }
+  })
+
+  test('has a status that is judged alone, in words that begin there', async () => {
+    objectIn(await post(plane, at('widgets'), make('Widget', 'worn')), 201)
+    const answer = await merge(at('widgets', 'worn/status'), { status: { selector: 5 } })
+    expect(causesOf(answer)).toEqual([
+      'status.selector: Invalid value: "integer": selector in body must be of type string: "integer"',
+      '.status.selector: Invalid value: "": .status.selector accessor error: 5 is of the type int64, expected string',
+    ])
+  })
+
+  test('that is applied with a null where none may be is refused; another write of it means there is nothing', async () => {
+    const apply = (name: string, spec: JsonObject): Promise<Answered> =>
+      send(plane, `${at('widgets', name)}?fieldManager=a&force=true`, {
+        method: 'PATCH',
+        body: make('Widget', name, { spec }),
+        type: 'application/apply-patch+yaml',
+      })
+    objectIn(await apply('hollow', { color: 'red', size: 2 }), 201)
+    expect(causesOf(await apply('hollow', { color: null }))).toContain(
+      'spec.color: Invalid value: "null": spec.color in body must be of type string: "null"',
+    )
+    expect(objectIn(await apply('hollow', { color: 'red', size: null }))['spec']).toMatchObject({ size: 1 })
+    const written = objectIn(await post(plane, at('widgets'), make('Widget', 'void', { spec: { color: null } })), 201)
+    expect(written['spec']).not.toHaveProperty('color')
+  })
+
+  test('is not made, and not removed by the dozen, without a namespace', async () => {
+    const path = '/apis/ex.io/v1/widgets'
+    const gone = { code: 404, text: expect.stringContaining('the server could not find the requested resource') }
+    expect(await post(plane, path, make('Widget', 'a'))).toMatchObject(gone)
+    expect(await send(plane, path, { method: 'DELETE' })).toMatchObject(gone)
   })
 
   test('is judged by its name too', async () => {
@@ -344,6 +405,7 @@ describe('an instance', () => {
         categories: ['all'],
         storageVersionHash: expect.any(String),
       },
+      { name: 'widgets/status', singularName: '', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
       {
         name: 'widgets/scale',
         singularName: '',
@@ -353,7 +415,6 @@ describe('an instance', () => {
         kind: 'Scale',
         verbs: ['get', 'patch', 'update'],
       },
-      { name: 'widgets/status', singularName: '', namespaced: true, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
     ])
     const v3 = await send(plane, '/openapi/v3/apis/ex.io/v1')
     expect(v3.text).toContain('"io.ex.v1.Widget"')
@@ -379,6 +440,28 @@ describe('an instance', () => {
   })
 })
 
+describe('a definition', () => {
+  test('whose webhook has no certificate to be known by is not established until it has one', async () => {
+    const bad = definition({ plural: 'locks', kind: 'Lock' })
+    const clientConfig = { url: 'https://127.0.0.1:1/convert', caBundle: 'Cg==' }
+    bad.spec.conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } }
+    objectIn(await post(plane, definitionsPath, bad), 201)
+    const name = 'locks.ex.io'
+    const found = await until(plane, name, (d) => d?.status?.conditions?.some((c) => c.type === 'Established') === true)
+    expect(found?.status?.conditions?.find((c) => c.type === 'Established')).toMatchObject({
+      status: 'False',
+      reason: 'InvalidCABundle',
+      message: 'The conversion webhook CABundle is invalid',
+    })
+    const path = `${definitionsPath}/${name}`
+    objectIn(await merge(path, { spec: { conversion: { strategy: 'None', webhook: null } } }))
+    await until(plane, name, (d) => d !== undefined && isEstablished(d))
+    expect(causesOf(await merge(path, { spec: { conversion: bad.spec.conversion } }))).toEqual([
+      'spec.conversion.webhookClientConfig.caBundle: Invalid value: "Cg==": unable to load root certificates: unable to parse bytes as PEM block',
+    ])
+  })
+})
+
 describe('versions', () => {
   const version = (name: string, storage: boolean, properties: JsonObject, more: JsonObject = {}): JsonObject => ({
     name,
@@ -389,25 +472,25 @@ describe('versions', () => {
   })
   const text = { type: 'string' }
 
-  test('show one object, each as its schema has it', async () => {
+  test('fill in the defaults of the version in which an object is stored, and show what they know of it', async () => {
     await install(
       plane,
       definition({
         plural: 'doors',
         kind: 'Door',
         versions: [
-          version('v1', true, { both: text, old: text }),
-          version('v2', false, { both: text, fresh: { type: 'string', default: 'new' } }),
+          version('v1', true, { both: text, old: text, kept: { type: 'string', default: 'stored' } }),
+          version('v2', false, { both: text, kept: text, fresh: { type: 'string', default: 'new' } }),
         ],
       }),
     )
     objectIn(await post(plane, at('doors'), make('Door', 'a', { spec: { both: 'x', old: 'y' } })), 201)
     const second = objectIn(await send(plane, at('doors', 'a', 'default', 'v2')))
-    expect([second.apiVersion, second['spec']]).toEqual(['ex.io/v2', { both: 'x', fresh: 'new' }])
+    expect([second.apiVersion, second['spec']]).toEqual(['ex.io/v2', { both: 'x', kept: 'stored' }])
     const path = at('doors', 'a', 'default', 'v2')
     const changed = objectIn(await merge(path, { spec: { both: 'z', fresh: 'set' } }))
-    expect(changed['spec']).toEqual({ both: 'z', fresh: 'new' })
-    expect(objectIn(await send(plane, at('doors', 'a')))['spec']).toEqual({ both: 'z' })
+    expect(changed['spec']).toEqual({ both: 'z', kept: 'stored' })
+    expect(objectIn(await send(plane, at('doors', 'a')))['spec']).toEqual({ both: 'z', kept: 'stored' })
     const { body } = await send(plane, at('doors', '', 'default', 'v2'))
     expect((body as { items: KubeObject[] }).items[0]).toMatchObject({ apiVersion: 'ex.io/v2', spec: { both: 'z' } })
   })

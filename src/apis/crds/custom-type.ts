@@ -3,10 +3,9 @@
  *
  * What is stored is what the storage version's schema leaves of an object. A version shows it as it is, at no cost, when
  * all that can be in the store went through that version's own schema. Once the definition was changed, or where its
- * versions differ, every read prunes and fills in defaults. With a webhook, it is asked about all that is stored in
- * another version.
+ * versions differ, every read prunes and fills in the defaults of the version in which the object is stored, and prunes
+ * by its own. With a webhook, it is asked about all that is stored in another version.
  */
-import { fieldInvalid } from '../../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
 import type { Conversion, ResourceType, Subresource, Verb } from '../../kube/resource-type.ts'
@@ -16,6 +15,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { compareVersions } from '../../kube/version-order.ts'
 import type { Strategy } from '../../registry/strategy.ts'
+import { scaleErrors } from './scale-rules.ts'
 import { toResourceSchema } from './schema.ts'
 import {
   type CustomResourceDefinition,
@@ -54,7 +54,7 @@ export function customTypesOf(
   const all = new Map<string, ResourceType>()
   const made = versions.map((version) => {
     const schema = schemas.get(version) ?? toResourceSchema(undefined, objectMeta)
-    const parts = { definition, version, schema, storedSchema: stored ?? schema, objectMeta }
+    const parts = { definition, version, schema, storedSchema: stored ?? schema, schemas, objectMeta }
     const conversion = isUniform ? undefined : asked ? byWebhook(parts, asked) : between(parts)
     const type: ResourceType = { ...typeOf(definition, version, schema, conversion), versions: all }
     all.set(version.name, type)
@@ -68,6 +68,7 @@ interface VersionParts {
   readonly version: DefinitionVersion
   readonly schema: Schema
   readonly storedSchema: Schema
+  readonly schemas: ReadonlyMap<DefinitionVersion, Schema>
   readonly objectMeta: Schema
 }
 
@@ -86,24 +87,44 @@ function marksOf(definition: CustomResourceDefinition): Pick<Conversion, 'stored
   }
 }
 
+/** As it comes from the store: what its own version leaves of it, with that version's defaults. */
+function completed({
+  definition,
+  schemas,
+  storedSchema,
+  objectMeta,
+}: VersionParts): (object: KubeObject) => KubeObject {
+  const { group, versions } = definition.spec
+  const byVersion = new Map(versions.map((v) => [apiVersionOf({ group, version: v.name }), schemas.get(v)]))
+  return (object) => {
+    const schema = byVersion.get(object.apiVersion ?? '') ?? storedSchema
+    return applyDefaults(pruned(object, schema, objectMeta) as unknown as JsonObject, schema) as unknown as KubeObject
+  }
+}
+
+/** What a version shows of an object that is complete. */
 function shaped({ definition, version, schema, objectMeta }: VersionParts): (object: KubeObject) => KubeObject {
   const apiVersion = apiVersionOf({ group: definition.spec.group, version: version.name })
-  return (object) =>
-    applyDefaults(
-      pruned({ ...object, apiVersion }, schema, objectMeta) as unknown as JsonObject,
-      schema,
-    ) as unknown as KubeObject
+  return (object) => pruned({ ...object, apiVersion }, schema, objectMeta)
 }
 
 const pruned = (object: KubeObject, by: Schema, objectMeta: Schema): KubeObject =>
   prune(object as unknown as JsonObject, by, objectMeta).value as unknown as KubeObject
 
+/** What a version shows of what a webhook said, with its own defaults. */
+function filled(parts: VersionParts): (object: KubeObject) => KubeObject {
+  const shape = shaped(parts)
+  return (object) => applyDefaults(shape(object) as unknown as JsonObject, parts.schema) as unknown as KubeObject
+}
+
 /** Only apiVersion differs between versions; what one of them does not know does not pass through it. */
 function between(parts: VersionParts): Conversion {
   const { schema, storedSchema, objectMeta } = parts
+  const complete = completed(parts)
+  const shape = shaped(parts)
   return {
     toStored: (object) => (schema === storedSchema ? object : pruned(object, storedSchema, objectMeta)),
-    fromStored: shaped(parts),
+    fromStored: (object) => shape(complete(object)),
     ...marksOf(parts.definition),
   }
 }
@@ -114,7 +135,7 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
   const { group } = definition.spec
   const own = apiVersionOf({ group, version: version.name })
   const storage = apiVersionOf({ group, version: storageVersionOf(definition)?.name ?? version.name })
-  const shape = shaped(parts)
+  const shape = filled(parts)
   const converted = async (object: KubeObject, desired: string): Promise<KubeObject> =>
     object.apiVersion === desired ? object : ((await webhook.convert([object], desired))[0] as KubeObject)
   return {
@@ -202,7 +223,7 @@ function strategyOf({ subresources, selectableFields }: DefinitionVersion): Stra
   const scale = subresources?.scale
   return {
     unconditionalUpdate: false,
-    ...(scale ? { validate: (next: KubeObject) => scaleErrors(next, scale) } : {}),
+    ...(scale ? { validate: (next, _old, { subresource }) => scaleErrors(next, scale, subresource) } : {}),
     ...(selectableFields && selectableFields.length > 0
       ? {
           selectableFields: Object.fromEntries(
@@ -217,19 +238,4 @@ function strategyOf({ subresources, selectableFields }: DefinitionVersion): Stra
         }
       : {}),
   }
-}
-
-const maxReplicas = 2 ** 31 - 1
-
-function scaleErrors(object: KubeObject, paths: ScaleSubresource): ReturnType<typeof fieldInvalid>[] {
-  const errors: ReturnType<typeof fieldInvalid>[] = []
-  for (const path of [paths.specReplicasPath, paths.statusReplicasPath]) {
-    const value = valueAt(object, path)
-    if (typeof value !== 'number') continue
-    if (value < 0) errors.push(fieldInvalid(path, value, 'should be a non-negative integer'))
-    else if (value > maxReplicas) {
-      errors.push(fieldInvalid(path, value, `should be less than or equal to ${maxReplicas}`))
-    }
-  }
-  return errors
 }

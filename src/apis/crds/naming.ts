@@ -4,6 +4,7 @@
  * @see k8s.io/apiextensions-apiserver/pkg/controller/status/naming_controller.go v0.36
  */
 import {
+  badAuthorityOf,
   type CustomResourceDefinition,
   type DefinitionCondition,
   type DefinitionNames,
@@ -76,13 +77,13 @@ function conditionsOf(
     : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
   const before = findCondition(definition, 'Established')
   if (before !== undefined && isEstablished(definition)) return [names, before]
-  const established: DefinitionCondition = conflict
-    ? { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
-    : {
-        type: 'Established',
-        status: 'True',
-        reason: 'InitialNamesAccepted',
-        message: 'the initial names have been accepted',
-      }
-  return [names, established]
+  return [names, { type: 'Established', ...establishment(definition, conflict !== undefined) }]
+}
+
+function establishment(definition: CustomResourceDefinition, hasConflict: boolean): Omit<DefinitionCondition, 'type'> {
+  if (hasConflict) return { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+  if (badAuthorityOf(definition.spec.conversion) !== undefined) {
+    return { status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' }
+  }
+  return { status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
 }

@@ -86,6 +86,15 @@ export const isTerminating = (definition: CustomResourceDefinition): boolean =>
 export const storageVersionOf = (definition: CustomResourceDefinition): DefinitionVersion | undefined =>
   definition.spec.versions.find((v) => v.storage)
 
+/** The caBundle of the conversion webhook, if it holds no certificate. */
+export function badAuthorityOf(conversion: CustomResourceDefinition['spec']['conversion']): string | undefined {
+  const client = conversion?.webhook?.['clientConfig']
+  const caBundle = isJsonObject(client) ? client['caBundle'] : undefined
+  if (typeof caBundle !== 'string' || caBundle === '') return undefined
+  const isPem = Buffer.from(caBundle, 'base64').toString('latin1').includes('-----BEGIN CERTIFICATE-----')
+  return isPem ? undefined : caBundle
+}
+
 /** New conditions with `fresh` in the place of those of its types; the time moves only with the status. */
 export function withConditions(
   old: readonly DefinitionCondition[],

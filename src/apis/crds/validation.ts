@@ -19,7 +19,13 @@ import { defaultErrors } from './default-rules.ts'
 import { keywordTypeErrors } from './keyword-types.ts'
 import { schemaRuleErrors } from './schema-rules.ts'
 import { structuralErrors } from './structural.ts'
-import { type CustomResourceDefinition, type DefinitionNames, type DefinitionVersion, isEstablished } from './types.ts'
+import {
+  badAuthorityOf,
+  type CustomResourceDefinition,
+  type DefinitionNames,
+  type DefinitionVersion,
+  isEstablished,
+} from './types.ts'
 import { validationRuleErrors } from './validation-rules.ts'
 import { columnErrors, deprecationErrors, selectableFieldErrors, subresourceErrors } from './version-rules.ts'
 
@@ -41,6 +47,8 @@ export function definitionErrors(
     errors.push(fieldInvalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'))
   }
   errors.push(...specErrors(spec, old?.spec))
+  if (old !== undefined && isEstablished(old) && badAuthorityOf(old.spec.conversion) === undefined)
+    errors.push(...authorityErrors(spec.conversion))
   if (old !== undefined) errors.push(...immutableErrors(next, old))
   errors.push(...statusErrors, ...storedVersionErrors(next), ...approvalErrors(next, old))
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
@@ -253,11 +261,12 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
   )
 }
 
-function authorityErrors(path: string, { caBundle }: JsonObject): FieldError[] {
-  if (typeof caBundle !== 'string' || caBundle === '') return []
-  if (Buffer.from(caBundle, 'base64').toString('latin1').includes('-----BEGIN CERTIFICATE-----')) return []
+/** Of an established definition only: another one is kept from being established (`naming.ts`) until it is mended. */
+function authorityErrors(conversion: Spec['conversion']): FieldError[] {
+  const caBundle = badAuthorityOf(conversion)
+  if (caBundle === undefined) return []
   const why = 'unable to load root certificates: unable to parse bytes as PEM block'
-  return [fieldInvalid(`${path}.webhookClientConfig.caBundle`, caBundle, why)]
+  return [fieldInvalid('spec.conversion.webhookClientConfig.caBundle', caBundle, why)]
 }
 
 function conversionErrors(conversion: Spec['conversion']): FieldError[] {
@@ -277,7 +286,7 @@ function conversionErrors(conversion: Spec['conversion']): FieldError[] {
   const errors: FieldError[] = []
   if (client === undefined) {
     errors.push(fieldRequired(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'))
-  } else errors.push(...webhookAddressErrors(`${path}.webhookClientConfig`, client), ...authorityErrors(path, client))
+  } else errors.push(...webhookAddressErrors(`${path}.webhookClientConfig`, client))
   const field = `${path}.conversionReviewVersions`
   if (!Array.isArray(reviews) || reviews.length === 0) errors.push(fieldRequired(field))
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) {

@@ -61,13 +61,14 @@ export function listedVerbs(type: ResourceType): readonly Verb[] {
   return customVerbOrder.filter((verb) => type.verbs.includes(verb))
 }
 
-/** Sub-resources by name. */
+/** Sub-resources by name; those of custom kinds in upstream's order, `status` before `scale`. */
 export function listedSubresources(
   type: ResourceType,
 ): { name: string; kind: GroupVersionKind; verbs: readonly Verb[] }[] {
-  return [...type.subresources.values()]
+  const all = [...type.subresources.values()]
     .map((s) => ({ name: s.name, kind: s.kind, verbs: s.verbs.toSorted() }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
+  return type.custom ? all.reverse() : all
 }
 
 /**

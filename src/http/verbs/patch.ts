@@ -198,7 +198,8 @@ function applyTransform(
     }
     const applied = await apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
     reportRepeats(parsed, validation, context)
-    return decoder.settle(cloneJson(applied) as unknown as JsonObject, { duplicates: [] }, context, type, validation)
+    const merged = cloneJson(applied) as unknown as JsonObject
+    return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
   }
 }
 

@@ -4,13 +4,13 @@ import type { JsonObject } from '../types.ts'
 import { type Decoded, type Dialect, decode } from './decode.ts'
 import { prune } from './prune.ts'
 
-/** @throws DecodeError */
+/** @param dialect 'typed': fits the schema already, nulls included @throws DecodeError */
 export function decodeObject(
   value: JsonObject,
   type: Pick<ResourceType, 'schema' | 'custom'>,
   dialect: Dialect = 'json',
 ): Decoded {
   const objectMeta = type.schema.properties?.get('metadata')
-  if (type.custom && objectMeta !== undefined) return prune(value, type.schema, objectMeta)
+  if (type.custom && objectMeta !== undefined) return prune(value, type.schema, objectMeta, dialect === 'typed')
   return decode(value, type.schema, dialect)
 }

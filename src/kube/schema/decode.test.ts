@@ -274,9 +274,9 @@ describe('schema defaults', () => {
       want: { a: 1, nested: { b: 'x' }, maybe: null, map: { k: 'd' } },
     },
     {
-      name: 'leave nothing of a null that has no default',
+      name: 'leave a null alone that has no default',
       given: { a: 1, nested: { b: 'c' }, maybe: 'm', plain: null },
-      want: { a: 1, nested: { b: 'c' }, maybe: 'm' },
+      want: { a: 1, nested: { b: 'c' }, maybe: 'm', plain: null },
     },
   ]
   test.each(cases)('$name', ({ given, want }) => {

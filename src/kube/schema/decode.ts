@@ -2,8 +2,8 @@
  * Decoding into a built-in kind, as Go would: types are checked, unknown fields dropped and reported, null means absent,
  * times and quantities take their canonical form. Faults are told in the words of Go's decoders.
  *
- * There are two dialects: bodies and JSON or merge patch results come through a JSON decoder, strategic merge results
- * through upstream's conversion from maps.
+ * There are dialects: bodies and JSON or merge patch results come through a JSON decoder, strategic merge results
+ * through upstream's conversion from maps. What server-side apply merged is typed already and comes through neither.
  *
  * The input is never changed; what needs no change is shared. Recursive: the parser bounds the depth.
  * @see sigs.k8s.io/json, k8s.io/apimachinery/pkg/runtime/converter.go v0.36
@@ -21,7 +21,7 @@ export class DecodeError extends Error {
   override readonly name = 'DecodeError'
 }
 
-export type Dialect = 'json' | 'map'
+export type Dialect = 'json' | 'map' | 'typed'
 
 export interface Decoded {
   readonly value: JsonObject

@@ -1,6 +1,5 @@
 /**
- * Fills in schema defaults. Nulls that the schema does not allow are taken out first, so a null where there is a default
- * becomes the default. Inputs are never changed; defaults are shared, so results must not be changed either.
+ * Fills in schema defaults. A null that the schema does not allow becomes the default, if there is one. Inputs are never changed; defaults are shared, so results must not be changed either.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting v0.36
  */
 import { isJsonObject, member, setMember } from '../json-value.ts'
@@ -24,13 +23,11 @@ function fieldOf(schema: Schema, key: string): Schema | undefined {
   return schema.properties?.get(key) ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
 }
 
-/** Undefined: a null that must go. */
-function filled(value: JsonValue, schema: Schema | undefined): JsonValue | undefined {
-  if (value === null) {
-    if (!schema || schema.nullable || schema.type === 'any') return null
-    return schema.default === undefined || schema.default === null ? undefined : applyDefaults(schema.default, schema)
-  }
-  return schema ? applyDefaults(value, schema) : value
+function filled(value: JsonValue, schema: Schema | undefined): JsonValue {
+  if (schema === undefined) return value
+  if (value !== null) return applyDefaults(value, schema)
+  const isAllowed = schema.nullable || schema.default === undefined || schema.default === null
+  return isAllowed ? null : applyDefaults(schema.default, schema)
 }
 
 /** The same value when nothing was missing. */
@@ -39,7 +36,7 @@ export function applyDefaults(value: JsonValue, schema: Schema): JsonValue {
     if (!schema.items) return value
     let out: JsonValue[] | undefined
     for (const [i, item] of value.entries()) {
-      const kept = filled(item, schema.items) ?? null
+      const kept = filled(item, schema.items)
       if (kept === item) continue
       out ??= value.slice()
       out[i] = kept
@@ -57,8 +54,7 @@ export function applyDefaults(value: JsonValue, schema: Schema): JsonValue {
     const kept = filled(child, fieldOf(schema, key))
     if (kept === child) continue
     out ??= { ...value }
-    if (kept === undefined) delete out[key]
-    else setMember(out, key, kept)
+    setMember(out, key, kept)
   }
   return out ?? value
 }

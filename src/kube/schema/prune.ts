@@ -4,10 +4,11 @@
  * is decoded as the ObjectMeta it is.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go v0.36
  */
+import { fieldInvalid } from '../field-error.ts'
 import { isJsonObject, setMember } from '../json-value.ts'
 import { printPath } from '../strict-json.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
-import { decode } from './decode.ts'
+import { type Decoded, DecodeError, decode } from './decode.ts'
 import type { Schema } from './schema.ts'
 
 const metaFields = new Set(['apiVersion', 'kind', 'metadata'])
@@ -19,13 +20,19 @@ export interface Pruned {
   readonly unknownFields: readonly string[]
 }
 
+/** A null that the schema does not allow, and has no default for. */
+const isUnwanted = (value: JsonValue, { nullable, default: instead }: Schema): boolean =>
+  value === null && nullable !== true && (instead === undefined || instead === null)
+
 class Pruner {
   readonly #path: (string | number)[] = []
   readonly unknown: string[] = []
   readonly #objectMeta: Schema
+  readonly #keepsNulls: boolean
 
-  constructor(objectMeta: Schema) {
+  constructor(objectMeta: Schema, keepsNulls: boolean) {
     this.#objectMeta = objectMeta
+    this.#keepsNulls = keepsNulls
   }
 
   #at(key: string | number, value: JsonValue, schema: Schema | undefined): JsonValue {
@@ -46,7 +53,8 @@ class Pruner {
       else if (!(embedded && metaFields.has(key))) {
         const known = schema?.properties?.get(key) ?? schema?.additionalProperties
         if (known === true) continue
-        if (known) kept = this.#at(key, child, known)
+        if (known && isUnwanted(child, known)) kept = this.#keepsNulls ? child : undefined
+        else if (known) kept = this.#at(key, child, known)
         else if (!keepsUnknown) kept = this.#drop(key)
       }
       if (kept === child) continue
@@ -58,9 +66,19 @@ class Pruner {
   }
 
   #metadata(value: JsonValue): JsonValue {
-    const { value: kept, unknownFields } = decode(value, this.#objectMeta)
+    const { value: kept, unknownFields } = this.#decoded(value)
     for (const field of unknownFields) this.#drop(`metadata.${field}`)
     return kept
+  }
+
+  #decoded(value: JsonValue): Decoded {
+    try {
+      return decode(value, this.#objectMeta)
+    } catch (error) {
+      if (!(error instanceof DecodeError) || this.#path.length === 0) throw error
+      const { field, body } = fieldInvalid(printPath([...this.#path, 'metadata']), value, error.message)
+      throw new DecodeError(`${field}: ${body}`, { cause: error })
+    }
   }
 
   #drop(key: string): undefined {
@@ -84,11 +102,12 @@ class Pruner {
 }
 
 /**
- * `value` is a whole custom resource, `objectMeta` the schema of metadata.
+ * `value` is a whole custom resource, `objectMeta` the schema of metadata. A member that is null, and may not be, is as
+ * good as absent; with `keepsNulls` it is left for validation to refuse.
  * @throws DecodeError for metadata of the wrong types
  */
-export function prune(value: JsonObject, schema: Schema, objectMeta: Schema): Pruned {
-  const pruner = new Pruner(objectMeta)
+export function prune(value: JsonObject, schema: Schema, objectMeta: Schema, keepsNulls = false): Pruned {
+  const pruner = new Pruner(objectMeta, keepsNulls)
   const kept = pruner.value(value, schema, true) as JsonObject
   return { value: kept, unknownFields: pruner.unknown.sort() }
 }

@@ -360,3 +360,21 @@ export function validateSchema(
 ): FieldError[] {
   return new Validator(options).value(value, schema, '', old).errors
 }
+
+/** One member alone, as upstream judges a status: fields are those of the whole, what is said of them begins in the member. */
+export function validateMember(
+  name: string,
+  value: JsonObject,
+  schema: Schema,
+  options: ValidateOptions,
+  old?: JsonObject,
+): FieldError[] {
+  const part = member(value, name)
+  const partSchema = schema.properties?.get(name)
+  if (part === undefined || partSchema === undefined) return []
+  const { errors } = new Validator(options).value(part, partSchema, '', old && member(old, name))
+  return errors.map((e) => ({
+    ...e,
+    field: e.field === '<nil>' ? name : e.field.startsWith('[') ? name + e.field : `${name}.${e.field}`,
+  }))
+}
