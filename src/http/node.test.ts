@@ -9,6 +9,10 @@ import { findStatusError } from '../kube/status-error.ts'
 import type { ApiRequest, ApiResponse } from './api.ts'
 import { type Listener, listen } from './node.ts'
 
+async function nextTurns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
 let pki: Pki
 let listener: Listener
 let stream: Channel<Uint8Array> | undefined
@@ -25,6 +29,11 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     return { status: 200, headers: {}, body: stream }
   }
   if (request.path === '/large') return text('x'.repeat(500_000))
+  if (request.path.startsWith('/count')) {
+    // Late enough for a body of some records to be whole.
+    if (request.path === '/count/late') await nextTurns(20)
+    return text(String((await request.body(1_000_000)).length))
+  }
   try {
     const body = Buffer.from(await request.body(1000)).toString()
     const user = request.clientCertificate === undefined ? 'none' : String(!request.clientCertificate.rejected)
@@ -106,6 +115,12 @@ describe.each([
     const { status, body } = await send('/x', { method: 'POST', body: 'x'.repeat(1001) })
     expect(status).toBe(413)
     expect(body).toBe('Request entity too large: limit is 1000')
+  })
+
+  test.each(['/count', '/count/late'])('a body of many TLS records is read whole: %s', async (path) => {
+    for (const size of [16_384, 100_000, 500_000]) {
+      expect(await send(path, { method: 'POST', body: 'x'.repeat(size) })).toMatchObject({ body: String(size) })
+    }
   })
 
   test('HEAD is answered without a body', async () => {

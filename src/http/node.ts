@@ -165,7 +165,7 @@ function bodyReader(
   return (limitBytes) => {
     if (declared !== undefined && Number(declared) > limitBytes) throw requestTooLarge(limitBytes)
     if (isWhole()) {
-      const bytes = (source.read() as Buffer | null) ?? noBytes
+      const bytes = takeAll(source)
       if (bytes.length > limitBytes) throw requestTooLarge(limitBytes)
       return bytes
     }
@@ -196,6 +196,14 @@ function bodyReader(
       })
     })
   }
+}
+
+/** What has come so far. A read answers one chunk, which is what one TLS record held. */
+function takeAll(source: Readable): Uint8Array {
+  const chunks: Buffer[] = []
+  const next = (): Buffer | null => source.read() as Buffer | null
+  for (let chunk = next(); chunk !== null; chunk = next()) chunks.push(chunk)
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
 
 const noBytes = new Uint8Array(0)
