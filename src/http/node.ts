@@ -14,6 +14,7 @@ import { aborted } from '../base/aborted.ts'
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { requestTooLarge } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
+import { Gathered } from './gather.ts'
 import type { Serve } from './pipeline.ts'
 
 export interface TlsMaterial {
@@ -68,30 +69,35 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   let underWay = 0
   let closing = false
   let drained: (() => void) | undefined
-  const began = (): void => {
-    underWay++
-  }
   const ended = (): void => {
     underWay--
     if (underWay === 0) drained?.()
   }
+  const failed = (error: unknown): void => {
+    options.onError(error)
+    ended()
+  }
+  const gathered = new Gathered()
 
-  /** Counts an answer as under way until it is given. */
-  const settle = (answer: () => Eventual<void>): void => {
-    began()
-    try {
-      const answering = answer()
-      if (answering instanceof Promise) answering.catch(options.onError).finally(ended)
-      else ended()
-    } catch (error) {
-      options.onError(error)
-      ended()
-    }
+  /** Counts a request as under way until it is answered. */
+  const take = (answer: () => Eventual<void>): void => {
+    underWay++
+    gathered.add(() => {
+      try {
+        const answering = answer()
+        if (answering instanceof Promise) answering.then(ended, failed)
+        else ended()
+      } catch (error) {
+        failed(error)
+      }
+    })
   }
 
   server.on('secureConnection', (socket) => {
     socket.setNoDelay(true)
     sockets.add(socket)
+    // Node ends a connection when its client ends its side: what can be answered at once is answered before.
+    socket.prependListener('end', () => gathered.beginAll())
     socket.once('close', () => sockets.delete(socket))
   })
   server.on('session', (session) => {
@@ -102,12 +108,13 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   server.on('tlsClientError', () => {}) // a handshake that fails is the peer's business
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (closing) response.setHeader('connection', 'close')
-    settle(() => answerHttp1(serve, request, response))
+    take(() => answerHttp1(serve, request, response))
   })
   // Adding 'request' made Node install its HTTP/1 imitation for HTTP/2 streams as well: ours replaces it.
   server.removeAllListeners('stream')
   server.on('stream', (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
-    settle(() => answerHttp2(serve, stream, headers))
+    const departure = departureOf(stream)
+    take(() => answerHttp2(serve, stream, headers, departure))
   })
 
   server.listen(options.port, options.host)
@@ -169,6 +176,8 @@ function bodyReader(
       if (bytes.length > limitBytes) throw requestTooLarge(limitBytes)
       return bytes
     }
+    // Its events are over.
+    if (source.destroyed) throw leftEarly()
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
       let size = 0
@@ -192,7 +201,7 @@ function bodyReader(
       })
       source.once('error', reject)
       source.once('close', () => {
-        if (!ended) reject(new Error('the client left before its request was complete'))
+        if (!ended) reject(leftEarly())
       })
     })
   }
@@ -205,6 +214,8 @@ function takeAll(source: Readable): Uint8Array {
   for (let chunk = next(); chunk !== null; chunk = next()) chunks.push(chunk)
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
+
+const leftEarly = (): Error => new Error('the client left before its request was complete')
 
 const noBytes = new Uint8Array(0)
 const noBody: ApiRequest['body'] = () => noBytes
@@ -270,6 +281,8 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 const mergedBytes = 16 * 1024 - 1024
 
 function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerResponse): Eventual<void> {
+  // Whoever left before being looked at is not served.
+  if (response.destroyed) return
   const departure = new Departure()
   const answer = serve(new Http1Request(message, departure))
   // Who has been answered by now can't leave before.
@@ -341,17 +354,24 @@ class Http2Request implements ApiRequest {
   }
 }
 
-function answerHttp2(
-  serve: Serve,
-  stream: http2.ServerHttp2Stream,
-  headers: http2.IncomingHttpHeaders,
-): Eventual<void> {
+/** Listens from the beginning on: a stream may be cancelled before it is looked at. */
+function departureOf(stream: http2.ServerHttp2Stream): Departure {
   const departure = new Departure()
   // Not `writableFinished`: when the peer cancels a stream, Node ends the writable side and calls it finished.
   stream.once('close', () => {
     if (!departure.answered) departure.left()
   })
   stream.on('error', () => departure.left())
+  return departure
+}
+
+function answerHttp2(
+  serve: Serve,
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+  departure: Departure,
+): Eventual<void> {
+  if (stream.destroyed) return
   const request = new Http2Request(stream, headers, departure)
   return andThen(serve(request), (answer) => sendHttp2(request.method, stream, answer, departure))
 }
