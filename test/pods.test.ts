@@ -35,6 +35,24 @@ function untilGone(name: string, act: () => Promise<unknown>): Promise<WireEvent
   )
 }
 
+describe('a node', () => {
+  const path = '/api/v1/nodes/n1'
+  const given = { metadata: { name: 'n1' }, status: { capacity: { memory: '1Gi' }, phase: 'Running' } }
+
+  it('has from the start the status with which it is made, as a kubelet registers it', async () => {
+    await wire.must('POST', '/api/v1/nodes', given)
+    const { body } = await wire.call('GET', path)
+    expect(body).toMatchObject({ status: { capacity: { memory: '1Gi' }, phase: 'Running' } })
+  })
+
+  it('keeps its status on a later write that does not go to the sub-resource', async () => {
+    await wire.must('POST', '/api/v1/nodes', given)
+    await wire.must('PUT', path, { metadata: { name: 'n1' }, status: { capacity: { memory: '9Gi' } } })
+    const { body } = await wire.call('GET', path)
+    expect(body).toMatchObject({ status: { capacity: { memory: '1Gi' }, phase: 'Running' } })
+  })
+})
+
 describe('a pod that is deleted', () => {
   it('goes at once when it is on no node', async () => {
     await make('free')

@@ -65,6 +65,12 @@ test('what a client may not set is wiped, status included, and generation begins
   })
 })
 
+test('the status of a new object is kept where the kind says so', async () => {
+  await using f = await startFixture({ deps: { strategyOf: () => ({ keepsNewStatus: true }) } })
+  const stored = await f.registry.create(f.scope(pods, ''), { metadata: { name: 'p' }, status: { phase: 'Running' } })
+  expect(stored.object['status']).toEqual({ phase: 'Running' })
+})
+
 const refusals = [
   {
     name: 'a resourceVersion in the body is refused without a reason, as upstream does',

@@ -18,7 +18,7 @@ import type { JsonValue, KubeObject } from '../kube/types.ts'
 import { type Entry, maxValueBytes, type Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
-import { hasStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
+import { dropsNewStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
@@ -40,7 +40,7 @@ export async function createObject(
 ): Promise<StoredObject> {
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
   const now = formatTime(parts.clock.now())
-  const given = withoutStatus(ownMetadata(scope, object), hasStatus(scope.type, parts.strategyOf(scope.type)))
+  const given = withoutStatus(ownMetadata(scope, object), dropsNewStatus(scope.type, parts.strategyOf(scope.type)))
   const admitting = admitted(parts, scope, given, { now, tracked })
   const next = admitting instanceof Promise ? await admitting : admitting
   const { metadata } = next
@@ -151,7 +151,7 @@ async function createNamed(
   const strategy = parts.strategyOf(type)
   let next = object
   if (tracksGeneration(type, strategy)) next.metadata.generation = 1
-  if (hasStatus(type, strategy)) next = withNewStatus(parts, type, next)
+  if (dropsNewStatus(type, strategy)) next = withNewStatus(parts, type, next)
   next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
 
   const name = next.metadata.name ?? ''

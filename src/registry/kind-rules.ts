@@ -9,6 +9,10 @@ import type { Strategy } from './strategy.ts'
 export const hasStatus = (type: ResourceType, strategy: Strategy): boolean =>
   strategy.hasStatus ?? type.subresources.has('status')
 
+/** Whether what the maker of an object says of its status is nothing. */
+export const dropsNewStatus = (type: ResourceType, strategy: Strategy): boolean =>
+  hasStatus(type, strategy) && strategy.keepsNewStatus !== true
+
 export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolean =>
   strategy.tracksGeneration ?? (type.custom || (type.schema.properties?.has('spec') ?? false))
 

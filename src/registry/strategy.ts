@@ -51,6 +51,8 @@ export interface Strategy {
   readonly returnsDeleted?: boolean
   /** Status is dropped on create and kept on main-resource writes. Default: the type has a `status` sub-resource. */
   readonly hasStatus?: boolean
+  /** True = who makes the object says its first status too, as a kubelet does of its node. Default: it is dropped. */
+  readonly keepsNewStatus?: boolean
   /** metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces. */
   readonly tracksGeneration?: boolean
   /** Selectable fields beyond metadata.name and metadata.namespace: label → value. */

@@ -31,6 +31,9 @@ export const returnsDeleted: ReadonlySet<string> = set(
     'csidrivers.storage.k8s.io csinodes.storage.k8s.io storageclasses.storage.k8s.io volumeattachments.storage.k8s.io',
 )
 
+/** Status is taken from whoever makes the object. */
+export const keepsNewStatus: ReadonlySet<string> = set('nodes')
+
 /** metadata.generation counts the changes of what is wanted. */
 export const tracksGeneration: ReadonlySet<string> = set(
   'pods podtemplates replicationcontrollers daemonsets.apps deployments.apps replicasets.apps statefulsets.apps ' +

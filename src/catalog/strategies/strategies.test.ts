@@ -952,7 +952,12 @@ describe('the tables', () => {
       createOnUpdate: true,
       unconditionalUpdate: false,
     })
-    expect(catalog.strategyOf(typeOf('v1 pods'))).toMatchObject({ returnsDeleted: true, tracksGeneration: true })
+    expect(catalog.strategyOf(typeOf('v1 pods'))).toMatchObject({
+      returnsDeleted: true,
+      tracksGeneration: true,
+      keepsNewStatus: false,
+    })
+    expect(catalog.strategyOf(typeOf('v1 nodes'))).toMatchObject({ keepsNewStatus: true })
     expect(catalog.strategyOf(typeOf('v1 configmaps'))).toMatchObject({
       returnsDeleted: false,
       tracksGeneration: false,

@@ -12,6 +12,7 @@ import { toCoreEvent } from '../conversion/events.ts'
 import {
   conditionalUpdate,
   createOnUpdate,
+  keepsNewStatus,
   nameRules,
   notGarbageCollected,
   returnsDeleted,
@@ -68,6 +69,7 @@ export interface BuiltInStrategy {
   readonly unconditionalUpdate?: boolean
   readonly createOnUpdate?: boolean
   readonly returnsDeleted?: boolean
+  readonly keepsNewStatus?: boolean
   readonly tracksGeneration?: boolean
   readonly selectableFields?: SelectableFields
 }
@@ -151,6 +153,7 @@ export const strategyTables: Readonly<Record<string, Iterable<string>>> = {
   createOnUpdate,
   conditionalUpdate,
   returnsDeleted,
+  keepsNewStatus,
   tracksGeneration,
   notGarbageCollected,
   nameRules: Object.keys(nameRules),
@@ -181,6 +184,7 @@ export function builtInStrategy(type: ResourceType): BuiltInStrategy {
     unconditionalUpdate: !conditionalUpdate.has(name),
     createOnUpdate: createOnUpdate.has(name),
     returnsDeleted: returnsDeleted.has(name),
+    keepsNewStatus: keepsNewStatus.has(name),
     tracksGeneration: tracksGeneration.has(name),
   }
 }
