@@ -7,6 +7,7 @@ import { quote } from '../kube/go-quote.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import { badRequest, methodNotAllowed, resourceNotFound, StatusError } from '../kube/status-error.ts'
 import type { ApiResponse, Handler, RequestContext } from './api.ts'
+import type { RequestInfo } from './request-info.ts'
 import { type Target, warn } from './verbs/target.ts'
 import type { VerbHandler } from './verbs/verb.ts'
 
@@ -31,13 +32,13 @@ export interface DispatchDeps {
 export function dispatcher(deps: DispatchDeps): Handler {
   return (request, context) => {
     const { info } = context
+    checkTimeout(info)
     if (!info.isResource) {
       const document = deps.documents(info.path)
       return document ? document(request, context) : unknownPath(deps)
     }
     // Upstream's router knows no HEAD, though authorization takes it for a get.
     if (request.method === 'HEAD') throw methodNotAllowed()
-    checkTimeout(info.query)
     const { group, version, resource } = info
     const type = deps.types.find({ group, version, resource })
     if (type === undefined) {
@@ -50,9 +51,12 @@ export function dispatcher(deps: DispatchDeps): Handler {
   }
 }
 
-/** @throws StatusError BadRequest */
-function checkTimeout(query: URLSearchParams): void {
-  const timeout = query.get('timeout')
+/**
+ * Watches go by `timeoutSeconds` and may say here what they like.
+ * @throws StatusError BadRequest
+ */
+function checkTimeout({ query, verb }: RequestInfo): void {
+  const timeout = verb === 'watch' ? null : query.get('timeout')
   if (!timeout || parseGoDuration(timeout) !== undefined) return
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${quote(timeout)}`)
 }

@@ -78,6 +78,31 @@ for (const { name, given, options, want } of propagation) {
   })
 }
 
+const usual: { name: string; given: string[]; options: DeleteOptions; want: string[] | 'removed' }[] = [
+  { name: 'orphans when nothing is said', given: [], options: {}, want: ['orphan'] },
+  { name: 'yields to Background', given: [], options: { propagationPolicy: 'Background' }, want: 'removed' },
+  {
+    name: 'yields to orphanDependents: false',
+    given: [],
+    options: { orphanDependents: false },
+    want: ['foregroundDeletion'],
+  },
+  {
+    name: 'yields to what the object says',
+    given: ['foregroundDeletion'],
+    options: {},
+    want: ['foregroundDeletion'],
+  },
+]
+for (const { name, given, options, want } of usual) {
+  test(`a kind that usually orphans ${name}`, async () => {
+    await using f = await startFixture({ deps: { strategyOf: () => ({ orphansDependents: true }) } })
+    await f.registry.create(f.scope(configMaps, ''), configMap('a', {}, { finalizers: given }))
+    const { stored, removed } = await f.registry.delete(f.scope(configMaps, 'a'), options)
+    expect(removed ? 'removed' : stored.object.metadata.finalizers).toEqual(want)
+  })
+}
+
 test('types outside garbage collection ignore the policy', async () => {
   await using f = await startFixture()
   await f.registry.create(f.scope(events, ''), { metadata: { name: 'e' } })

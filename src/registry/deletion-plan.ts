@@ -93,21 +93,22 @@ function marking(object: KubeObject, strategy: Strategy, options: DeleteOptions)
 
 function finalizersFor(object: KubeObject, strategy: Strategy, options: DeleteOptions): string[] {
   const given = object.metadata.finalizers ?? []
-  return strategy.garbageCollected === false ? given : propagationFinalizers(given, options)
+  return strategy.garbageCollected === false ? given : propagationFinalizers(given, strategy, options)
 }
 
-/** Options first, then what the object says already; by default dependents follow in the background. */
-function propagationFinalizers(given: readonly string[], options: DeleteOptions): string[] {
-  const policy = policyOf(given, options)
+/** Options first, then what the object says already, then what is usual for its kind. */
+function propagationFinalizers(given: readonly string[], strategy: Strategy, options: DeleteOptions): string[] {
+  const policy = policyOf(given, strategy, options)
   const others = given.filter((f) => f !== orphan && f !== foreground)
   if (policy === 'Orphan') return [...others, orphan]
   if (policy === 'Foreground') return [...others, foreground]
   return others
 }
 
-function policyOf(given: readonly string[], options: DeleteOptions): string {
+function policyOf(given: readonly string[], strategy: Strategy, options: DeleteOptions): string {
   if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Foreground'
   if (options.propagationPolicy) return options.propagationPolicy
   if (given.includes(orphan)) return 'Orphan'
-  return given.includes(foreground) ? 'Foreground' : 'Background'
+  if (given.includes(foreground)) return 'Foreground'
+  return strategy.orphansDependents ? 'Orphan' : 'Background'
 }

@@ -35,6 +35,8 @@ export interface Strategy {
   heldBy?(object: KubeObject): readonly string[]
   /** False = propagation policies mean nothing for it (events). Default true. */
   readonly garbageCollected?: boolean
+  /** True = a DELETE that says nothing leaves the dependents behind. Default: they go in the background. */
+  readonly orphansDependents?: boolean
   /** Words failed DELETE preconditions as upstream does for namespaces. */
   readonly storageWordedPreconditions?: boolean
   /** Name rule; default: DNS-1123 subdomain. */

@@ -271,6 +271,13 @@ const creates: readonly Row[] = [
     reason: 'BadRequest',
     message: 'invalid timeout specified in the request URL - time: invalid duration "soon"',
   },
+  {
+    name: 'a timeout that is none, at a document',
+    given: 'GET /version?timeout=soon',
+    code: 400,
+    reason: 'BadRequest',
+    message: 'invalid timeout specified in the request URL - time: invalid duration "soon"',
+  },
 ]
 
 const paths: readonly Row[] = [
@@ -905,6 +912,12 @@ test('another unknown path is told which there are', async () => {
   const { code, body } = await send(plane, '/nothing')
   expect(code).toBe(404)
   expect(body).toEqual({ paths: expect.arrayContaining(['/api', '/api/v1', '/apis', '/apis/apps/v1', '/version']) })
+})
+
+test('a timeout that is none does not stop a watch, nor do 0s and 3m anything', async () => {
+  const watched = await send(plane, `${maps}?watch=true&resourceVersion=1&timeout=soon`)
+  expect(watched.code).toBe(200)
+  for (const timeout of ['0s', '3m']) expect((await send(plane, `/version?timeout=${timeout}`)).code).toBe(200)
 })
 
 test('unknown and repeated fields are warnings, unless asked otherwise', async () => {

@@ -107,6 +107,28 @@ describe('Garbage collector', () => {
     }
   })
 
+  it('orphans what controllers of replication and jobs own when nothing is said', async () => {
+    const rc = await makeController('simpletest.rc')
+    const job = await make(jobs, 'simpletest.job', {
+      spec: { template: { spec: { ...podSpec, restartPolicy: 'Never' } } },
+    })
+    await makePod('of-rc', [controlledBy(controllers, rc)])
+    await makePod('of-job', [controlledBy(jobs, job)])
+    await remove(controllers, rc)
+    await remove(jobs, job)
+    await gone(controllers, 'simpletest.rc')
+    await gone(jobs, 'simpletest.job')
+    await collectorIsDone()
+    const left = (await wire.must('GET', pathOf(pods))).items.map(({ metadata }) => [
+      metadata.name,
+      metadata.ownerReferences,
+    ])
+    expect(left).toEqual([
+      ['of-job', undefined],
+      ['of-rc', undefined],
+    ])
+  })
+
   it('should delete RS created by deployment when not orphaning', async () => {
     const deployment = await make(deployments, 'simpletest.deployment', workload)
     const rs = await make(replicaSets, 'simpletest-rs', workload, [controlledBy(deployments, deployment)])

@@ -59,3 +59,9 @@ export const nameRules: Readonly<Record<string, NameRule>> = {
 
 /** Propagation policies mean nothing for them. */
 export const notGarbageCollected: ReadonlySet<string> = set('events events.events.k8s.io')
+
+/**
+ * A DELETE without a policy leaves what they own behind, as it did before there were policies.
+ * @see DefaultGarbageCollectionPolicy in pkg/registry of Kubernetes v1.36
+ */
+export const orphansDependents: ReadonlySet<string> = set('replicationcontrollers jobs.batch')

@@ -964,6 +964,9 @@ describe('the tables', () => {
       unconditionalUpdate: true,
     })
     expect(catalog.strategyOf(typeOf('v1 events'))).toMatchObject({ garbageCollected: false })
+    expect(catalog.strategyOf(typeOf('batch/v1 jobs'))).toMatchObject({ orphansDependents: true })
+    expect(catalog.strategyOf(typeOf('v1 replicationcontrollers'))).toMatchObject({ orphansDependents: true })
+    expect(catalog.strategyOf(typeOf('batch/v1 cronjobs'))).toMatchObject({ orphansDependents: false })
     const own = catalog.declare({
       group: 'x',
       version: 'v1',

@@ -15,6 +15,7 @@ import {
   keepsNewStatus,
   nameRules,
   notGarbageCollected,
+  orphansDependents,
   returnsDeleted,
   tracksGeneration,
 } from '../facts/behaviour.ts'
@@ -65,6 +66,7 @@ export interface BuiltInStrategy {
   validate?(next: KubeObject, old: KubeObject | undefined, context: BuiltInContext): readonly FieldError[]
   readonly graceful?: { graceSeconds(object: KubeObject, requested: number | undefined): number }
   readonly garbageCollected?: boolean
+  readonly orphansDependents?: boolean
   readonly validateName?: NameRule
   readonly unconditionalUpdate?: boolean
   readonly createOnUpdate?: boolean
@@ -156,6 +158,7 @@ export const strategyTables: Readonly<Record<string, Iterable<string>>> = {
   keepsNewStatus,
   tracksGeneration,
   notGarbageCollected,
+  orphansDependents,
   nameRules: Object.keys(nameRules),
   selectableFields: Object.keys(selectableFields),
 }
@@ -181,6 +184,7 @@ export function builtInStrategy(type: ResourceType): BuiltInStrategy {
     ...(validateName ? { validateName } : {}),
     ...(fields ? { selectableFields: fields } : {}),
     garbageCollected: !notGarbageCollected.has(name),
+    orphansDependents: orphansDependents.has(name),
     unconditionalUpdate: !conditionalUpdate.has(name),
     createOnUpdate: createOnUpdate.has(name),
     returnsDeleted: returnsDeleted.has(name),
