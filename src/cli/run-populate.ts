@@ -1,15 +1,15 @@
 /** The life of `borough populate`: reach the cluster, install, answer, say so, wait for a signal, finish. */
 import { once } from 'node:events'
-import { pino } from 'pino'
 import { type PopulateOptions, startPopulate } from '../app/populate/populate.ts'
 import { systemClock } from '../base/clock.ts'
 import { randomIds } from '../base/ids.ts'
 import type { PopulateFlags } from './populate-flags.ts'
+import { processLog } from './process-log.ts'
 import { openFlags } from './remote-flags.ts'
 
 /** Until SIGINT or SIGTERM; a second signal ends the process at once. */
 export async function runPopulate(flags: PopulateFlags): Promise<void> {
-  const log = pino({ level: flags.logLevel, serializers: { error: pino.stdSerializers.err } }, pino.destination(2))
+  const log = processLog(flags.logLevel)
   const { client, server } = await openFlags(flags, 'populate')
   await using populate = await startPopulate({
     client,

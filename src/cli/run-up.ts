@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
-import { pino } from 'pino'
 import { type Config } from '../app/config.ts'
 import { adminKubeconfigPath, openDataDir } from '../app/data-dir.ts'
 import { writePrivateFile } from '../app/private-files.ts'
 import { serve } from '../app/serve.ts'
+import { processLog } from './process-log.ts'
 
 /** What is said of whoever serves. */
 interface Served extends AsyncDisposable {
@@ -16,7 +16,7 @@ interface Served extends AsyncDisposable {
 
 /** Serves until SIGINT or SIGTERM; a second signal ends the process at once. */
 export async function runUp(config: Config, workers: number, logLevel: string, json: boolean): Promise<void> {
-  const log = pino({ level: logLevel, serializers: { error: pino.stdSerializers.err } }, pino.destination(2))
+  const log = processLog(logLevel)
   const dataDirPath = config.dataDir
   if (dataDirPath === undefined) throw new Error('a data directory is needed')
   if (workers > 1) {

@@ -2,7 +2,7 @@
  * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
-import { stringify as toYaml } from 'yaml'
+import { loadLater } from '../base/load-later.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { listItemHead, singleObject, storedRestOffset } from '../kube/stored-form.ts'
@@ -71,7 +71,7 @@ export class Renderer {
       case 'json':
         return json(status, object, n)
       case 'yaml':
-        return answer(status, n, textEncoder.encode(toYaml(object, yamlOptions)))
+        return answer(status, n, textEncoder.encode(yaml().stringify(object, yamlOptions)))
       case 'protobuf':
         return answer(status, n, this.#protobuf.encode(object, gvk))
     }
@@ -195,6 +195,8 @@ function jsonList(type: ResourceType, { items, ...page }: ListPage): Uint8Array 
 /** Works on every Uint8Array, without a view of the part as `set` would need. */
 const copyBytes: (this: Uint8Array, target: Uint8Array, targetStart: number, sourceStart: number) => number =
   Buffer.alloc(0).copy
+
+const yaml = loadLater<typeof import('yaml')>('yaml')
 
 /** Aliases would make a reader's document depend on how ours was built. */
 const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 } as const

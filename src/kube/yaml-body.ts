@@ -8,23 +8,14 @@
  * gigabytes when somebody prints the value.
  * @see sigs.k8s.io/yaml
  */
-import {
-  Composer,
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  Parser,
-  type Scalar,
-  type Tags,
-} from 'yaml'
+import type { Document, LineCounter, Scalar, Tags } from 'yaml'
+import { loadLater } from '../base/load-later.ts'
 import { quote } from './go-quote.ts'
 import { setMember } from './json-value.ts'
 import { JsonSyntaxError, maxDepth, numberOf, type ParsedJson, parseJson, printPath } from './strict-json.ts'
 import type { JsonObject, JsonValue } from './types.ts'
+
+const yaml = loadLater<typeof import('yaml')>('yaml')
 
 const maxTokens = 250_000
 /** Nodes and characters after aliases are expanded. */
@@ -45,6 +36,7 @@ function jsonTags(tags: Tags): Tags {
 }
 
 function compose(text: string): { document: Document.Parsed | undefined; lines: LineCounter } {
+  const { Composer, Lexer, LineCounter, Parser } = yaml()
   const lines = new LineCounter()
   lines.addNewLine(0)
   const parser = new Parser(lines.addNewLine)
@@ -87,6 +79,7 @@ class Converter {
 
   value(node: unknown): JsonValue {
     if (node === null || node === undefined) return this.#weigh(null, 1)
+    const { isAlias, isMap, isScalar, isSeq } = yaml()
     if (isAlias(node)) return this.#alias(node.source)
     const before = this.#weight
     let value: JsonValue
@@ -143,7 +136,7 @@ class Converter {
     const out: JsonObject = {}
     const merged: JsonObject = {}
     for (const { key, value } of items) {
-      if (isScalar(key) && key.source === '<<' && key.type === 'PLAIN') {
+      if (yaml().isScalar(key) && key.source === '<<' && key.type === 'PLAIN') {
         this.#mergeInto(merged, value)
         continue
       }
@@ -175,6 +168,7 @@ class Converter {
   }
 
   #key(node: unknown): string {
+    const { isAlias, isScalar } = yaml()
     const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? node.value : undefined
     if (typeof value === 'string') return this.#weigh(value, value.length)
     if (value === null) return 'null'

@@ -2,9 +2,9 @@
  * Patterns of users' schemas, in the syntax of Go and in time linear in the text. A linear engine alone is not enough:
  * each character may cost a step for each instruction of the pattern, so one validation has a budget of steps.
  */
-import { createRequire } from 'node:module'
 import type { RE2JS } from 're2js'
 import { BoundedCache } from '../../base/bounded-cache.ts'
+import { loadLater } from '../../base/load-later.ts'
 import type { CompiledPattern } from './validate.ts'
 
 /** Some 0.3 s at worst. An object of 1 MiB against a pattern of 20 instructions needs as many. */
@@ -13,17 +13,13 @@ const compiledLimit = 2_000
 const compiled = new BoundedCache<string, RE2JS>(compiledLimit)
 
 /** Loading the engine takes 40 ms, which nobody without patterns need pay. */
-let engine: typeof RE2JS | undefined
-function loadEngine(): typeof RE2JS {
-  engine ??= (createRequire(import.meta.url)('re2js') as { RE2JS: typeof RE2JS }).RE2JS
-  return engine
-}
+const loadEngine = loadLater<{ readonly RE2JS: typeof RE2JS }>('re2js')
 
 /** @throws Error whose message says what is wrong with the pattern */
 export function compilePattern(pattern: string): RE2JS {
   let found = compiled.get(pattern)
   if (found === undefined) {
-    found = loadEngine().compile(pattern)
+    found = loadEngine().RE2JS.compile(pattern)
     compiled.set(pattern, found)
   }
   return found

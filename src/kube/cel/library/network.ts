@@ -134,8 +134,9 @@ const containsRange = (outer: Range, inner: Range): boolean =>
 
 /** Is the address within the range of its family? */
 const within = (v4Range: string | undefined, v6Range: string | undefined) => {
-  const ranges = [v4Range, v6Range].map((r) => (r === undefined ? undefined : parseRange(r)))
+  let ranges: readonly (Range | undefined)[] | undefined
   return (a: Address): boolean => {
+    ranges ??= [v4Range, v6Range].map((r) => (r === undefined ? undefined : parseRange(r)))
     const range = ranges[a.width === 32 ? 0 : 1]
     return range !== undefined && contains(range, a)
   }
