@@ -397,7 +397,7 @@ describe.each(kinds)('$kind of $gv', ({ gv, resource, kind, cluster, body, name,
       expect((await wire.must('PUT', `${place}/status`, read)).status).toEqual(read.status)
     }
 
-    await wire.must('DELETE', place, { gracePeriodSeconds: 0 })
+    await wire.must('DELETE', place, { gracePeriodSeconds: 0, propagationPolicy: 'Background' })
     // A finalizer of the kind's own (claims and volumes in use) is its controller's, and stays out of the way here.
     const left = await wire.call('GET', place)
     if (left.status === 200) {

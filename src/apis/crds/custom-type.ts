@@ -98,7 +98,7 @@ function completed({
   const byVersion = new Map(versions.map((v) => [apiVersionOf({ group, version: v.name }), schemas.get(v)]))
   return (object) => {
     const schema = byVersion.get(object.apiVersion ?? '') ?? storedSchema
-    return applyDefaults(pruned(object, schema, objectMeta) as unknown as JsonObject, schema) as unknown as KubeObject
+    return withDefaults(pruned(object, schema, objectMeta), schema)
   }
 }
 
@@ -111,10 +111,13 @@ function shaped({ definition, version, schema, objectMeta }: VersionParts): (obj
 const pruned = (object: KubeObject, by: Schema, objectMeta: Schema): KubeObject =>
   prune(object as unknown as JsonObject, by, objectMeta).value as unknown as KubeObject
 
+const withDefaults = (object: KubeObject, schema: Schema): KubeObject =>
+  applyDefaults(object as unknown as JsonObject, schema) as unknown as KubeObject
+
 /** What a version shows of what a webhook said, with its own defaults. */
 function filled(parts: VersionParts): (object: KubeObject) => KubeObject {
   const shape = shaped(parts)
-  return (object) => applyDefaults(shape(object) as unknown as JsonObject, parts.schema) as unknown as KubeObject
+  return (object) => withDefaults(shape(object), parts.schema)
 }
 
 /** Only apiVersion differs between versions; what one of them does not know does not pass through it. */

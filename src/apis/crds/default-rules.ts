@@ -9,7 +9,7 @@ import { validateListTypes } from '../../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../../kube/schema/pattern.ts'
 import { prune } from '../../kube/schema/prune.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
-import { validateSchema } from '../../kube/schema/validate.ts'
+import { errorsWithin, validateSchema } from '../../kube/schema/validate.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { toResourceSchema } from './schema.ts'
 
@@ -43,14 +43,10 @@ function errorsOf(
 ): FieldError[] {
   const unknown = unknownFieldsOf(value, schema)
   if (unknown.length > 0) return [fieldInvalid(field, value, 'must not have unknown fields')]
-  const place = (e: FieldError): FieldError => ({
-    ...e,
-    field:
-      e.field === '<nil>' || e.field === '' ? field : e.field.startsWith('[') ? field + e.field : `${field}.${e.field}`,
-  })
-  return [...validateSchema(value as JsonObject, schema, { compilePattern }), ...validateListTypes(value, schema)].map(
-    place,
-  )
+  return errorsWithin(field, [
+    ...validateSchema(value as JsonObject, schema, { compilePattern }),
+    ...validateListTypes(value, schema),
+  ])
 }
 
 function unknownFieldsOf(value: JsonValue, schema: Schema): readonly string[] {

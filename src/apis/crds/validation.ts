@@ -47,9 +47,7 @@ export function definitionErrors(
     errors.push(fieldInvalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'))
   }
   errors.push(...specErrors(spec, old?.spec))
-  if (old !== undefined && isEstablished(old) && badAuthorityOf(old.spec.conversion) === undefined)
-    errors.push(...authorityErrors(spec.conversion))
-  if (old !== undefined) errors.push(...immutableErrors(next, old))
+  if (old !== undefined) errors.push(...authorityErrors(next, old), ...immutableErrors(next, old))
   errors.push(...statusErrors, ...storedVersionErrors(next), ...approvalErrors(next, old))
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     const detail =
@@ -262,9 +260,9 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
 }
 
 /** Of an established definition only: another one is kept from being established (`naming.ts`) until it is mended. */
-function authorityErrors(conversion: Spec['conversion']): FieldError[] {
-  const caBundle = badAuthorityOf(conversion)
-  if (caBundle === undefined) return []
+function authorityErrors(next: CustomResourceDefinition, old: CustomResourceDefinition): FieldError[] {
+  const caBundle = badAuthorityOf(next.spec.conversion)
+  if (caBundle === undefined || !isEstablished(old) || badAuthorityOf(old.spec.conversion) !== undefined) return []
   const why = 'unable to load root certificates: unable to parse bytes as PEM block'
   return [fieldInvalid('spec.conversion.webhookClientConfig.caBundle', caBundle, why)]
 }

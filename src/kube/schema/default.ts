@@ -1,5 +1,6 @@
 /**
- * Fills in schema defaults. A null that the schema does not allow becomes the default, if there is one. Inputs are never changed; defaults are shared, so results must not be changed either.
+ * Fills in schema defaults. A null that the schema does not allow becomes the default, if there is one. Inputs are never
+ * changed; defaults are shared, so results must not be changed either.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting v0.36
  */
 import { isJsonObject, member, setMember } from '../json-value.ts'
@@ -12,7 +13,7 @@ const defaultedMembers = new WeakMap<Schema, readonly (readonly [string, Schema]
 function defaultsOf(schema: Schema): readonly (readonly [string, Schema])[] {
   let found = defaultedMembers.get(schema)
   if (!found) {
-    found = [...(schema.properties ?? [])].filter(([, field]) => field.default !== undefined && field.default !== null)
+    found = [...(schema.properties ?? [])].filter(([, field]) => field.default !== undefined)
     defaultedMembers.set(schema, found)
   }
   return found
@@ -26,8 +27,7 @@ function fieldOf(schema: Schema, key: string): Schema | undefined {
 function filled(value: JsonValue, schema: Schema | undefined): JsonValue {
   if (schema === undefined) return value
   if (value !== null) return applyDefaults(value, schema)
-  const isAllowed = schema.nullable || schema.default === undefined || schema.default === null
-  return isAllowed ? null : applyDefaults(schema.default, schema)
+  return schema.nullable || schema.default === undefined ? null : applyDefaults(schema.default, schema)
 }
 
 /** The same value when nothing was missing. */

@@ -22,7 +22,7 @@ export interface Pruned {
 
 /** A null that the schema does not allow, and has no default for. */
 const isUnwanted = (value: JsonValue, { nullable, default: instead }: Schema): boolean =>
-  value === null && nullable !== true && (instead === undefined || instead === null)
+  value === null && nullable !== true && instead === undefined
 
 class Pruner {
   readonly #path: (string | number)[] = []

@@ -47,6 +47,7 @@ export interface Schema {
   readonly patchStrategy?: readonly ('merge' | 'replace' | 'retainKeys')[]
   readonly patchMergeKey?: string
 
+  /** Never null, which says that there is none. */
   readonly default?: JsonValue
   readonly enum?: readonly JsonValue[]
   readonly minimum?: number

@@ -372,9 +372,13 @@ export function validateMember(
   const part = member(value, name)
   const partSchema = schema.properties?.get(name)
   if (part === undefined || partSchema === undefined) return []
-  const { errors } = new Validator(options).value(part, partSchema, '', old && member(old, name))
-  return errors.map((e) => ({
-    ...e,
-    field: e.field === '<nil>' ? name : e.field.startsWith('[') ? name + e.field : `${name}.${e.field}`,
-  }))
+  return errorsWithin(name, new Validator(options).value(part, partSchema, '', old && member(old, name)).errors)
+}
+
+/** Errors of a part that was judged alone, as errors of the whole. @param field where the part stands */
+export function errorsWithin(field: string, errors: readonly FieldError[]): FieldError[] {
+  return errors.map((e) => {
+    if (e.field === '<nil>' || e.field === '') return { ...e, field }
+    return { ...e, field: e.field.startsWith('[') ? field + e.field : `${field}.${e.field}` }
+  })
 }
