@@ -16,6 +16,7 @@ async function nextTurns(count: number): Promise<void> {
 let pki: Pki
 let listener: Listener
 let stream: Channel<Uint8Array> | undefined
+let upload: PromiseWithResolvers<string>
 const problems: unknown[] = []
 const text = (body: string, status = 200): ApiResponse => ({
   status,
@@ -27,6 +28,11 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
   if (request.path === '/stream') {
     stream = new Channel<Uint8Array>({ limit: 10 })
     return { status: 200, headers: {}, body: stream }
+  }
+  if (request.path === '/upload') {
+    const outcome = await Promise.resolve(request.body(1_000_000)).then((bytes) => `took ${bytes.length} bytes`, String)
+    upload.resolve(outcome)
+    return text(outcome)
   }
   if (request.path === '/large') return text('x'.repeat(500_000))
   if (request.path.startsWith('/count')) {
@@ -165,6 +171,22 @@ describe('a listener', () => {
     request.on('error', () => {})
     request.destroy()
     await ended
+  })
+
+  test.each([
+    ['the stream', (request: http2.ClientHttp2Stream) => request.destroy()],
+    ['the connection', (request: http2.ClientHttp2Stream) => request.session?.destroy()],
+  ])('does not take for whole an HTTP/2 upload when %s is cut half way', async (_what, cut) => {
+    upload = Promise.withResolvers()
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
+    session.on('error', () => {})
+    const request = session.request({ ':path': '/upload', ':method': 'POST' })
+    request.on('error', () => {})
+    await new Promise((resolve) => request.write('half', resolve))
+    await nextTurns(20)
+    cut(request)
+    expect(await upload.promise).toBe('Error: the client left before its request was complete')
+    session.destroy()
   })
 
   test('ends a stream when an HTTP/2 client cancels it and keeps the connection', async () => {

@@ -195,6 +195,8 @@ function bodyReader(
       let ended = false
       source.once('end', () => {
         ended = true
+        // Node ends an HTTP/2 stream that its client cancels as if all had come.
+        if ((source as Partial<http2.Http2Stream>).aborted) return reject(leftEarly())
         resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
         // The listeners live as long as the stream, and an answer may be long in coming.
         chunks.length = 0
