@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import { failure, invalidObject, refusal } from '../../test/support/refusal.ts'
 import { configMap, configMaps, type Fixture, namespaces, startFixture } from '../../test/support/registry-fixture.ts'
 import type { Stream } from '../base/stream.ts'
 import { findStatusError } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Status } from '../kube/types.ts'
 import type { RegistryEvent, Transform, WatchQuery } from './registry.ts'
 
 type Events = AsyncIterator<readonly RegistryEvent[]>
@@ -244,25 +245,23 @@ test('forgotten history is Expired, in the stream', async () => {
   await create(a, 'a')
   const { revision } = await a.registry.list(configMaps, { namespace: 'ns' })
   await create(a, 'b')
-  await a.storage.compact(a.cache.revision)
+  const kept = a.cache.revision
+  await a.storage.compact(kept)
+  await create(a, 'c')
   await using b = await startFixture({ storage: a.storage, clock: a.clock })
   const events = await open(b, { resourceVersion: String(revision - 1024) })
-  await expect(events.next()).rejects.toMatchObject({
-    code: 410,
-    reason: 'Expired',
-    message: `too old resource version: ${revision - 1024} (${b.cache.revision})`,
-  })
+  expect(b.cache.revision).toBeGreaterThan(kept)
+  expect(await refusal(events.next())).toEqual(
+    failure({ message: `too old resource version: ${revision - 1024} (${kept})`, reason: 'Expired', code: 410 }),
+  )
 })
 
 test('a version that this store has not come to is Expired, in the stream: its client comes from another store', async () => {
   await using f = await startFixture()
   const asked = f.cache.revision + 1024
   const events = await open(f, { resourceVersion: String(asked) })
-  await expect(events.next()).rejects.toMatchObject({
-    code: 410,
-    reason: 'Expired',
-    message: `too large resource version: ${asked} (${f.cache.revision}), which this store has never given out`,
-  })
+  const message = `too large resource version: ${asked} (${f.cache.revision}), which this store has never given out`
+  expect(await refusal(events.next())).toEqual(failure({ message, reason: 'Expired', code: 410 }))
 })
 
 test('a version that another process was told, and this one has not seen yet, is no version of the future', async () => {
@@ -274,31 +273,42 @@ test('a version that another process was told, and this one has not seen yet, is
   expect((await take(events, 1)).map(show)).toEqual(['ADDED next {}'])
 })
 
-const refused: { name: string; given: Partial<WatchQuery>; want: object }[] = [
+const refused: { name: string; given: Partial<WatchQuery>; want: Status }[] = [
   {
     name: 'a match without sendInitialEvents',
     given: { resourceVersionMatch: 'NotOlderThan' },
-    want: {
-      code: 422,
-      message: expect.stringContaining(
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      ),
-    },
+    want: invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, [
+      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+    ]),
   },
   {
     name: 'sendInitialEvents without a match',
     given: { sendInitialEvents: true },
-    want: {
-      code: 422,
-      message: expect.stringContaining('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
-    },
+    want: invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, [
+      'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    ]),
   },
-  { name: 'a version that is no number', given: { resourceVersion: 'abc' }, want: { code: 500 } },
-  { name: 'an unknown field', given: { fieldSelector: 'spec.x=1' }, want: { code: 400 } },
+  {
+    name: 'a version that is no number',
+    given: { resourceVersion: 'abc' },
+    want: failure({
+      message: 'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+      code: 500,
+    }),
+  },
+  {
+    name: 'an unknown field',
+    given: { fieldSelector: 'spec.x=1' },
+    want: failure({
+      message: '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+      reason: 'BadRequest',
+      code: 400,
+    }),
+  },
 ]
 for (const { name, given, want } of refused) {
   test(`refused before the stream begins: ${name}`, async () => {
     await using f = await startFixture()
-    await expect(open(f, given)).rejects.toMatchObject(want)
+    expect(await refusal(open(f, given))).toEqual(want)
   })
 }

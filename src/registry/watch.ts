@@ -112,7 +112,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
           return next
         } catch (e) {
           this.#release()
-          throw this.#worded(e)
+          throw await this.#worded(e)
         }
       },
       return: async () => {
@@ -131,9 +131,16 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
     this.#watch.bookmark(this.#parts.cache.revision)
   }
 
-  #worded(error: unknown): unknown {
+  async #worded(error: unknown): Promise<unknown> {
     if (error instanceof StreamOverflow) return watchTooSlow(error.behind)
     if (!isStorageError(error, 'compacted')) return fromStorage(error)
-    return watchExpired(this.#after, this.#parts.cache.revision)
+    return watchExpired(this.#after, await this.#oldest())
+  }
+
+  /** Where a watch can begin. What the store kept says nothing if only this process has forgotten, or nobody answers. */
+  async #oldest(): Promise<Revision> {
+    const { cache, storage } = this.#parts
+    const kept = await storage.compactedRevision().catch(() => cache.revision)
+    return kept > this.#after ? kept : cache.revision
   }
 }
