@@ -21,6 +21,7 @@ import type { Config } from './config.ts'
 interface BuiltIn {
   readonly pods: ResourceType
   readonly quotas: ResourceType
+  readonly apiServices: ResourceType
   readonly nodeExists: (name: string) => boolean
   readonly initializerDeadline: NonNullable<NamespaceStrategyOptions['deadlineOf']>
 }
@@ -29,7 +30,7 @@ export function strategies(
   config: Config,
   ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
-  { pods, quotas, nodeExists, initializerDeadline }: BuiltIn,
+  { pods, quotas, apiServices, nodeExists, initializerDeadline }: BuiltIn,
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     [
@@ -43,7 +44,7 @@ export function strategies(
     ['customresourcedefinitions.apiextensions.k8s.io', definitionStrategy],
     ['certificatesigningrequests.certificates.k8s.io', signingRequestStrategy],
     // `v1.` names the core group.
-    ['apiservices.apiregistration.k8s.io', { validateName: nameIsPathSegment }],
+    ['apiservices.apiregistration.k8s.io', { ...fromCatalog(apiServices), validateName: nameIsPathSegment }],
     ['clusterroles.rbac.authorization.k8s.io', clusterRoleStrategy],
     ['clusterrolebindings.rbac.authorization.k8s.io', clusterRoleBindingStrategy],
     ['pods', podStrategy(fromCatalog(pods), nodeExists)],

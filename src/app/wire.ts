@@ -13,6 +13,7 @@ import {
   policyResource,
 } from '../apis/admissionpolicies/types.ts'
 import { compileValidating, validatingPolicies } from '../apis/admissionpolicies/validating.ts'
+import { apiServicesResource } from '../apis/apiservices/types.ts'
 import { signingRequestAdmission } from '../apis/certificates/admission.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
@@ -326,6 +327,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     {
       pods: typeOf(podResource),
       quotas: quotaType,
+      apiServices: typeOf(apiServicesResource),
       nodeExists,
       initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
     },

@@ -258,7 +258,7 @@ const kinds: readonly Kind[] = [
     resource: 'volumeattachments',
     kind: 'VolumeAttachment',
     cluster: true,
-    body: { spec: { attacher: 'ex.io/a', nodeName: 'n', source: { persistentVolumeName: 'p' } } },
+    body: { spec: { attacher: 'a.ex.io', nodeName: 'n', source: { persistentVolumeName: 'p' } } },
     status: { attached: true },
   },
   {

@@ -340,7 +340,7 @@ describe('what is wrong is said in upstream words', () => {
         `spec.containers[0].env[1].name: Invalid value: "a=b": a valid environment variable name must consist only of printable ASCII characters other than '='`,
         'spec.containers[0].env[2].valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
         'spec.containers[0].env[3].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
-        'spec.containers[0].envFrom[0]: Invalid value: "": must specify one of: `configMapRef` or `secretRef`',
+        'spec.containers[0].envFrom: Invalid value: "": must specify one of: `configMapRef` or `secretRef`',
       ],
     },
     {
@@ -366,7 +366,7 @@ describe('what is wrong is said in upstream words', () => {
         'spec.volumes[1].secret.secretName: Required value',
         'spec.containers[0].volumeMounts[0].name: Not found: "x"',
         'spec.containers[0].volumeMounts[1].mountPath: Invalid value: "/a": must be unique',
-        `spec.containers[0].volumeMounts[1].subPath: Invalid value: "../b": must not contain '..'`,
+        `spec.containers[0].volumeMounts.subPath: Invalid value: "../b": must not contain '..'`,
       ],
     },
     {
@@ -378,9 +378,11 @@ describe('what is wrong is said in upstream words', () => {
       ),
       want: [
         'spec.containers[0].resources.limits[a.b/c]: Invalid value: "1500m": must be an integer',
-        'spec.containers[0].resources.limits: Invalid value: "foo": must be a standard resource for containers',
+        'spec.containers[0].resources.limits[foo]: Invalid value: "foo": must be a standard resource type or fully qualified',
+        'spec.containers[0].resources.limits[foo]: Invalid value: "foo": must be a standard resource for containers',
         'spec.containers[0].resources.requests[a.b/c]: Invalid value: "1500m": must be an integer',
-        'spec.containers[0].resources.requests: Invalid value: "foo": must be a standard resource for containers',
+        'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource type or fully qualified',
+        'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource for containers',
         'spec.containers[0].resources.requests[memory]: Invalid value: "-1": must be greater than or equal to 0',
         'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
       ],
@@ -405,7 +407,10 @@ describe('what is wrong is said in upstream words', () => {
       name: 'a deployment without a selector',
       type: 'apps/v1 deployments',
       given: { spec: { template: template() } },
-      want: ['spec.selector: Required value'],
+      want: [
+        'spec.selector: Required value',
+        'spec.template.metadata.labels: Invalid value: {"app":"x"}: `selector` does not match template `labels`',
+      ],
     },
     {
       name: 'a deployment that would not find its pods',
@@ -537,7 +542,7 @@ describe('what is wrong is said in upstream words', () => {
       want: [
         'spec.limits[0].min[cpu]: Invalid value: "2": min value 2 is greater than max value 1',
         'spec.limits[0].defaultRequest[cpu]: Invalid value: "1": min value 2 is greater than default request value 1',
-        'spec.limits[0].default[cpu]: Invalid value: "1": min value 2 is greater than default value 1',
+        'spec.limits[0].default[cpu]: Invalid value: "2": min value 2 is greater than default value 1',
         'spec.limits[1].type: Duplicate value: "Container"',
         "spec.limits[2].default: Forbidden: may not be specified when `type` is 'Pod'",
         'spec.limits[3].limits: Required value: either minimum or maximum storage value is required, but neither was provided',
@@ -558,7 +563,7 @@ describe('what is wrong is said in upstream words', () => {
         'spec.ingress[0].from[0]: Required value: must specify a peer',
         'spec.ingress[0].from[1].ipBlock.cidr: Invalid value: "10.0.0.1": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
         'spec.ingress[0].from[1]: Forbidden: may not specify both ipBlock and another peer',
-        'spec.policyTypes[0]: Unsupported value: "Sideways": supported values: "Egress", "Ingress"',
+        'spec.policyTypes[0]: Unsupported value: "Sideways": supported values: "Ingress", "Egress"',
       ],
     },
     {
@@ -584,7 +589,7 @@ describe('what is wrong is said in upstream words', () => {
         'spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path',
         'spec.rules[0].http.paths[0].backend: Required value: port name or number is required',
         'spec.rules[0].http.paths[1].pathType: Required value: pathType must be specified',
-        'spec.rules[0].http.paths[1].backend: Required value: resource or service backend is required',
+        'spec.rules[0].http.paths[1].backend: Invalid value: "": resource or service backend is required',
       ],
     },
     {

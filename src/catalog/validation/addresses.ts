@@ -1,11 +1,35 @@
 /** IP addresses and blocks. @see k8s.io/apimachinery/pkg/util/validation/ip.go v0.36 */
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import type { Report } from './report.ts'
 
 export function checkIp(report: Report, field: string, value: string): void {
   if (isIP(value) === 0 || value.includes('%')) {
     report.invalid(field, value, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')
   }
+}
+
+const blocks = (...subnets: readonly (readonly [address: string, bits: number])[]): BlockList => {
+  const list = new BlockList()
+  for (const [address, bits] of subnets) list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  return list
+}
+
+/** Nobody is there, or not the same for everyone. */
+const notForEndpoints: readonly (readonly [blocks: BlockList, why: string])[] = [
+  [blocks(['127.0.0.0', 8], ['::1', 128]), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [blocks(['169.254.0.0', 16], ['fe80::', 10]), 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  [blocks(['224.0.0.0', 24], ['ff02::', 16]), 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+]
+const unspecified = blocks(['0.0.0.0', 32], ['::', 128])
+
+/** An address where something answers. @see ValidateEndpointIP in pkg/apis/core/validation of Kubernetes 1.36 */
+export function checkEndpointIp(report: Report, field: string, value: string): void {
+  checkIp(report, field, value)
+  const version = isIP(value)
+  if (version === 0) return
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  if (unspecified.check(value, family)) report.invalid(field, value, `may not be unspecified (${value})`)
+  for (const [list, why] of notForEndpoints) if (list.check(value, family)) report.invalid(field, value, why)
 }
 
 export function checkCidr(report: Report, field: string, value: string): void {

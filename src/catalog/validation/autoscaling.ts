@@ -25,8 +25,8 @@ const metricSources: Readonly<Record<string, string>> = {
   Pods: 'pods',
   Resource: 'resource',
 }
-const scalingPolicies = ['Pods', 'Percent']
-const selectPolicies = ['Max', 'Min', 'Disabled']
+const scalingPolicies = ['Percent', 'Pods']
+const selectPolicies = ['Disabled', 'Max', 'Min']
 const maxPeriodSeconds = 1800
 const maxWindowSeconds = 3600
 
@@ -49,7 +49,8 @@ export function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): 
   checkTargetRef(report, partIn(spec, 'scaleTargetRef'))
   const utilization = numberIn(spec, 'targetCPUUtilizationPercentage')
   if (utilization !== undefined && utilization < 1) {
-    report.invalid('spec.targetCPUUtilizationPercentage', utilization, 'must be greater than 0')
+    // Upstream keeps it as a metric.
+    report.invalid('spec.metrics[0].resource.target.averageUtilization', utilization, 'must be greater than 0')
   }
   partsIn(spec, 'metrics').forEach((m, i) => checkMetric(report, `spec.metrics[${i}]`, m))
   const behavior = findPart(spec, 'behavior')
@@ -61,15 +62,18 @@ export function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): 
 
 function checkMetric(report: Report, at: string, metric: Part): void {
   const type = textIn(metric, 'type')
-  if (type === '') return report.required(`${at}.type`, 'must specify a metric source type')
+  if (type === '') report.required(`${at}.type`, 'must specify a metric source type')
   const field = metricSources[type]
   if (field === undefined) return report.notSupported(`${at}.type`, type, Object.keys(metricSources))
   const source = findPart(metric, field)
   if (!source) return report.required(`${at}.${field}`, `must populate information for the given metric source`)
   const target = partIn(source, 'target')
   const here = `${at}.${field}.target`
-  if (textIn(target, 'type') === '') report.required(`${here}.type`, 'must specify a metric target type')
-  else report.oneOf(`${here}.type`, textIn(target, 'type'), ['Utilization', 'Value', 'AverageValue'])
+  const targetType = textIn(target, 'type')
+  if (targetType === '') report.required(`${here}.type`, 'must specify a metric target type')
+  if (!['Utilization', 'Value', 'AverageValue'].includes(targetType)) {
+    report.invalid(`${here}.type`, targetType, 'must be either Utilization, Value, or AverageValue')
+  }
   const average = numberIn(target, 'averageUtilization')
   if (average !== undefined && average < 1)
     report.invalid(`${here}.averageUtilization`, average, 'must be greater than 0')
@@ -88,7 +92,9 @@ function checkMetric(report: Report, at: string, metric: Part): void {
 
 function checkScalingRules(report: Report, at: string, rules: Part): void {
   const window = numberIn(rules, 'stabilizationWindowSeconds')
-  if (window !== undefined && window < 0) report.notNegative(rules, at, 'stabilizationWindowSeconds')
+  if (window !== undefined && window < 0) {
+    report.invalid(`${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero')
+  }
   if (window !== undefined && window > maxWindowSeconds) {
     report.invalid(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${maxWindowSeconds}`)
   }
@@ -152,7 +158,7 @@ export function checkPriorityClass(report: Report, next: KubeObject, old: KubeOb
   } else if (value > highestUserPriority) {
     report.forbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)
   }
-  report.oneOfIfSet('preemptionPolicy', next.preemptionPolicy, ['Never', 'PreemptLowerPriority'])
+  report.oneOfIfSet('preemptionPolicy', next.preemptionPolicy, ['PreemptLowerPriority', 'Never'])
   if (!old) return
   if (value !== (numberIn(old, 'value') ?? 0)) report.forbidden('value', 'may not be changed in an update.')
   report.immutable('preemptionPolicy', next.preemptionPolicy, old.preemptionPolicy)

@@ -1,6 +1,5 @@
 /** Jobs and cron jobs. @see pkg/apis/batch/validation/validation.go of Kubernetes 1.36 */
 import { labelSelectorOf, matchesLabels, validateLabelSelector } from '../../kube/label-selector.ts'
-import { validateAnnotations, validateLabels } from '../../kube/metadata.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { isKnownTimeZone, scheduleError } from './cron-schedule.ts'
 import { findPart, numberIn, type Part, partIn, type Report, sameValue, textIn } from './report.ts'
@@ -16,12 +15,12 @@ export function checkJob(report: Report, next: KubeObject, old: KubeObject | und
   checkJobSpec(report, 'spec', spec)
   if (old) return checkJobUpdate(report, spec, partIn(old, 'spec'), old)
   const selector = findPart(spec, 'selector')
-  if (!selector) return report.required('spec.selector')
   const errors = validateLabelSelector(selector, 'spec.selector')
-  report.add(errors)
-  const labels = (partIn(partIn(spec, 'template'), 'metadata').labels as Record<string, string> | undefined) ?? {}
-  if (errors.length === 0 && !matchesLabels(labelSelectorOf(selector), labels)) {
-    report.invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')
+  if (selector) report.add(errors)
+  else report.required('spec.selector')
+  const labels = partIn(partIn(spec, 'template'), 'metadata').labels as Record<string, string> | undefined
+  if (errors.length === 0 && !(selector && matchesLabels(labelSelectorOf(selector), labels ?? {}))) {
+    report.invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')
   }
 }
 
@@ -120,11 +119,6 @@ export function checkCronJob(report: Report, next: KubeObject): void {
 }
 
 function checkJobTemplate(report: Report, at: string, template: Part): void {
-  const metadata = partIn(template, 'metadata')
-  report.add(validateLabels(metadata.labels as Record<string, string> | undefined, `${at}.metadata.labels`))
-  report.add(
-    validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.metadata.annotations`),
-  )
   const spec = partIn(template, 'spec')
   checkJobSpec(report, `${at}.spec`, spec)
   if (spec.selector !== undefined) {

@@ -36,7 +36,6 @@ const redacted = '<secret contents redacted>'
 
 /** Type → keys it can't do without. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 }
 /** Type → the key that holds JSON. */
@@ -61,8 +60,12 @@ export function checkSecret(report: Report, next: KubeObject, old: KubeObject | 
     report.required(`metadata.annotations[${accountAnnotation}]`)
   }
   if (type === 'kubernetes.io/basic-auth' && data.username === undefined && data.password === undefined) {
-    report.required('data[username]')
-    report.required('data[password]')
+    // Upstream's paths hold what was to be replaced.
+    report.required('data[%s][username]')
+    report.required('data[%s][password]')
+  }
+  if (type === 'kubernetes.io/ssh-auth' && data['ssh-privatekey'] === undefined) {
+    report.required('data[%s][ssh-privatekey]')
   }
   for (const key of requiredKeys[type] ?? []) if (data[key] === undefined) report.required(`data[${key}]`)
   const jsonKey = jsonKeys[type]

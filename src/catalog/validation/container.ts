@@ -16,7 +16,7 @@ export interface ContainerScope {
 }
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
-const messagePolicies = ['FallbackToLogsOnError', 'File']
+const messagePolicies = ['File', 'FallbackToLogsOnError']
 export const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP']
 
 export type ContainerRole = 'containers' | 'initContainers' | 'ephemeralContainers'
@@ -95,7 +95,7 @@ function checkPorts(report: Report, at: string, container: Part, scope: Containe
       report.port(`${here}.hostPort`, hostPort)
       report.unique(`${here}.hostPort`, `${protocol}/${textIn(port, 'hostIP')}/${hostPort}`, scope.hostPorts)
       if (scope.hostNetwork && hostPort !== containerPort) {
-        report.invalid(`${here}.containerPort`, containerPort, 'must match `hostPort` when `hostNetwork` is true')
+        report.invalid(`${here}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')
       }
     }
     if (protocol === '') report.required(`${here}.protocol`)
@@ -130,8 +130,9 @@ function checkEnv(report: Report, at: string, container: Part): void {
     if (prefix !== '') checkEnvName(report, `${here}.prefix`, prefix)
     const given = ['configMapRef', 'secretRef'].filter((f) => entry[f] !== undefined)
     for (const f of given) report.reference(`${here}.${f}.name`, textIn(partIn(entry, f), 'name'))
-    if (given.length === 0) report.invalid(here, '', 'must specify one of: `configMapRef` or `secretRef`')
-    else if (given.length > 1) report.invalid(here, '', 'may not have more than one field specified at a time')
+    if (given.length === 0) report.invalid(`${at}.envFrom`, '', 'must specify one of: `configMapRef` or `secretRef`')
+    else if (given.length > 1)
+      report.invalid(`${at}.envFrom`, '', 'may not have more than one field specified at a time')
   })
 }
 
@@ -140,7 +141,7 @@ function checkEnvSource(report: Report, at: string, source: Part, value: string)
   for (const f of given) {
     const part = partIn(source, f)
     if (f === 'configMapKeyRef' || f === 'secretKeyRef') {
-      report.reference(`${at}.${f}.name`, textIn(part, 'name'))
+      report.subdomain(`${at}.${f}.name`, textIn(part, 'name'))
       const key = textIn(part, 'key')
       if (key === '') report.required(`${at}.${f}.key`)
       else report.each(`${at}.${f}.key`, key, isConfigMapKey(key))
@@ -163,35 +164,57 @@ export function checkRelativePath(report: Report, field: string, path: string): 
 }
 
 function checkMounts(report: Report, at: string, container: Part, volumes: ReadonlySet<string>): void {
-  const paths = new Set<string>()
-  const unique = (field: string, path: string): void => {
-    if (paths.has(path)) report.invalid(field, path, 'must be unique')
-    paths.add(path)
-  }
+  const mounts = partsIn(container, 'volumeMounts')
+  const devices = partsIn(container, 'volumeDevices')
   const named = (here: string, name: string): void => {
     if (name === '') report.required(`${here}.name`)
-    else if (!volumes.has(name)) report.notFound(`${here}.name`, name)
+    if (!volumes.has(name)) report.notFound(`${here}.name`, name)
   }
-  partsIn(container, 'volumeMounts').forEach((mount, i) => {
+  /** A volume is mounted or a device, and a path is one place. */
+  const placed = (
+    field: string,
+    paths: Set<string>,
+    path: string,
+    elsewhere: string,
+    others: readonly Part[],
+  ): void => {
+    if (paths.has(path)) report.invalid(field, path, 'must be unique')
+    paths.add(path)
+    const key = elsewhere === 'volumeDevices' ? 'devicePath' : 'mountPath'
+    if (others.some((o) => textIn(o, key) === path)) {
+      report.invalid(field, path, `must not already exist as a path in ${elsewhere}`)
+    }
+  }
+  const apart = (here: string, name: string, elsewhere: string, others: readonly Part[]): void => {
+    if (others.some((o) => textIn(o, 'name') === name)) {
+      report.invalid(`${here}.name`, name, `must not already exist in ${elsewhere}`)
+    }
+  }
+  const mountPaths = new Set<string>()
+  mounts.forEach((mount, i) => {
     const here = `${at}.volumeMounts[${i}]`
     named(here, textIn(mount, 'name'))
     const path = textIn(mount, 'mountPath')
     if (path === '') report.required(`${here}.mountPath`)
-    unique(`${here}.mountPath`, path)
+    placed(`${here}.mountPath`, mountPaths, path, 'volumeDevices', devices)
+    apart(here, textIn(mount, 'name'), 'volumeDevices', devices)
     const sub = textIn(mount, 'subPath')
     const expr = textIn(mount, 'subPathExpr')
-    if (sub !== '') checkRelativePath(report, `${here}.subPath`, sub)
+    // Upstream leaves the index out here.
+    if (sub !== '') checkRelativePath(report, `${at}.volumeMounts.subPath`, sub)
     if (expr !== '') {
       if (sub !== '') report.invalid(`${here}.subPathExpr`, expr, 'subPathExpr and subPath are mutually exclusive')
-      checkRelativePath(report, `${here}.subPathExpr`, expr)
+      checkRelativePath(report, `${at}.volumeMounts.subPathExpr`, expr)
     }
   })
-  partsIn(container, 'volumeDevices').forEach((device, i) => {
+  const devicePaths = new Set<string>()
+  devices.forEach((device, i) => {
     const here = `${at}.volumeDevices[${i}]`
     named(here, textIn(device, 'name'))
     const path = textIn(device, 'devicePath')
     if (path === '') report.required(`${here}.devicePath`)
-    unique(`${here}.devicePath`, path)
+    placed(`${here}.devicePath`, devicePaths, path, 'volumeMounts', mounts)
+    apart(here, textIn(device, 'name'), 'volumeMounts', mounts)
   })
 }
 

@@ -4,7 +4,6 @@ import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { checkCidr, isWildcardSubdomain } from './addresses.ts'
-import { protocols } from './container.ts'
 import { findPart, isPortName, type Part, partIn, partsIn, type Report, textIn, textsIn } from './report.ts'
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
@@ -16,7 +15,7 @@ export function checkIngress(report: Report, next: KubeObject): void {
   const rules = partsIn(spec, 'rules')
   const backend = findPart(spec, 'defaultBackend')
   if (rules.length === 0 && !backend) {
-    report.invalid('spec', spec, 'either `defaultBackend` or `rules` must be specified')
+    report.invalid('spec', spec.rules ?? null, 'either `defaultBackend` or `rules` must be specified')
   }
   if (backend) checkBackend(report, 'spec.defaultBackend', backend)
   rules.forEach((rule, i) => {
@@ -68,7 +67,7 @@ function checkBackend(report: Report, at: string, backend: Part): void {
   const resource = findPart(backend, 'resource')
   if (service && resource) return report.invalid(at, '', 'cannot set both resource and service backends')
   if (resource) return checkLocalReference(report, `${at}.resource`, resource)
-  if (!service) return report.required(at, 'resource or service backend is required')
+  if (!service) return report.invalid(at, '', 'resource or service backend is required')
   const name = textIn(service, 'name')
   if (name === '') report.required(`${at}.service.name`)
   else report.each(`${at}.service.name`, name, isDns1123Label(name))
@@ -82,7 +81,9 @@ function checkBackend(report: Report, at: string, backend: Part): void {
 }
 
 function checkLocalReference(report: Report, at: string, reference: Part): void {
-  for (const field of ['kind', 'name']) if (textIn(reference, field) === '') report.required(`${at}.${field}`)
+  for (const field of ['kind', 'name']) {
+    if (textIn(reference, field) === '') report.required(`${at}.${field}`, `${field} is required`)
+  }
 }
 
 export function checkIngressClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
@@ -123,7 +124,7 @@ function checkPeer(report: Report, at: string, peer: Part): void {
 }
 
 function checkPolicyPort(report: Report, at: string, port: Part): void {
-  report.oneOfIfSet(`${at}.protocol`, port.protocol, protocols)
+  report.oneOfIfSet(`${at}.protocol`, port.protocol, ['TCP', 'UDP', 'SCTP'])
   if (port.port !== undefined) report.portOrName(`${at}.port`, port.port)
   const end = port.endPort
   if (typeof end !== 'number') return
@@ -150,5 +151,5 @@ export function checkNetworkPolicy(report: Report, next: KubeObject): void {
   }
   const types = textsIn(spec, 'policyTypes')
   if (types.length > 2) report.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes')
-  else types.forEach((t, i) => report.oneOf(`spec.policyTypes[${i}]`, t, ['Egress', 'Ingress']))
+  else types.forEach((t, i) => report.oneOf(`spec.policyTypes[${i}]`, t, ['Ingress', 'Egress']))
 }

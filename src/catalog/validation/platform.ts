@@ -2,7 +2,7 @@
  * Kinds about the platform: leases, events, runtime classes, API services, CSI.
  * @see the validation packages of the same groups in Kubernetes 1.36
  */
-import { isDns1123Label, isQualifiedName } from '../../kube/names.ts'
+import { isDns1035Label, isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { findPart, numberIn, partIn, partsIn, type Report, sameValue, textIn } from './report.ts'
 
@@ -18,20 +18,22 @@ export function checkLease(report: Report, next: KubeObject): void {
 export function checkEvent(report: Report, next: KubeObject): void {
   const namespace = next.metadata.namespace ?? ''
   const about = textIn(partIn(next, 'involvedObject'), 'namespace')
-  // Events about cluster-scoped objects live in default.
-  if (about === '' ? namespace !== 'default' && namespace !== 'kube-system' : about !== namespace) {
+  const timed = next.eventTime !== undefined && next.eventTime !== null
+  // Events about cluster-scoped objects live in default. What the new library tells may be about another namespace.
+  const misplaced = timed
+    ? about === '' && namespace !== 'default' && namespace !== 'kube-system'
+    : about === ''
+      ? namespace !== 'default'
+      : about !== namespace
+  if (misplaced) {
     report.invalid('involvedObject.namespace', about, 'does not match event.namespace')
   }
   const type = textIn(next, 'type')
-  if (next.eventTime === undefined || next.eventTime === null) return
+  if (!timed) return
   // Only the new library sets a time: what it leaves out is a mistake of its user.
-  if (textIn(next, 'reportingComponent') === '') report.required('reportingController')
-  else
-    report.each(
-      'reportingController',
-      textIn(next, 'reportingComponent'),
-      isQualifiedName(textIn(next, 'reportingComponent')),
-    )
+  const reporter = textIn(next, 'reportingComponent')
+  if (reporter === '') report.required('reportingController')
+  report.each('reportingController', reporter, isQualifiedName(reporter))
   for (const [field, max] of [
     ['reportingInstance', 128],
     ['action', 128],
@@ -59,8 +61,7 @@ export function checkApiService(report: Report, next: KubeObject): void {
   if (next.metadata.name !== wanted)
     report.invalid('metadata.name', next.metadata.name, `must be \`spec.version+"."+spec.group\`: "${wanted}"`)
   if (group !== '') report.subdomain('spec.group', group)
-  if (version === '') report.required('spec.version')
-  else report.each('spec.version', version, isDns1123Label(version))
+  report.each('spec.version', version, isDns1035Label(version))
   const service = findPart(spec, 'service')
   for (const [field, max] of [
     ['groupPriorityMinimum', 20_000],
@@ -70,8 +71,9 @@ export function checkApiService(report: Report, next: KubeObject): void {
     if (value <= 0 || value > max) report.invalid(`spec.${field}`, value, `must be positive and less than ${max}`)
   }
   if (!service) {
-    if (textIn(spec, 'caBundle') !== '')
-      report.invalid('spec.caBundle', '', 'local APIServices may not have a caBundle')
+    const sizeBytes = Buffer.from(textIn(spec, 'caBundle'), 'base64').length
+    if (sizeBytes > 0)
+      report.invalid('spec.caBundle', `${sizeBytes} bytes`, 'local APIServices may not have a caBundle')
     if (spec.insecureSkipTLSVerify === true)
       report.invalid('spec.insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify')
     return
@@ -82,13 +84,18 @@ export function checkApiService(report: Report, next: KubeObject): void {
   }
 }
 
+export function checkDriverName(report: Report, field: string, name: string): void {
+  if (name === '') report.required(field)
+  report.each(field, name, isDns1123Subdomain(name.toLowerCase()))
+}
+
 export function checkCsiNode(report: Report, next: KubeObject): void {
   const names = new Set<string>()
   partsIn(partIn(next, 'spec'), 'drivers').forEach((driver, i) => {
     const at = `spec.drivers[${i}]`
     const name = textIn(driver, 'name')
-    if (name === '') report.required(`${at}.name`)
-    else report.unique(`${at}.name`, name, names)
+    checkDriverName(report, `${at}.name`, name)
+    if (name !== '') report.unique(`${at}.name`, name, names)
     if (textIn(driver, 'nodeID') === '') report.required(`${at}.nodeID`)
   })
 }
@@ -98,17 +105,18 @@ export function checkCsiDriver(report: Report, next: KubeObject, old: KubeObject
   for (const field of ['attachRequired', 'podInfoOnMount', 'storageCapacity']) {
     if (spec[field] === undefined) report.required(`spec.${field}`)
   }
-  report.oneOfIfSet('spec.fsGroupPolicy', spec.fsGroupPolicy, ['ReadWriteOnceWithFSType', 'File', 'None'])
+  report.oneOfIfSet('spec.fsGroupPolicy', spec.fsGroupPolicy, ['File', 'None', 'ReadWriteOnceWithFSType'])
   if (!old) return
-  for (const field of ['attachRequired', 'volumeLifecycleModes']) {
-    report.immutable(`spec.${field}`, spec[field], partIn(old, 'spec')[field])
-  }
+  const before = partIn(old, 'spec')
+  // Upstream spells the field so.
+  report.immutable('spec.attachedRequired', spec.attachRequired, before.attachRequired)
+  report.immutable('spec.volumeLifecycleModes', spec.volumeLifecycleModes, before.volumeLifecycleModes)
 }
 
 export function checkVolumeAttachment(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
-  if (textIn(spec, 'attacher') === '') report.required('spec.attacher')
-  if (textIn(spec, 'nodeName') === '') report.required('spec.nodeName')
+  checkDriverName(report, 'spec.attacher', textIn(spec, 'attacher'))
+  report.subdomain('spec.nodeName', textIn(spec, 'nodeName'))
   const source = partIn(spec, 'source')
   if (source.persistentVolumeName === undefined && source.inlineVolumeSpec === undefined) {
     report.required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')

@@ -14,7 +14,7 @@ import { checkVolumes } from './volumes.ts'
 
 const restartPolicies = ['Always', 'OnFailure', 'Never']
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
-const preemptionPolicies = ['Never', 'PreemptLowerPriority']
+const preemptionPolicies = ['PreemptLowerPriority', 'Never']
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const spreadActions = ['DoNotSchedule', 'ScheduleAnyway']
 
@@ -93,7 +93,17 @@ function checkTolerations(report: Report, at: string, tolerations: readonly Part
     }
     if (operator === '' || operator === 'Equal') report.each(`${here}.operator`, value, isLabelValue(value))
     else if (operator === 'Exists') {
-      if (value !== '') report.invalid(`${here}.operator`, t, "value must be empty when `operator` is 'Exists'")
+      if (value !== '') {
+        // As Go prints its own form of a toleration.
+        const shown = {
+          Key: key,
+          Operator: operator,
+          Value: value,
+          Effect: effect,
+          TolerationSeconds: t.tolerationSeconds ?? null,
+        }
+        report.invalid(`${here}.operator`, shown, "value must be empty when `operator` is 'Exists'")
+      }
     } else if (operator !== 'Lt' && operator !== 'Gt')
       report.notSupported(`${here}.operator`, operator, ['Equal', 'Exists'])
     if (effect !== '') report.oneOf(`${here}.effect`, effect, effects)

@@ -34,10 +34,7 @@ const withoutImages = (containers: readonly Part[]): readonly Part[] => containe
 function checkPodUpdate(report: Report, next: Part, old: Part): void {
   for (const role of ['containers', 'initContainers']) {
     if (partsIn(next, role).length === partsIn(old, role).length) continue
-    report.forbidden(
-      `spec.${role}`,
-      `pod updates may not add or remove ${role === 'containers' ? 'containers' : 'init containers'}`,
-    )
+    report.forbidden(`spec.${role}`, 'pod updates may not add or remove containers')
     return
   }
   checkDeadline(report, next.activeDeadlineSeconds, old.activeDeadlineSeconds)

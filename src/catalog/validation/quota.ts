@@ -6,7 +6,14 @@ import { isQualifiedName } from '../../kube/names.ts'
 import { compareQuantities, type Quantity } from '../../kube/quantity.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'
-import { amountOf, checkNotNegative, checkWhole, isHugePages } from './resource-requirements.ts'
+import {
+  amountOf,
+  checkContainerResourceName,
+  checkNotNegative,
+  checkResourceName,
+  checkWhole,
+  isHugePages,
+} from './resource-requirements.ts'
 
 const compute = ['cpu', 'memory', 'ephemeral-storage']
 const computeQuota = [...compute, ...compute.flatMap((r) => [`requests.${r}`, `limits.${r}`])]
@@ -22,21 +29,15 @@ const counted = [
   'persistentvolumeclaims',
 ]
 const standardQuota = new Set([...computeQuota, ...counted, 'requests.storage'])
-const standard = new Set([...standardQuota, 'storage'])
 const podScoped = new Set(['pods', ...computeQuota.filter((r) => !r.includes('ephemeral'))])
 
 const isQuotaName = (name: string): boolean =>
   standardQuota.has(name) || isHugePages(name) || isHugePages(name.replace(/^requests\./, ''))
-const isStandardName = (name: string): boolean =>
-  standard.has(name) || isHugePages(name) || isHugePages(name.replace(/^requests\./, ''))
 const isWholeName = (name: string): boolean => counted.includes(name) || name.startsWith('count/')
 
 function checkQuotaName(report: Report, field: string, name: string): void {
-  const errors = isQualifiedName(name)
-  report.each(field, name, errors)
-  if (errors.length > 0 || name.includes('/')) return
-  if (!isStandardName(name)) report.invalid(field, name, 'must be a standard resource type or fully qualified')
-  if (!isQuotaName(name)) report.invalid(field, name, 'must be a standard resource for quota')
+  checkResourceName(report, field, name)
+  if (!name.includes('/') && !isQuotaName(name)) report.invalid(field, name, 'must be a standard resource for quota')
 }
 
 function checkAmounts(report: Report, at: string, amounts: Part): void {
@@ -159,13 +160,8 @@ const limitTypes = ['Container', 'Pod', 'PersistentVolumeClaim']
 const bounds = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
 
 function checkLimitName(report: Report, field: string, name: string, type: string): void {
-  const errors = isQualifiedName(name)
-  report.each(field, name, errors)
-  if (errors.length > 0 || name.includes('/')) return
-  if (!isStandardName(name)) report.invalid(field, name, 'must be a standard resource type or fully qualified')
-  if ((type === 'Pod' || type === 'Container') && !compute.includes(name) && !isHugePages(name)) {
-    report.invalid(field, name, 'must be a standard resource for containers')
-  }
+  if (type === 'Pod' || type === 'Container') checkContainerResourceName(report, field, name)
+  else checkResourceName(report, field, name)
 }
 
 export function checkLimitRange(report: Report, next: KubeObject): void {
@@ -211,9 +207,15 @@ function checkBounds(report: Report, at: string, item: Part, name: string): void
   const text = (bound: string): string => String(partIn(item, bound)[name])
   const amount = (bound: string): Quantity | undefined => amountOf(partIn(item, bound)[name])
   const [max, min, fallback, request, ratio] = bounds.map(amount)
-  /** `bound` is where it is reported: the second of the two, but for min and max. */
-  const ordered = (low: Quantity | undefined, high: Quantity | undefined, bound: string, what: string): void => {
-    if (low && high && compareQuantities(low, high) > 0) report.invalid(`${at}.${bound}[${name}]`, text(bound), what)
+  /** `bound` is where it is reported, `shown` whose amount. */
+  const ordered = (
+    low: Quantity | undefined,
+    high: Quantity | undefined,
+    bound: string,
+    what: string,
+    shown = bound,
+  ): void => {
+    if (low && high && compareQuantities(low, high) > 0) report.invalid(`${at}.${bound}[${name}]`, text(shown), what)
   }
   ordered(min, max, 'min', `min value ${text('min')} is greater than max value ${text('max')}`)
   ordered(
@@ -234,8 +236,8 @@ function checkBounds(report: Report, at: string, item: Part, name: string): void
     'defaultRequest',
     `default request value ${text('defaultRequest')} is greater than default limit value ${text('default')}`,
   )
-  ordered(min, fallback, 'default', `min value ${text('min')} is greater than default value ${text('default')}`)
-  ordered(fallback, max, 'default', `default value ${text('default')} is greater than max value ${text('max')}`)
+  ordered(min, fallback, 'default', `min value ${text('min')} is greater than default value ${text('default')}`, 'min')
+  ordered(fallback, max, 'default', `default value ${text('default')} is greater than max value ${text('max')}`, 'max')
   const one = 1_000_000_000n
   if (ratio && ratio.nanos < one) {
     report.invalid(

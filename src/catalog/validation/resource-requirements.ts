@@ -32,16 +32,32 @@ export function checkWhole(report: Report, field: string, value: unknown): void 
   if (amount && !isWhole(amount)) report.invalid(field, value, 'must be an integer')
 }
 
-function checkContainerResourceName(report: Report, field: string, name: string): void {
+const standardResources: ReadonlySet<string> = new Set(
+  (
+    'cpu memory ephemeral-storage storage requests.cpu requests.memory requests.storage requests.ephemeral-storage ' +
+    'limits.cpu limits.memory limits.ephemeral-storage pods resourcequotas services services.nodeports ' +
+    'services.loadbalancers replicationcontrollers secrets configmaps persistentvolumeclaims'
+  ).split(' '),
+)
+
+/** Qualified, or one that Kubernetes has. */
+export function checkResourceName(report: Report, field: string, name: string): void {
   const errors = isQualifiedName(name)
   report.each(field, name, errors)
-  if (errors.length > 0 || name.includes('/')) {
-    if (errors.length === 0 && isNative(name))
-      report.invalid(field, name, "doesn't follow extended resource name standard")
-    return
+  if (errors.length > 0 || name.includes('/')) return
+  if (!standardResources.has(name) && !isHugePages(name) && !isHugePages(name.replace(/^requests\./, ''))) {
+    report.invalid(field, name, 'must be a standard resource type or fully qualified')
   }
-  if (!standardContainerResources.has(name) && !isHugePages(name)) {
-    report.invalid(field, name, 'must be a standard resource for containers')
+}
+
+export function checkContainerResourceName(report: Report, field: string, name: string): void {
+  checkResourceName(report, field, name)
+  if (!name.includes('/')) {
+    if (!standardContainerResources.has(name) && !isHugePages(name)) {
+      report.invalid(field, name, 'must be a standard resource for containers')
+    }
+  } else if (!isNative(name) && !isExtended(name)) {
+    report.invalid(field, name, "doesn't follow extended resource name standard")
   }
 }
 
@@ -55,7 +71,7 @@ export function checkResourceRequirements(report: Report, field: string, resourc
   ] as const) {
     for (const name of Object.keys(amounts).sort()) {
       const at = `${field}.${list}`
-      checkContainerResourceName(report, at, name)
+      checkContainerResourceName(report, `${at}[${name}]`, name)
       checkNotNegative(report, `${at}[${name}]`, amounts[name])
       if (isExtended(name)) checkWhole(report, `${at}[${name}]`, amounts[name])
     }

@@ -3,7 +3,7 @@
 import { validateLabels } from '../../kube/metadata.ts'
 import { isDns1123Label } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { checkCidr, checkIp } from './addresses.ts'
+import { checkCidr, checkEndpointIp, checkIp } from './addresses.ts'
 import { protocols } from './container.ts'
 import { numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from './report.ts'
 
@@ -41,7 +41,7 @@ export function checkService(report: Report, next: KubeObject, old: KubeObject |
     report.invalid(
       'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
       seconds,
-      `must be greater than 0 and less than or equal to ${maxAffinitySeconds}`,
+      `must be greater than 0 and less than ${maxAffinitySeconds}`,
     )
   }
   report.requiredOneOf('spec.type', type, serviceTypes)
@@ -84,10 +84,22 @@ function checkPorts(report: Report, ports: readonly Part[], type: string): void 
           `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`,
         )
       }
-      report.unique(`${at}.nodePort`, `${protocol}/${nodePort}`, nodePorts)
+      const taken = `${protocol}/${nodePort}`
+      if (nodePorts.has(taken)) report.duplicate(`${at}.nodePort`, nodePort)
+      nodePorts.add(taken)
     }
     const key = `${protocol}/${String(port.port)}`
-    if (numbers.has(key)) report.duplicate(at, { protocol, port: port.port })
+    if (numbers.has(key)) {
+      // As Go prints its own form of a port.
+      report.duplicate(at, {
+        Name: '',
+        Protocol: protocol,
+        AppProtocol: null,
+        Port: port.port,
+        TargetPort: 0,
+        NodePort: 0,
+      })
+    }
     numbers.add(key)
   })
 }
@@ -101,7 +113,7 @@ function checkAddresses(report: Report, spec: Part, type: string): void {
   ips.forEach((ip, i) => {
     if (ip !== 'None' && ip !== '') checkIp(report, `spec.clusterIPs[${i}]`, ip)
   })
-  textsIn(spec, 'externalIPs').forEach((ip, i) => checkIp(report, `spec.externalIPs[${i}]`, ip))
+  textsIn(spec, 'externalIPs').forEach((ip, i) => checkEndpointIp(report, `spec.externalIPs[${i}]`, ip))
   textsIn(spec, 'ipFamilies').forEach((f, i) => report.oneOf(`spec.ipFamilies[${i}]`, f, ipFamilies))
   report.oneOfIfSet('spec.ipFamilyPolicy', spec.ipFamilyPolicy, familyPolicies)
   report.oneOfIfSet('spec.internalTrafficPolicy', spec.internalTrafficPolicy, trafficPolicies)
@@ -116,7 +128,7 @@ function checkAddresses(report: Report, spec: Part, type: string): void {
   if (ranges.length > 0 && type !== 'LoadBalancer') {
     report.forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'")
   }
-  ranges.forEach((range, i) => checkCidr(report, `spec.loadBalancerSourceRanges[${i}]`, range.trim()))
+  ranges.forEach((range, i) => checkCidr(report, `spec.LoadBalancerSourceRanges[${i}]`, range.trim()))
   if (type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) {
     report.forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'")
   }
@@ -143,8 +155,8 @@ export function checkEndpoints(report: Report, next: KubeObject): void {
     if (addresses.length === 0 && notReady.length === 0) {
       report.required(at, 'must specify `addresses` or `notReadyAddresses`')
     }
-    addresses.forEach((a, j) => checkIp(report, `${at}.addresses[${j}].ip`, textIn(a, 'ip')))
-    notReady.forEach((a, j) => checkIp(report, `${at}.notReadyAddresses[${j}].ip`, textIn(a, 'ip')))
+    addresses.forEach((a, j) => checkEndpointIp(report, `${at}.addresses[${j}].ip`, textIn(a, 'ip')))
+    notReady.forEach((a, j) => checkEndpointIp(report, `${at}.notReadyAddresses[${j}].ip`, textIn(a, 'ip')))
     const ports = partsIn(subset, 'ports')
     ports.forEach((port, j) => {
       const here = `${at}.ports[${j}]`

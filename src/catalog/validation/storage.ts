@@ -7,16 +7,16 @@ import { isQualifiedName } from '../../kube/names.ts'
 import { compareQuantities } from '../../kube/quantity.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'
-import { amountOf, checkNotNegative } from './resource-requirements.ts'
+import { amountOf } from './resource-requirements.ts'
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const volumeModes = ['Block', 'Filesystem']
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain']
 const bindingModes = ['Immediate', 'WaitForFirstConsumer']
 
-function checkAccessModes(report: Report, spec: Part): void {
+function checkAccessModes(report: Report, spec: Part, detail?: string): void {
   const modes = textsIn(spec, 'accessModes')
-  if (modes.length === 0) report.required('spec.accessModes', 'at least 1 access mode is required')
+  if (modes.length === 0) report.required('spec.accessModes', detail)
   for (const mode of modes) report.oneOf('spec.accessModes', mode, accessModes)
   if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
     report.forbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes')
@@ -38,7 +38,7 @@ export function checkPersistentVolumeClaim(
 ): void {
   if (subresource === 'status') return
   const spec = partIn(next, 'spec')
-  checkAccessModes(report, spec)
+  checkAccessModes(report, spec, 'at least 1 access mode is required')
   report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
   checkStorage(report, 'spec.resources', partIn(partIn(spec, 'resources'), 'requests'))
   const className = textIn(spec, 'storageClassName')
@@ -74,9 +74,12 @@ function checkClaimUpdate(report: Report, next: Part, old: Part, status: Part): 
   }
   const was = amountOf(partIn(partIn(old, 'resources'), 'requests').storage)
   const is = amountOf(partIn(partIn(next, 'resources'), 'requests').storage)
-  if (was && is && compareQuantities(is, was) < 0) {
+  const there = amountOf(partIn(status, 'capacity').storage)
+  // Less than was asked for may be asked for, so that an expansion that failed can be taken back.
+  if (was && is && there && compareQuantities(is, was) < 0 && compareQuantities(is, there) <= 0) {
     report.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')
   }
+  report.immutable('volumeMode', next.volumeMode, old.volumeMode)
 }
 
 const volumeFields = new Set([
@@ -93,6 +96,19 @@ const volumeFields = new Set([
 const sourcesOf = (spec: Part): string[] =>
   Object.keys(spec).filter((f) => !volumeFields.has(f) && spec[f] !== undefined)
 
+/** As Go prints a map. */
+const sorted = (part: Part): Part => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+function checkCapacity(report: Report, field: string, value: unknown): void {
+  const amount = amountOf(value)
+  if (amount === undefined) return
+  // Upstream counts in whole units here, rounded up, as everywhere.
+  if (amount.nanos <= -1_000_000_000n) {
+    report.invalid(field, Number(amount.nanos / 1_000_000_000n), 'must be a valid resource quantity')
+  }
+  if (amount.nanos <= 0n) report.invalid(field, value, 'must be greater than zero')
+}
+
 export function checkPersistentVolume(
   report: Report,
   next: KubeObject,
@@ -104,10 +120,10 @@ export function checkPersistentVolume(
   checkAccessModes(report, spec)
   const capacity = partIn(spec, 'capacity')
   if (Object.keys(capacity).length === 0) report.required('spec.capacity')
-  else if (Object.keys(capacity).length > 1 || capacity.storage === undefined) {
-    report.notSupported('spec.capacity', capacity, ['storage'])
+  if (Object.keys(capacity).length > 1 || capacity.storage === undefined) {
+    report.notSupported('spec.capacity', sorted(capacity), ['storage'])
   }
-  for (const name of Object.keys(capacity)) checkNotNegative(report, `spec.capacity[${name}]`, capacity[name])
+  for (const name of Object.keys(capacity).sort()) checkCapacity(report, `spec.capacity[${name}]`, capacity[name])
   report.oneOfIfSet('spec.persistentVolumeReclaimPolicy', spec.persistentVolumeReclaimPolicy, reclaimPolicies)
   report.oneOfIfSet('spec.volumeMode', spec.volumeMode, volumeModes)
   const className = textIn(spec, 'storageClassName')
@@ -119,7 +135,7 @@ export function checkPersistentVolume(
   const before = partIn(old, 'spec')
   const same = sources.length === sourcesOf(before).length && sources.every((s) => sameValue(spec[s], before[s]))
   if (!same) report.forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')
-  report.immutable('spec.volumeMode', spec.volumeMode, before.volumeMode)
+  report.immutable('volumeMode', spec.volumeMode, before.volumeMode)
 }
 
 export function checkStorageClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {

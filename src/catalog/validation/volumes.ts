@@ -1,8 +1,8 @@
 /** Volumes of a pod. @see ValidateVolumes in pkg/apis/core/validation of Kubernetes 1.36 */
-import { isConfigMapKey } from '../../kube/names.ts'
 import { checkRelativePath } from './container.ts'
+import { checkDriverName } from './platform.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn } from './report.ts'
-import { checkNotNegative } from './resource-requirements.ts'
+import { amountOf } from './resource-requirements.ts'
 
 const hostPathTypes = [
   '',
@@ -55,9 +55,7 @@ export function checkMode(report: Report, at: string, field: string, part: Part)
 function checkItems(report: Report, at: string, source: Part): void {
   partsIn(source, 'items').forEach((item, i) => {
     const here = `${at}.items[${i}]`
-    const key = textIn(item, 'key')
-    if (key === '') report.required(`${here}.key`)
-    else report.each(`${here}.key`, key, isConfigMapKey(key))
+    if (textIn(item, 'key') === '') report.required(`${here}.key`)
     const path = textIn(item, 'path')
     if (path === '') report.required(`${here}.path`)
     else checkRelativePath(report, `${here}.path`, path)
@@ -76,7 +74,10 @@ function checkSource(report: Report, at: string, kind: string, source: Part): vo
     case 'hostPath':
       return checkHostPath(report, at, textIn(source, 'path'), source.type)
     case 'emptyDir':
-      return checkNotNegative(report, `${at}.sizeLimit`, source.sizeLimit)
+      if ((amountOf(source.sizeLimit)?.nanos ?? 0n) < 0n) {
+        report.forbidden(`${at}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')
+      }
+      return
     case 'secret':
       if (textIn(source, 'secretName') === '') report.required(`${at}.secretName`)
       checkMode(report, at, 'defaultMode', source)
@@ -96,12 +97,12 @@ function checkSource(report: Report, at: string, kind: string, source: Part): vo
     case 'nfs':
       if (textIn(source, 'server') === '') report.required(`${at}.server`)
       if (textIn(source, 'path') === '') report.required(`${at}.path`)
-      else if (!textIn(source, 'path').startsWith('/'))
-        report.invalid(`${at}.path`, source.path, 'must be an absolute path')
+      if (!textIn(source, 'path').startsWith('/')) {
+        report.invalid(`${at}.path`, textIn(source, 'path'), 'must be an absolute path')
+      }
       return
     case 'csi':
-      if (textIn(source, 'driver') === '') report.required(`${at}.driver`)
-      return
+      return checkDriverName(report, `${at}.driver`, textIn(source, 'driver'))
     case 'image':
       if (textIn(source, 'reference') === '') report.required(`${at}.reference`)
       report.oneOfIfSet(`${at}.pullPolicy`, source.pullPolicy, ['Always', 'IfNotPresent', 'Never'])
@@ -112,8 +113,9 @@ function checkSource(report: Report, at: string, kind: string, source: Part): vo
 }
 
 function checkDownward(report: Report, at: string, source: Part): void {
-  partsIn(source, 'items').forEach((item, i) => {
-    const here = `${at}.items[${i}]`
+  // Upstream leaves `items[i]` out of the paths.
+  const here = at
+  partsIn(source, 'items').forEach((item) => {
     const path = textIn(item, 'path')
     if (path === '') report.required(`${here}.path`)
     else checkRelativePath(report, `${here}.path`, path)
@@ -131,23 +133,23 @@ function checkProjected(report: Report, at: string, source: Part): void {
   partsIn(source, 'sources').forEach((projection, i) => {
     const here = `${at}.sources[${i}]`
     const given = projections.filter((p) => projection[p] !== undefined)
-    given.forEach((kind, n) => {
+    given.forEach((kind) => {
       const part = partIn(projection, kind)
-      if (n > 0) return report.forbidden(`${here}.${kind}`, 'may not specify more than 1 volume type per source')
       if (kind === 'secret' || kind === 'configMap') {
         if (textIn(part, 'name') === '') report.required(`${here}.${kind}.name`)
         checkItems(report, `${here}.${kind}`, part)
       } else if (kind === 'downwardAPI') checkDownward(report, `${here}.${kind}`, part)
-      else if (kind === 'serviceAccountToken') checkTokenProjection(report, `${here}.${kind}`, part)
+      else if (kind === 'serviceAccountToken') checkTokenProjection(report, at, `${here}.${kind}`, part)
     })
-    if (given.length === 0) report.required(here, 'must specify a volume type')
+    if (given.length > 1) report.forbidden(here, 'may not specify more than 1 volume type per source')
   })
 }
 
 const tenMinutes = 600
 const maxTokenSeconds = 2 ** 32
 
-function checkTokenProjection(report: Report, at: string, part: Part): void {
+/** `whole` is where upstream looks for the path. */
+function checkTokenProjection(report: Report, whole: string, at: string, part: Part): void {
   const seconds = part.expirationSeconds
   if (typeof seconds === 'number' && seconds < tenMinutes) {
     report.invalid(`${at}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
@@ -155,5 +157,5 @@ function checkTokenProjection(report: Report, at: string, part: Part): void {
   if (typeof seconds === 'number' && seconds > maxTokenSeconds) {
     report.invalid(`${at}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
   }
-  if (textIn(part, 'path') === '') report.required(`${at}.path`)
+  if (textIn(part, 'path') === '') report.required(`${whole}.path`)
 }

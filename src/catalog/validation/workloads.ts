@@ -24,10 +24,8 @@ const selectorMismatch = '`selector` does not match template `labels`'
 
 export function checkPodTemplate(report: Report, at: string, template: Part): void {
   const metadata = partIn(template, 'metadata')
-  report.add(validateLabels(metadata.labels as Record<string, string> | undefined, `${at}.metadata.labels`))
-  report.add(
-    validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.metadata.annotations`),
-  )
+  report.add(validateLabels(metadata.labels as Record<string, string> | undefined, `${at}.labels`))
+  report.add(validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.annotations`))
   checkPodSpec(report, `${at}.spec`, partIn(template, 'spec'))
   if (partsIn(partIn(template, 'spec'), 'ephemeralContainers').length > 0) {
     report.forbidden(`${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
@@ -37,16 +35,20 @@ export function checkPodTemplate(report: Report, at: string, template: Part): vo
 /** The pods a controller makes must be pods it finds. */
 export function checkSelector(report: Report, spec: Part, kind: string): void {
   const selector = findPart(spec, 'selector')
-  if (!selector) return report.required('spec.selector')
   const errors = validateLabelSelector(selector, 'spec.selector')
-  report.add(errors)
-  if (Object.keys(partIn(selector, 'matchLabels')).length + partsIn(selector, 'matchExpressions').length === 0) {
-    report.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`)
-  } else if (errors.length === 0) {
-    const labels = partIn(partIn(spec, 'template'), 'metadata').labels as Record<string, string> | undefined
-    if (!matchesLabels(labelSelectorOf(selector), labels ?? {})) {
-      report.invalid('spec.template.metadata.labels', labels ?? null, selectorMismatch)
+  if (selector) report.add(errors)
+  else if (kind !== 'daemonset') report.required('spec.selector')
+  const parts = Object.keys(partIn(selector, 'matchLabels')).length + partsIn(selector, 'matchExpressions').length
+  if (selector && parts === 0) return report.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`)
+  if (errors.length > 0) {
+    if (kind !== 'daemonset') {
+      report.invalid('spec.selector', selector, kind === 'deployment' ? 'invalid label selector' : '')
     }
+    return
+  }
+  const labels = partIn(partIn(spec, 'template'), 'metadata').labels as Record<string, string> | undefined
+  if (!selector || !matchesLabels(labelSelectorOf(selector), labels ?? {})) {
+    report.invalid('spec.template.metadata.labels', labels ?? null, selectorMismatch)
   }
 }
 
@@ -65,6 +67,12 @@ function checkPercent(report: Report, field: string, value: unknown, max = false
   const percent = percentOf(value)
   if (max && percent !== undefined && percent > 100) report.invalid(field, value, 'must not be greater than 100%')
 }
+
+/** As Go prints its own form of it. */
+const shownStrategy = (strategy: Part): object => ({
+  Type: textIn(strategy, 'type'),
+  RollingUpdate: strategy.rollingUpdate ?? null,
+})
 
 const isZero = (value: unknown): boolean => value === undefined || value === 0 || percentOf(value) === 0
 
@@ -89,7 +97,7 @@ export function checkDeployment(report: Report, next: KubeObject, old: KubeObjec
     if (isZero(rolling?.maxUnavailable) && isZero(rolling?.maxSurge)) {
       report.invalid(`${at}.maxUnavailable`, rolling?.maxUnavailable ?? 0, 'may not be 0 when `maxSurge` is 0')
     }
-  } else report.notSupported('spec.strategy', strategy, ['Recreate', 'RollingUpdate'])
+  } else report.notSupported('spec.strategy', shownStrategy(strategy), ['Recreate', 'RollingUpdate'])
   report.notNegative(spec, 'spec', 'minReadySeconds', 'revisionHistoryLimit')
   const deadline = numberIn(spec, 'progressDeadlineSeconds')
   if (deadline !== undefined) {
@@ -130,7 +138,9 @@ export function checkDaemonSet(report: Report, next: KubeObject, old: KubeObject
         report.invalid(`${at}.maxSurge`, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero')
       }
     }
-  } else if (type !== 'OnDelete') report.notSupported('spec.updateStrategy', strategy, ['OnDelete', 'RollingUpdate'])
+  } else if (type !== 'OnDelete') {
+    report.notSupported('spec.updateStrategy', shownStrategy(strategy), ['RollingUpdate', 'OnDelete'])
+  }
   report.notNegative(spec, 'spec', 'minReadySeconds', 'revisionHistoryLimit')
   if (old) report.immutable('spec.selector', spec.selector, partIn(old, 'spec').selector)
 }
@@ -162,7 +172,7 @@ export function checkStatefulSet(report: Report, next: KubeObject, old: KubeObje
     }
   } else if (type === 'RollingUpdate') {
     if (rolling) report.notNegative(rolling, 'spec.updateStrategy.rollingUpdate', 'partition')
-  } else report.invalid('spec.updateStrategy', strategy, "must be 'RollingUpdate' or 'OnDelete'")
+  } else report.invalid('spec.updateStrategy', shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")
   const retention = partIn(spec, 'persistentVolumeClaimRetentionPolicy')
   for (const field of ['whenDeleted', 'whenScaled']) {
     report.oneOfIfSet(`spec.persistentVolumeClaimRetentionPolicy.${field}`, retention[field], ['Retain', 'Delete'])
