@@ -64,7 +64,7 @@ export function checkSecret(report: Report, next: KubeObject, old: KubeObject | 
     report.required('data[%s][username]')
     report.required('data[%s][password]')
   }
-  if (type === 'kubernetes.io/ssh-auth' && data['ssh-privatekey'] === undefined) {
+  if (type === 'kubernetes.io/ssh-auth' && textIn(data, 'ssh-privatekey') === '') {
     report.required('data[%s][ssh-privatekey]')
   }
   for (const key of requiredKeys[type] ?? []) if (data[key] === undefined) report.required(`data[${key}]`)

@@ -84,8 +84,11 @@ export function checkApiService(report: Report, next: KubeObject): void {
   }
 }
 
+const maxDriverNameBytes = 63
+
 export function checkDriverName(report: Report, field: string, name: string): void {
   if (name === '') report.required(field)
+  if (name.length > maxDriverNameBytes) report.tooLong(field, maxDriverNameBytes)
   report.each(field, name, isDns1123Subdomain(name.toLowerCase()))
 }
 

@@ -389,6 +389,7 @@ const rows: readonly FaultRow[] = [
         { name: 'b', nfs: { server: '', path: '' } },
         { name: 'c', nfs: { server: 's', path: 'x' } },
         { name: 'd', csi: { driver: '' } },
+        { name: 'e', csi: { driver: 'd'.repeat(64) } },
         { name: 'f', ephemeral: {} },
       ],
     },
@@ -400,7 +401,8 @@ const rows: readonly FaultRow[] = [
       'spec.volumes[2].nfs.path: Invalid value: "x": must be an absolute path',
       'spec.volumes[3].csi.driver: Required value',
       `spec.volumes[3].csi.driver: Invalid value: "": ${notSubdomain}`,
-      'spec.volumes[4].ephemeral.volumeClaimTemplate: Required value',
+      'spec.volumes[4].csi.driver: Too long: may not be more than 63 bytes',
+      'spec.volumes[5].ephemeral.volumeClaimTemplate: Required value',
     ],
   },
   {

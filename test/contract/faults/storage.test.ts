@@ -380,6 +380,12 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'secret',
+    name: 'with an empty key',
+    put: { type: 'kubernetes.io/ssh-auth', 'data.ssh-privatekey': '' },
+    faults: ['data[%s][ssh-privatekey]: Required value'],
+  },
+  {
+    of: 'secret',
     name: 'without a certificate',
     put: { type: 'kubernetes.io/tls' },
     faults: ['data[tls.crt]: Required value', 'data[tls.key]: Required value'],
