@@ -591,10 +591,15 @@ describe('deletion', () => {
     const path = `${definitionsPath}/boxes.ex.io`
     const deleted = objectIn(await send(plane, path, { method: 'DELETE' }))
     expect(deleted.metadata.deletionTimestamp).toBeDefined()
+    expect((deleted as CustomResourceDefinition).status?.conditions?.at(-1)).toMatchObject({
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+    })
     const going = await until(
       plane,
       'boxes.ex.io',
-      (d) => d?.status?.conditions?.some((c) => c.type === 'Terminating') === true,
+      (d) => d?.status?.conditions?.at(-1)?.reason !== 'InstanceDeletionPending',
     )
     expect(going?.status?.conditions?.at(-1)).toMatchObject({
       status: 'True',
@@ -605,9 +610,9 @@ describe('deletion', () => {
     expect([refused.code, refused.body]).toMatchObject([
       403,
       {
-        message: 'create not allowed while custom resource definition is terminating',
+        message: 'boxes.ex.io "late" is forbidden: create not allowed while custom resource definition is terminating',
         reason: 'Forbidden',
-        details: { group: 'ex.io', kind: 'Box' },
+        details: { group: 'ex.io', kind: 'boxes', name: 'late' },
       },
     ])
     await merge(at('boxes', 'held', 'elsewhere'), { metadata: { finalizers: null } })
@@ -616,6 +621,23 @@ describe('deletion', () => {
     await install(plane, definition({ plural: 'boxes', kind: 'Box' }))
     const { body } = await send(plane, '/apis/ex.io/v1/boxes')
     expect((body as { items: unknown[] }).items).toEqual([])
+  })
+
+  test('that somebody else holds up takes the instances, and lets none in until it is over', async () => {
+    const given = definition({ plural: 'jars', kind: 'Jar' })
+    await install(plane, { ...given, metadata: { ...given.metadata, finalizers: ['ex.io/mine'] } })
+    await post(plane, at('jars'), make('Jar', 'first'))
+    await send(plane, `${definitionsPath}/jars.ex.io`, { method: 'DELETE' })
+    const held = await until(plane, 'jars.ex.io', (d) => d?.metadata.finalizers?.length === 1)
+    expect(held?.status?.conditions?.at(-1)).toMatchObject({
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionCompleted',
+    })
+    expect((await send(plane, at('jars', 'first'))).code).toBe(404)
+    expect((await post(plane, at('jars'), make('Jar', 'late'))).code).toBe(403)
+    await merge(`${definitionsPath}/jars.ex.io`, { metadata: { finalizers: null } })
+    await until(plane, 'jars.ex.io', (d) => d === undefined)
   })
 
   test('of the last definition of a group takes the group with it', async () => {

@@ -5,25 +5,21 @@
  */
 import type { AdmissionPlugin } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { resourceNotFound, StatusError } from '../../kube/status-error.ts'
+import { forbidden, resourceNotFound } from '../../kube/status-error.ts'
 import { type CustomResourceDefinition, isTerminating } from './types.ts'
 
 export function definitionLifecycle(definitionType: ResourceType): AdmissionPlugin {
   return {
     name: 'CustomResourceDefinitions',
     handles: (operation, type) => operation === 'CREATE' && type.custom,
-    decide({ type }, view) {
+    decide({ type, name }, view) {
       const seen = view.see(definitionType, '', type.storageName)
       const definition = seen.object as CustomResourceDefinition | undefined
       if (definition === undefined) throw resourceNotFound()
-      if (isTerminating(definition)) throw terminating(type)
+      if (isTerminating(definition)) throw forbidden(type, name, terminating)
       return { guards: [{ key: seen.key, expect: seen.expect }] }
     },
   }
 }
 
-const terminating = ({ group, kind }: ResourceType): StatusError =>
-  new StatusError('create not allowed while custom resource definition is terminating', {
-    reason: 'Forbidden',
-    details: { group, kind },
-  })
+const terminating = 'create not allowed while custom resource definition is terminating'

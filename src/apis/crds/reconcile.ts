@@ -2,7 +2,7 @@
  * Brings definitions to life and to rest.
  *
  *   new          → finalizer → names decided → Established (served by `serve.ts`)
- *   being deleted → Terminating=True → instances deleted → none left → finalizer off → gone
+ *   being deleted → Terminating=True → instances deleted → none left → finalizer off → others' finalizers off → gone
  *
  * The finalizer comes before anything is served, so no instance outlives its definition. Nothing polls: the removal of
  * the last instance brings the definition back here.
@@ -128,6 +128,7 @@ class Lifecycle {
     const { client, instances, definitions } = this.#deps
     const name = found.metadata.name ?? ''
     if (!found.metadata.finalizers?.includes(cleanupFinalizer)) return
+    const finalizers = found.metadata.finalizers.filter((f) => f !== cleanupFinalizer)
     let definition = found
     if (definitions.overlapsBuiltIn(definition)) {
       definition = await this.#progress(definition, 'False', 'OverlappingBuiltInResource', overlapping, signal)
@@ -140,9 +141,10 @@ class Lifecycle {
         // What still holds them will let go of them one day, and then we are called.
         if (instances.count(name) > 0) return
       }
-      definition = await this.#progress(definition, 'False', 'InstanceDeletionCompleted', completed, signal)
+      // As long as somebody else holds it, instances are refused, and the condition says so.
+      const stays = finalizers.length > 0 ? 'True' : 'False'
+      definition = await this.#progress(definition, stays, 'InstanceDeletionCompleted', completed, signal)
     }
-    const finalizers = (definition.metadata.finalizers ?? []).filter((f) => f !== cleanupFinalizer)
     const { finalizers: _, ...metadata } = definition.metadata
     const released = { ...definition, metadata: finalizers.length > 0 ? { ...metadata, finalizers } : metadata }
     await client.update(definitionResource, released, { fieldManager: definitionControllerName, signal })

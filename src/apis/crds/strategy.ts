@@ -5,7 +5,13 @@
  */
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { Strategy } from '../../registry/strategy.ts'
-import type { CustomResourceDefinition, DefinitionNames, DefinitionStatus } from './types.ts'
+import {
+  type CustomResourceDefinition,
+  type DefinitionCondition,
+  type DefinitionNames,
+  type DefinitionStatus,
+  withConditions,
+} from './types.ts'
 import { definitionErrors } from './validation.ts'
 import { definitionWarnings } from './warnings.ts'
 
@@ -25,6 +31,17 @@ export const definitionStrategy: Strategy = {
   validate: (next: CustomResourceDefinition, old: CustomResourceDefinition | undefined, { subresource }) =>
     definitionErrors(next, old, subresource),
   warnings: (next: CustomResourceDefinition) => definitionWarnings(next),
+  beginDeletion(definition: CustomResourceDefinition, { now }) {
+    const conditions = withConditions(definition.status?.conditions ?? [], [deletionPending], now)
+    return { ...definition, status: { ...definition.status, conditions } }
+  },
+}
+
+const deletionPending: DefinitionCondition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
 }
 
 /** Also makes whole what a client left out, so that what judges it can read it. */

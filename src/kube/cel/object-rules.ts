@@ -15,9 +15,9 @@ import {
   fieldInvalid,
   fieldRequired,
 } from '../field-error.ts'
-import { isJsonObject, jsonEqual, member } from '../json-value.ts'
+import { isJsonObject } from '../json-value.ts'
 import type { Schema, ValidationRule } from '../schema/schema.ts'
-import { keyText } from '../schema/validate.ts'
+import { type Before, isUnchanged, itemsBefore, memberBefore } from '../schema/unchanged.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { Budget, BudgetError } from './budget.ts'
 import { type DeclaredType, declareSchema, escapeName } from './declared-type.ts'
@@ -150,10 +150,10 @@ function nodeOf(schema: Schema, self: DeclaredType | undefined, name: string): R
   }
 }
 
-/** A value and what was at its place; `old` undefined = nothing, or it can't be told. */
+/** A value and what was at its place; `before` undefined = nothing, or it can't be told. */
 interface Pair {
   readonly value: JsonValue
-  readonly old: JsonValue | undefined
+  readonly before: Before | undefined
 }
 
 interface Place {
@@ -175,42 +175,42 @@ class Validation {
   }
 
   run(root: RuleNode, value: JsonObject, old: JsonObject | undefined): FieldError[] {
-    this.#visit(root, { value, old }, { path: '', here: old ? { value, old } : undefined, around: undefined })
+    const pair = { value, before: old && { value: old, schema: root.schema } }
+    this.#visit(root, pair, { path: '', here: old ? pair : undefined, around: undefined })
     return this.#errors
   }
 
   #visit(node: RuleNode, pair: Pair, place: Place): void {
     if (this.#ended || pair.value === null) return
     if (node.rules.length > 0) this.#judge(node, pair, place)
-    const { value, old } = pair
+    const { value } = pair
+    const around = place.here ?? place.around
     if (Array.isArray(value)) {
       const { items } = node
       if (!items) return
-      const oldItem = itemsByKey(node.schema, old)
+      const itemBefore = itemsBefore(pair.before)
       value.forEach((item, i) => {
-        const before = oldItem(item)
-        const here = place.here && before !== undefined ? { value: item, old: before } : undefined
-        this.#visit(
-          items,
-          { value: item, old: before },
-          { path: `${place.path}[${i}]`, here, around: place.here ?? place.around },
-        )
+        const child = { value: item, before: itemBefore(item) }
+        const here = place.here && child.before ? child : undefined
+        this.#visit(items, child, { path: `${place.path}[${i}]`, here, around })
       })
     } else if (isJsonObject(value)) {
-      const before = isJsonObject(old) ? old : undefined
       for (const [key, child] of Object.entries(value)) {
         const below = node.properties.get(key) ?? node.values
         if (!below) continue
-        const oldChild = before && member(before, key)
-        const here = place.here ? { value: child, old: oldChild } : undefined
+        const before = memberBefore(pair.before, key)
+        // Both objects are converted to one version: whether these two changed can't be seen.
+        const isTypeMeta = place.path === '' && (key === 'apiVersion' || key === 'kind')
+        const here = place.here ? { value: child, before: isTypeMeta ? undefined : before } : undefined
         const path = node.properties.has(key) ? joined(place.path, key) : `${place.path}[${key}]`
-        this.#visit(below, { value: child, old: oldChild }, { path, here, around: place.here ?? place.around })
+        this.#visit(below, { value: child, before }, { path, here, around })
       }
     }
   }
 
-  #judge(node: RuleNode, { value, old }: Pair, place: Place): void {
-    const before = old === null ? undefined : old
+  #judge(node: RuleNode, pair: Pair, place: Place): void {
+    const { value } = pair
+    const before = pair.before?.value ?? undefined
     const self = fromJson(value, node.self)
     const oldSelf = before === undefined ? undefined : fromJson(before, node.self)
     const plain: Bindings = oldSelf === undefined ? { self } : { self, oldSelf }
@@ -247,7 +247,7 @@ class Validation {
     const where = rule.fieldPath ? joined(at.place.path, rule.fieldPath) : field
     const message = this.#message(rule, bindings)
     const add = (error: FieldError): void => {
-      if (rule.usesOldSelf || !isUnchanged(at.place)) this.#errors.push(error)
+      if (rule.usesOldSelf || !hasNotChanged(at.place)) this.#errors.push(error)
       else this.#warn?.(`${error.field}: ${error.body}`)
     }
     if (message.ends) return this.#end(() => add(fieldInvalid(where, type, message.text)))
@@ -321,9 +321,9 @@ class Validation {
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 const omitted = Symbol('the value is not shown')
 
-function isUnchanged({ here, around }: Place): boolean {
-  const { value, old } = here ?? around ?? { value: null, old: undefined }
-  return old !== undefined && jsonEqual(value, old)
+function hasNotChanged({ here, around }: Place): boolean {
+  const pair = here ?? around
+  return pair !== undefined && isUnchanged(pair.value, pair.before)
 }
 
 const joined = (path: string, name: string): string =>
@@ -347,12 +347,4 @@ function errorOf(
   return value === omitted
     ? { type: 'FieldValueInvalid', field, body: `Invalid value: ${detail}` }
     : fieldInvalid(field, value, detail)
-}
-
-function itemsByKey(schema: Schema, old: JsonValue | undefined): (item: JsonValue) => JsonValue | undefined {
-  const { listType, listMapKeys } = schema
-  if (listType !== 'map' || !listMapKeys || !Array.isArray(old)) return () => undefined
-  const byKey = new Map<string, JsonValue>()
-  for (const item of old) if (isJsonObject(item)) byKey.set(keyText(item, listMapKeys), item)
-  return (item) => (isJsonObject(item) ? byKey.get(keyText(item, listMapKeys)) : undefined)
 }

@@ -2,8 +2,8 @@
  * Structural validation of custom resources, in upstream's words. Patterns run in an engine that the caller brings: they
  * come from users and must not be able to hang us.
  *
- * With an old value, what is unchanged is not judged again (ratcheting): members are followed by name, items of map lists
- * by their keys; other lists have no identity, they are unchanged as a whole or not at all.
+ * With an old value, what is unchanged is not judged again (ratcheting), but for `apiVersion` and `kind`: both values are
+ * converted to one version, so a change of theirs can't be seen.
  *
  * Recursive: the parser bounds the depth of values, and only `allOf`, `anyOf`, `oneOf`, `not` go deeper in the schema alone.
  * @see k8s.io/kube-openapi/pkg/validation/validate, k8s.io/apiextensions-apiserver/pkg/apiserver/validation v0.36
@@ -22,6 +22,7 @@ import { isExactNumber, isJsonObject, jsonEqual, member } from '../json-value.ts
 import type { JsonObject, JsonValue } from '../types.ts'
 import { hasFormat, isKnownFormat } from './formats.ts'
 import type { Schema } from './schema.ts'
+import { type Before, isUnchanged, itemsBefore, memberBefore } from './unchanged.ts'
 
 export interface CompiledPattern {
   /** Throws if finding out would take too long. */
@@ -92,6 +93,8 @@ const countCharacters = (text: string): number => {
 /** `.spec.x` and `spec.x` are one field; the root has no name. */
 const fieldAt = (path: string): string => (path === '' ? '<nil>' : path.replace(/^\./, ''))
 
+const isTypeMeta = (key: string): boolean => key === 'apiVersion' || key === 'kind'
+
 class Validator {
   readonly #compilePattern: ValidateOptions['compilePattern']
   #total = 0
@@ -100,20 +103,20 @@ class Validator {
     this.#compilePattern = options.compilePattern
   }
 
-  value(value: JsonValue, schema: Schema, path: string, old: JsonValue | undefined): Result {
+  value(value: JsonValue, schema: Schema, path: string, before: Before | undefined): Result {
     const result: Result = { errors: [], held: 0 }
     if (this.#total > maxErrors) return result
-    if (old !== undefined && jsonEqual(value, old)) return { errors: [], held: 1 }
+    if (isUnchanged(value, before)) return { errors: [], held: 1 }
     if (value === null) {
       this.#type(value, schema, path, result)
       this.#enum(value, schema, path, result)
       return result
     }
     this.#type(value, schema, path, result)
-    this.#alternatives(value, schema, path, old, result)
+    this.#alternatives(value, schema, path, before, result)
     if (typeof value === 'string') this.#string(value, schema, path, result)
-    else if (Array.isArray(value)) this.#array(value, schema, path, old, result)
-    else if (isJsonObject(value)) this.#object(value, schema, path, old, result)
+    else if (Array.isArray(value)) this.#array(value, schema, path, before, result)
+    else if (isJsonObject(value)) this.#object(value, schema, path, before, result)
     else if (typeof value !== 'boolean') this.#number(value, schema, path, result)
     this.#enum(value, schema, path, result)
     return result
@@ -231,12 +234,12 @@ class Validator {
     }
   }
 
-  #array(value: JsonValue[], schema: Schema, path: string, old: JsonValue | undefined, result: Result): void {
+  #array(value: JsonValue[], schema: Schema, path: string, before: Before | undefined, result: Result): void {
     const { items, minItems, maxItems } = schema
     const field = fieldAt(path)
     if (items) {
-      const oldItem = correlateItems(schema, old)
-      value.forEach((item, i) => this.#merge(result, this.value(item, items, `${path}[${i}]`, oldItem(item))))
+      const itemBefore = itemsBefore(before)
+      value.forEach((item, i) => this.#merge(result, this.value(item, items, `${path}[${i}]`, itemBefore(item))))
     }
     if (minItems !== undefined) {
       this.#check(value.length >= minItems, result, () =>
@@ -252,7 +255,7 @@ class Validator {
     }
   }
 
-  #object(value: JsonObject, schema: Schema, path: string, old: JsonValue | undefined, result: Result): void {
+  #object(value: JsonObject, schema: Schema, path: string, before: Before | undefined, result: Result): void {
     const { minProperties, maxProperties, additionalProperties } = schema
     const field = fieldAt(path)
     const size = Object.keys(value).length
@@ -269,19 +272,19 @@ class Validator {
       const childSchema = known ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
       if (!childSchema) continue
       const childPath = known && path === '' ? key : `${path}.${key}`
-      const oldChild = isJsonObject(old) ? member(old, key) : undefined
-      this.#merge(result, this.value(child, childSchema, childPath, oldChild))
+      const childBefore = path === '' && isTypeMeta(key) ? undefined : memberBefore(before, key)
+      this.#merge(result, this.value(child, childSchema, childPath, childBefore))
     }
     for (const key of schema.required ?? []) {
       this.#check(Object.hasOwn(value, key), result, () => fieldRequired(fieldAt(`${path}.${key}`)))
     }
   }
 
-  #alternatives(value: JsonValue, schema: Schema, path: string, old: JsonValue | undefined, result: Result): void {
-    if (schema.anyOf?.length) this.#anyOf(value, schema.anyOf, path, old, result)
-    if (schema.oneOf?.length) this.#oneOf(value, schema.oneOf, path, old, result)
+  #alternatives(value: JsonValue, schema: Schema, path: string, before: Before | undefined, result: Result): void {
+    if (schema.anyOf?.length) this.#anyOf(value, schema.anyOf, path, before, result)
+    if (schema.oneOf?.length) this.#oneOf(value, schema.oneOf, path, before, result)
     if (schema.allOf?.length) {
-      const results = schema.allOf.map((s) => this.value(value, s, path, old))
+      const results = schema.allOf.map((s) => this.value(value, s, path, before))
       const failed = results.filter((r) => r.errors.length > 0).length
       for (const r of results) this.#merge(result, r)
       if (failed > 0) {
@@ -289,15 +292,15 @@ class Validator {
         this.#composite(result, `${quote(path)} must validate all the schemas (allOf)${none}`)
       }
     }
-    if (schema.not && this.value(value, schema.not, path, old).errors.length === 0) {
+    if (schema.not && this.value(value, schema.not, path, before).errors.length === 0) {
       this.#composite(result, `${quote(path)} must not validate the schema (not)`)
     }
   }
 
-  #anyOf(value: JsonValue, schemas: readonly Schema[], path: string, old: JsonValue | undefined, result: Result): void {
+  #anyOf(value: JsonValue, schemas: readonly Schema[], path: string, before: Before | undefined, result: Result): void {
     let best: Result | undefined
     for (const schema of schemas) {
-      const branch = this.value(value, schema, path, old)
+      const branch = this.value(value, schema, path, before)
       if (branch.errors.length === 0) {
         result.held += branch.held
         return
@@ -308,8 +311,8 @@ class Validator {
     if (best) this.#merge(result, best)
   }
 
-  #oneOf(value: JsonValue, schemas: readonly Schema[], path: string, old: JsonValue | undefined, result: Result): void {
-    const results = schemas.map((schema) => this.value(value, schema, path, old))
+  #oneOf(value: JsonValue, schemas: readonly Schema[], path: string, before: Before | undefined, result: Result): void {
+    const results = schemas.map((schema) => this.value(value, schema, path, before))
     const valid = results.filter((r) => r.errors.length === 0)
     if (valid.length === 1) {
       result.held += valid[0]?.held ?? 0
@@ -329,18 +332,6 @@ function isMultiple(number: number | bigint, of: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.max(1, Math.abs(quotient))
 }
 
-/** The old item with the same keys, for lists of type map. */
-function correlateItems(schema: Schema, old: JsonValue | undefined): (item: JsonValue) => JsonValue | undefined {
-  const keys = schema.listMapKeys
-  if (schema.listType !== 'map' || !keys || !Array.isArray(old)) return () => undefined
-  const byKey = new Map<string, JsonValue>()
-  for (const item of old) if (isJsonObject(item)) byKey.set(keyText(item, keys), item)
-  return (item) => (isJsonObject(item) ? byKey.get(keyText(item, keys)) : undefined)
-}
-
-export const keyText = (item: JsonObject, keys: readonly string[]): string =>
-  JSON.stringify(keys.map((key) => member(item, key) ?? null))
-
 /** The same text for equal values, whatever the order of members. */
 export function canonicalText(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
@@ -358,7 +349,7 @@ export function validateSchema(
   options: ValidateOptions,
   old?: JsonObject,
 ): FieldError[] {
-  return new Validator(options).value(value, schema, '', old).errors
+  return new Validator(options).value(value, schema, '', old && { value: old, schema }).errors
 }
 
 /** One member alone, as upstream judges a status: fields are those of the whole, what is said of them begins in the member. */
@@ -372,7 +363,8 @@ export function validateMember(
   const part = member(value, name)
   const partSchema = schema.properties?.get(name)
   if (part === undefined || partSchema === undefined) return []
-  return errorsWithin(name, new Validator(options).value(part, partSchema, '', old && member(old, name)).errors)
+  const before = memberBefore(old && { value: old, schema }, name)
+  return errorsWithin(name, new Validator(options).value(part, partSchema, '', before).errors)
 }
 
 /** Errors of a part that was judged alone, as errors of the whole. @param field where the part stands */
