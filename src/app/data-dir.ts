@@ -10,7 +10,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ensurePrivateDirectory, PrivateFileError, readPrivateFile, writePrivateFile } from './private-files.ts'
+import {
+  ensurePrivateDirectory,
+  openPrivateForAppend,
+  PrivateFileError,
+  readPrivateFile,
+  writePrivateFile,
+} from './private-files.ts'
 
 export interface Endpoint {
   readonly url: string
@@ -55,7 +61,8 @@ export async function findEndpoint(path: string): Promise<Endpoint | undefined> 
 /** SQLite's file lock is the one lock Node has that dies with its process. */
 async function takeLock(path: string): Promise<DatabaseSync> {
   const file = join(path, 'lock')
-  await writePrivateFileOnce(file)
+  // So that the file has its mode before SQLite opens it.
+  await (await openPrivateForAppend(file)).close()
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(file)
@@ -73,14 +80,5 @@ async function takeLock(path: string): Promise<DatabaseSync> {
     throw new PrivateFileError(`can't lock ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     })
-  }
-}
-
-/** So that the file has its mode before SQLite opens it. */
-async function writePrivateFileOnce(file: string): Promise<void> {
-  try {
-    await readPrivateFile(file)
-  } catch {
-    await writePrivateFile(file, '')
   }
 }
