@@ -19,6 +19,7 @@ import { isAlreadyExists } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
+import type { Storage } from '../storage/storage.ts'
 import { createApiServer } from './api-server.ts'
 import { openAudit } from './audit.ts'
 import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
@@ -34,6 +35,7 @@ import { Metrics } from './metrics.ts'
 import { openKeys } from './open-keys.ts'
 import type { Pki } from './pki.ts'
 import { SigningKeys } from './signing-keys.ts'
+import { closeOpened } from './storage.ts'
 import { observeTurns } from './turn-feed.ts'
 import { openServedStorage } from './unfinished-copy.ts'
 import { type Core, wireCore } from './wire.ts'
@@ -52,19 +54,15 @@ export interface ControlPlane extends AsyncDisposable {
   drain(): void
 }
 
-export async function createControlPlane(config: Config): Promise<ControlPlane> {
+/** @param opened the store, where it has been begun already; from now on closed here */
+export async function createControlPlane(config: Config, opened?: Promise<Storage>): Promise<ControlPlane> {
   const { clock, ids, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
   opening.use(audit?.sink)
-  const storing = openServedStorage(config)
-  opening.defer(() =>
-    storing.then(
-      (opened) => opened[Symbol.asyncDispose](),
-      () => undefined,
-    ),
-  )
+  const storing = opened ?? openServedStorage(config)
+  opening.defer(() => closeOpened(storing))
   const [{ pki, store: pkiStore }, storage] = await Promise.all([openKeys(config, storing), storing])
   const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))
   const core = opening.use(

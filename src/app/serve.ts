@@ -2,6 +2,7 @@
 
 import { type Listener, listen } from '../http/node.ts'
 import { authenticatedGroup } from '../kube/user.ts'
+import type { Storage } from '../storage/storage.ts'
 import { type Config } from './config.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
 import { adminUser } from './identities.ts'
@@ -20,9 +21,10 @@ const adminDurationMs = 365 * 86_400_000
 /** How long requests under way may take to finish. */
 const drainMs = 10_000
 
-export async function serve(config: Config): Promise<Server> {
+/** @param opened see `createControlPlane` */
+export async function serve(config: Config, opened?: Promise<Storage>): Promise<Server> {
   if (config.listen === undefined) throw new Error('serve needs an address to listen on')
-  const plane = await createControlPlane(config)
+  const plane = await createControlPlane(config, opened)
   let listener: Listener
   try {
     listener = await listen(plane.serve, {

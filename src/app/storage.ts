@@ -14,23 +14,39 @@ export type StoragePlace = Pick<Config, 'storage' | 'dataDir' | 'clock' | 'log'>
 export const isShared = ({ storage }: Pick<Config, 'storage'>): boolean =>
   storage.engine === 'etcd' || storage.engine === 'relay'
 
-export async function openStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<Storage> {
+export async function openStorage(place: StoragePlace): Promise<Storage> {
+  return (await beginStorage(place)).opened
+}
+
+/** An engine that has begun to open: its thread, or another process, goes on while the caller does something else. */
+export interface BegunStorage {
+  /** A rejection waits until somebody asks. */
+  readonly opened: Promise<Storage>
+}
+
+export function begun(opened: Promise<Storage>): BegunStorage {
+  opened.catch(() => undefined)
+  return { opened }
+}
+
+/** @throws StorageError: here, or where `opened` is awaited */
+export async function beginStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<BegunStorage> {
   switch (storage.engine) {
     case 'memory':
-      return new MemoryStorage({ clock })
+      return begun(Promise.resolve(new MemoryStorage({ clock })))
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('../storage/sqlite/sqlite-storage.ts')
-      return SqliteStorage.open({ directory: join(dataDir, storeFolder), clock })
+      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock }))
     }
     case 'relay': {
       const { RelayStorage } = await import('../storage/relay/relay-storage.ts')
-      return new RelayStorage(storage.port)
+      return begun(Promise.resolve(new RelayStorage(storage.port)))
     }
     case 'etcd': {
       const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
       const { tls, prefix, user } = storage
-      return EtcdStorage.open({
+      const opened = EtcdStorage.open({
         endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
         prefix,
         ...(tls ? { tls: await readTls(tls) } : {}),
@@ -38,9 +54,17 @@ export async function openStorage({ storage, dataDir, clock, log }: StoragePlace
         clock,
         onFault: (error) => log.warn({ error }, 'trouble with etcd; it is tried again'),
       })
+      return begun(opened)
     }
   }
 }
+
+/** Closes what is being opened, if it opens. */
+export const closeOpened = (storing: Promise<Storage>): Promise<void> =>
+  storing.then(
+    (storage) => storage[Symbol.asyncDispose](),
+    () => undefined,
+  )
 
 async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> {
   if (passwordFile === undefined) {

@@ -5,7 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { type Config } from '../app/config.ts'
 import { adminKubeconfigPath, openDataDir } from '../app/data-dir.ts'
 import { writePrivateFile } from '../app/private-files.ts'
-import { serve } from '../app/serve.ts'
+import { closeOpened } from '../app/storage.ts'
+import { beginServedStorage } from '../app/unfinished-copy.ts'
 import { processLog } from './process-log.ts'
 
 /** What is said of whoever serves. */
@@ -45,9 +46,18 @@ export async function runUp(config: Config, workers: number, logLevel: string, j
 }
 
 async function serveWith(config: Config, workers: number): Promise<Served> {
-  if (workers === 1) return serve(config)
-  const { serveWithWorkers } = await import('../app/workers.ts')
-  return serveWithWorkers(config, workers)
+  if (workers > 1) {
+    const { serveWithWorkers } = await import('../app/workers.ts')
+    return serveWithWorkers(config, workers)
+  }
+  // The store's thread starts and reads while this one loads the code that serves.
+  const { opened } = await beginServedStorage(config)
+  await using opening = new AsyncDisposableStack()
+  opening.defer(() => closeOpened(opened))
+  const { serve } = await import('../app/serve.ts')
+  const server = await serve(config, opened)
+  opening.move()
+  return server
 }
 
 /** Signals are meant for the primary, though a terminal sends them to all. */
