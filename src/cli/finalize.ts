@@ -1,6 +1,7 @@
 /** `borough finalize`: takes a finalizer off a namespace that nobody else lets go. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { oneLine } from './one-line.ts'
+import { outputOption } from './output-option.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 interface FinalizeFlags extends RemoteFlags {
@@ -17,7 +18,7 @@ export function addFinalizeCommand(program: Command): void {
     .requiredOption('--remove <finalizer>', 'which one')
     .option('--dry-run', 'say what would be done', false)
   withRemoteFlags(command)
-    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text'))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `

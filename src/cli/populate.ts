@@ -1,7 +1,9 @@
 /** `borough populate`: population by templates for any cluster. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseListenAddress } from './listen-address.ts'
+import { outputOption } from './output-option.ts'
 import type { PopulateFlags } from './populate-flags.ts'
+import { logLevelOption } from './process-log.ts'
 import { openFlags, patienceMs, withRemoteFlags } from './remote-flags.ts'
 
 export function addPopulateCommand(program: Command): void {
@@ -31,14 +33,8 @@ export function addPopulateCommand(program: Command): void {
     )
     .option('--image <image>', 'with --print-manifests: the container image', 'borough:latest')
     .option('--uninstall', 'take the webhooks off the cluster and end; templates and objects stay', false)
-    .addOption(
-      new Option('--log-level <level>', 'debug, info, warn or error')
-        .choices(['debug', 'info', 'warn', 'error'])
-        .default('warn'),
-    )
-    .addOption(
-      new Option('-o, --output <format>', 'how the ready line is printed').choices(['text', 'json']).default('text'),
-    )
+    .addOption(logLevelOption())
+    .addOption(outputOption('the ready line'))
     .addHelpText(
       'after',
       `

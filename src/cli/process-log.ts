@@ -1,4 +1,5 @@
 /** The log of a process that serves: pino, on stderr. A start that goes well writes no line, so pino waits for the first. */
+import { Option } from 'commander'
 import { loadLater } from '../base/load-later.ts'
 import type { Log } from '../base/log.ts'
 
@@ -6,6 +7,10 @@ const levels = ['debug', 'info', 'warn', 'error'] as const
 type Level = (typeof levels)[number]
 
 const loadPino = loadLater<typeof import('pino')>('pino')
+
+/** Its value is what `processLog` takes. */
+export const logLevelOption = (): Option =>
+  new Option('--log-level <level>', levels.join(', ').replace(/, (?=[a-z]+$)/, ' or ')).choices(levels).default('warn')
 
 /** @param level the least that is written: debug, info, warn or error */
 export function processLog(level: string): Log {

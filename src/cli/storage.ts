@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CopyResult, Source, Target } from '../app/store-copy.ts'
 import type { PlaceOptions, StorePlace } from '../app/store-places.ts'
+import { outputOption } from './output-option.ts'
 import {
   addEtcdOptions,
   type EtcdFlags,
@@ -28,9 +29,6 @@ interface BackupFlags extends EtcdFlags {
   readonly output: string
 }
 
-const outputOption = (): Option =>
-  new Option('-o, --output <format>', 'how the result is printed').choices(['text', 'json']).default('text')
-
 const digestHelp = `
 What was written is read back: a digest over all keys and values must be that of what was read, or the command fails.
 Nothing is ever overwritten. The keys of the certificate authority and of service accounts go along.`
@@ -43,7 +41,7 @@ export function addStorageCommand(program: Command): void {
     .requiredOption('--to <place>', 'the same', parsePlace)
   addEtcdOptions(copy, { prefix: false })
   copy
-    .addOption(outputOption())
+    .addOption(outputOption('the result'))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -129,7 +127,7 @@ function addStoreOptions(command: Command): Command {
         .argParser(parseStorage)
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
-  return addEtcdOptions(command, { prefix: true }).addOption(outputOption())
+  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
 }
 
 async function run(done: string, source: Source, open: () => Promise<Target>, json: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 /** `borough template plan` and `borough template rollback`. */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { KubeObject } from '../kube/types.ts'
+import { outputOption } from './output-option.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
@@ -20,9 +21,6 @@ const exitCodes = { nothing: 0, changes: 2 } as const
 /** Two requests per object, and there may be thousands of namespaces. */
 const planPatienceMs = 30 * 60_000
 
-const outputOption = (): Option =>
-  new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text')
-
 export function addTemplateCommand(program: Command): void {
   const template = program.command('template').description('what templates would do, and what they said before')
   withRemoteFlags(
@@ -31,7 +29,7 @@ export function addTemplateCommand(program: Command): void {
       .description('say what namespace templates would do to the namespaces that exist, and do nothing')
       .requiredOption('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input'),
   )
-    .addOption(outputOption())
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `
@@ -66,7 +64,7 @@ Examples:
       .option('--to-generation <n>', 'which; default: the one before the present one', parseGeneration)
       .option('--dry-run', 'say what would be done', false),
   )
-    .addOption(outputOption())
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `

@@ -15,6 +15,8 @@ import {
   identityOf,
 } from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
+import { outputOption } from './output-option.ts'
+import { logLevelOption } from './process-log.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags {
@@ -122,14 +124,8 @@ export function addUpCommand(program: Command): void {
     .option('--manifest-path <dir>', 'show the pods that the files of this folder describe as mirror pods')
     .option('--manifest-url <url>', 'show the pods that are described here as mirror pods', parseUrl)
     .option('--cluster-id <name>', 'whose mirror pods they are: names them, their node and their namespace', parseLabel)
-    .addOption(
-      new Option('--log-level <level>', 'debug, info, warn or error')
-        .choices(['debug', 'info', 'warn', 'error'])
-        .default('warn'),
-    )
-    .addOption(
-      new Option('-o, --output <format>', 'how the ready line is printed').choices(['text', 'json']).default('text'),
-    )
+    .addOption(logLevelOption())
+    .addOption(outputOption('the ready line'))
     .addHelpText(
       'after',
       `

@@ -1,5 +1,6 @@
 /** `borough why-denied`: why somebody may not do something, and what would allow it. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
+import { outputOption } from './output-option.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 interface WhyDeniedFlags extends RemoteFlags {
@@ -25,7 +26,7 @@ export function addWhyDeniedCommand(program: Command): void {
     .option('-A, --all-namespaces', 'in all namespaces', false)
     .option('--user <name>', 'about whom; default: yourself')
     .option('--group <name>', 'a group of that user; repeatable', (name: string, all: string[]) => [...all, name], [])
-    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text'))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `

@@ -1,5 +1,6 @@
 /** `borough why`: what keeps a namespace from being ready, or gone. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
+import { outputOption } from './output-option.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
 
 interface WhyFlags extends RemoteFlags {
@@ -15,7 +16,7 @@ export function addWhyCommand(program: Command): void {
     .description('say why a namespace is not ready or not gone, who must act, and what helps')
     .argument('<namespace>')
   withRemoteFlags(command)
-    .addOption(new Option('-o, --output <format>', 'how it is printed').choices(['text', 'json']).default('text'))
+    .addOption(outputOption('it'))
     .addHelpText(
       'after',
       `

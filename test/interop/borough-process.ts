@@ -3,11 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/free-port.ts'
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const startTimeoutMs = 100_000
+import { type Exit, endProcess, isRunning, main, startServing, startTimeoutMs } from './serving-process.ts'
 
 export interface CliResult {
   readonly code: number | null
@@ -58,26 +55,9 @@ export class BoroughProcess implements AsyncDisposable {
   async start(): Promise<void> {
     if (this.#listen === '') this.#listen = `127.0.0.1:${await freePort()}`
     const args = ['up', '--data-dir', this.dataDir, '--listen', this.#listen, '--output', 'json', ...this.#flags]
-    const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const { child, ready } = await startServing<{ kubeconfig: string }>(args)
     this.#child = child
-    let log = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      log = (log + text).slice(-8000)
-    })
-    const ready = await new Promise<string>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`borough up said nothing:\n${log}`)), startTimeoutMs)
-      child.once('error', reject)
-      child.once('close', (code) => reject(new Error(`borough up ended with ${code}:\n${log}`)))
-      let text = ''
-      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-        if (!text.includes('\n')) return
-        clearTimeout(timer)
-        resolve(text)
-      })
-    })
-    const { kubeconfig } = JSON.parse(ready) as { kubeconfig: string }
-    this.#kubeconfigPath = kubeconfig
+    this.#kubeconfigPath = ready.kubeconfig
   }
 
   get pid(): number {
@@ -98,20 +78,15 @@ export class BoroughProcess implements AsyncDisposable {
     this.#child?.kill(signal)
   }
 
-  async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  async end(signal: NodeJS.Signals): Promise<Exit> {
     const child = this.#child
     if (child === undefined) throw new Error('it does not run')
     this.#child = undefined
-    return new Promise((resolve) => {
-      child.once('close', (code, by) => resolve({ code, signal: by }))
-      child.kill(signal)
-    })
+    return endProcess(child, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null) {
-      await this.end('SIGKILL')
-    }
+    if (this.#child !== undefined && isRunning(this.#child)) await this.end('SIGKILL')
     await rm(this.#folder, { recursive: true, force: true })
   }
 }

@@ -1,0 +1,43 @@
+/** A command that serves, as a process of its own from the source: started, heard to be ready, and ended. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export const main: string = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+export const startTimeoutMs = 100_000
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Resolves with its ready line, as `-o json` prints it. @throws Error with its log when it ends or says nothing */
+export async function startServing<Ready>(args: readonly string[]): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const name = `borough ${args[0]}`
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-8000)
+  })
+  const ready = await new Promise<string>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${name} said nothing:\n${log}`)), startTimeoutMs)
+    child.once('error', reject)
+    child.once('close', (code) => reject(new Error(`${name} ended with ${code}:\n${log}`)))
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      if (!text.includes('\n')) return
+      clearTimeout(timer)
+      resolve(text)
+    })
+  })
+  return { child, ready: JSON.parse(ready) as Ready }
+}
+
+export const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null
+
+export function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('close', (code, by) => resolve({ code, signal: by }))
+    child.kill(signal)
+  })
+}
