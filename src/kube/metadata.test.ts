@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { faultsOf } from '../../test/support/refusal.ts'
 import {
   annotationsMaxBytes,
   dedupOwnerReferences,
@@ -14,8 +15,6 @@ import type { ObjectMeta, OwnerReference } from './types.ts'
 const cluster: MetadataRules = { namespaced: false, validateName: nameIsLabel, custom: false }
 const namespaced: MetadataRules = { namespaced: true, validateName: nameIsSubdomain, custom: false }
 const owner: OwnerReference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' }
-const texts = (errors: readonly { field: string; body: string }[]): string[] =>
-  errors.map((e) => `${e.field}: ${e.body}`)
 
 describe('metadata on create', () => {
   const cases: { name: string; given: ObjectMeta; rules?: MetadataRules; want: string[] }[] = [
@@ -126,7 +125,7 @@ describe('metadata on create', () => {
     },
   ]
   test.each(cases)('$name', ({ given, rules, want }) =>
-    expect(texts(validateMetadata(given, rules ?? cluster))).toEqual(want),
+    expect(faultsOf(validateMetadata(given, rules ?? cluster))).toEqual(want),
   )
 })
 
@@ -166,7 +165,7 @@ describe('metadata on update', () => {
     },
   ]
   test.each(cases)('$name', ({ given, old: before, want }) =>
-    expect(texts(validateMetadataUpdate(given, before ?? old, cluster))).toEqual(want),
+    expect(faultsOf(validateMetadataUpdate(given, before ?? old, cluster))).toEqual(want),
   )
 })
 
@@ -191,11 +190,11 @@ test('short finalizers of custom resources earn a warning once', () => {
 })
 
 test('write options are judged as upstream judges them', () => {
-  expect(texts(validateWriteOptions({ dryRun: ['foo'], fieldValidation: 'x', fieldManager: 'm'.repeat(129) }))).toEqual(
-    [
-      'fieldManager: Too long: may not be more than 128 bytes',
-      'dryRun: Unsupported value: ["foo"]: supported values: "All"',
-      'fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"',
-    ],
-  )
+  expect(
+    faultsOf(validateWriteOptions({ dryRun: ['foo'], fieldValidation: 'x', fieldManager: 'm'.repeat(129) })),
+  ).toEqual([
+    'fieldManager: Too long: may not be more than 128 bytes',
+    'dryRun: Unsupported value: ["foo"]: supported values: "All"',
+    'fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"',
+  ])
 })

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CustomResourceDefinition, definitionResource, isEstablished } from '../../src/apis/crds/types.ts'
 import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { createControlPlane } from '../../src/app/control-plane.ts'
-import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { definition, definitionsPath, install, objectOf, post, uninstall, until } from '../support/definitions.ts'
+import { notSubdomain } from '../support/name-faults.ts'
+import { failure, faultsIn, invalidObject } from '../support/refusal.ts'
 import { type Answered, send } from '../support/send.ts'
 import { threadMs } from '../support/thread-time.ts'
 
@@ -38,8 +40,7 @@ const objectIn = ({ code, text, body }: Answered, want = 200): KubeObject => {
   return body as KubeObject
 }
 
-const causesOf = ({ body }: Answered): string[] =>
-  ((body as Status).details?.causes ?? []).map((c) => `${c.field}: ${c.message}`)
+const widget = (name: string): Parameters<typeof faultsIn>[1] => ({ group: 'ex.io', kind: 'Widget', name })
 
 const widgetSchema = objectOf({
   spec: objectOf({
@@ -93,25 +94,32 @@ describe('an instance', () => {
     {
       name: 'without a kind is not taken',
       given: { apiVersion: 'ex.io/v1', metadata: { name: 'a' } },
-      code: 400,
-      want: `Object 'Kind' is missing in '{"apiVersion":"ex.io/v1","metadata":{"name":"a"}}'`,
+      want: failure({
+        code: 400,
+        reason: 'BadRequest',
+        message: `Object 'Kind' is missing in '{"apiVersion":"ex.io/v1","metadata":{"name":"a"}}'`,
+      }),
     },
     {
       name: 'of another version is not taken',
       given: make('Widget', 'a', {}, 'v2'),
-      code: 400,
-      want: 'the API version in the data (ex.io/v2) does not match the expected API version (ex.io/v1)',
+      want: failure({
+        code: 400,
+        reason: 'BadRequest',
+        message: 'the API version in the data (ex.io/v2) does not match the expected API version (ex.io/v1)',
+      }),
     },
     {
       name: 'of another kind is not taken',
       given: make('Gadget', 'a'),
-      code: 422,
-      want: 'Gadget.ex.io "a" is invalid: kind: Invalid value: "Gadget": must be Widget',
+      want: invalidObject({ group: 'ex.io', kind: 'Gadget', name: 'a' }, [
+        'kind: Invalid value: "Gadget": must be Widget',
+      ]),
     },
   ]
-  test.each(bodies)('$name', async ({ given, code, want }) => {
+  test.each(bodies)('$name', async ({ given, want }) => {
     const answer = await post(plane, at('widgets'), given)
-    expect([answer.code, (answer.body as Status).message]).toEqual([code, want])
+    expect(answer.body).toEqual(want)
   })
 
   const faults: { name: string; spec: JsonObject; want: string[] }[] = [
@@ -165,9 +173,7 @@ describe('an instance', () => {
   ]
   test.each(faults)('is judged by its schema: $name', async ({ spec, want }) => {
     const answer = await post(plane, at('widgets'), make('Widget', 'bad', { spec }))
-    expect(answer.code).toBe(422)
-    expect((answer.body as Status).details).toMatchObject({ name: 'bad', group: 'ex.io', kind: 'Widget' })
-    expect(causesOf(answer)).toEqual(want)
+    expect(faultsIn(answer, widget('bad'))).toEqual(want)
   })
 
   test('has no replicas beyond what a Scale can say, however large the number', async () => {
@@ -185,14 +191,16 @@ describe('an instance', () => {
         method: 'POST',
         body: text(replicas ?? ''),
       })
-      expect([answer.code, causesOf(answer)]).toEqual([422, [`.spec.replicas: Invalid value: ${replicas}: ${what}`]])
+      expect(faultsIn(answer, { group: 'sea.io', kind: 'Sail', name: 'a' })).toEqual([
+        `.spec.replicas: Invalid value: ${replicas}: ${what}`,
+      ])
     }
   })
 
   test('has a status that is judged alone, in words that begin there', async () => {
     objectIn(await post(plane, at('widgets'), make('Widget', 'worn')), 201)
     const answer = await merge(at('widgets', 'worn/status'), { status: { selector: 5 } })
-    expect(causesOf(answer)).toEqual([
+    expect(faultsIn(answer, widget('worn'))).toEqual([
       'status.selector: Invalid value: "integer": selector in body must be of type string: "integer"',
       '.status.selector: Invalid value: "": .status.selector accessor error: 5 is of the type int64, expected string',
     ])
@@ -206,9 +214,10 @@ describe('an instance', () => {
         type: 'application/apply-patch+yaml',
       })
     objectIn(await apply('hollow', { color: 'red', size: 2 }), 201)
-    expect(causesOf(await apply('hollow', { color: null }))).toContain(
+    expect(faultsIn(await apply('hollow', { color: null }), widget('hollow'))).toEqual([
       'spec.color: Invalid value: "null": spec.color in body must be of type string: "null"',
-    )
+      'spec.color: Unsupported value: null: supported values: "red", "blue"',
+    ])
     expect(objectIn(await apply('hollow', { color: 'red', size: null }))['spec']).toMatchObject({ size: 1 })
     const written = objectIn(await post(plane, at('widgets'), make('Widget', 'void', { spec: { color: null } })), 201)
     expect(written['spec']).not.toHaveProperty('color')
@@ -216,15 +225,19 @@ describe('an instance', () => {
 
   test('is not made, and not removed by the dozen, without a namespace', async () => {
     const path = '/apis/ex.io/v1/widgets'
-    const gone = { code: 404, text: expect.stringContaining('the server could not find the requested resource') }
-    expect(await post(plane, path, make('Widget', 'a'))).toMatchObject(gone)
-    expect(await send(plane, path, { method: 'DELETE' })).toMatchObject(gone)
+    const gone = failure({
+      code: 404,
+      reason: 'NotFound',
+      message: 'the server could not find the requested resource',
+      details: {},
+    })
+    expect((await post(plane, path, make('Widget', 'a'))).body).toEqual(gone)
+    expect((await send(plane, path, { method: 'DELETE' })).body).toEqual(gone)
   })
 
   test('is judged by its name too', async () => {
     const answer = await post(plane, at('widgets'), make('Widget', 'Bad_Name'))
-    expect(answer.code).toBe(422)
-    expect(causesOf(answer)[0]).toMatch(/^metadata.name: Invalid value: "Bad_Name": a lowercase RFC 1123 subdomain/)
+    expect(faultsIn(answer, widget('Bad_Name'))).toEqual([`metadata.name: Invalid value: "Bad_Name": ${notSubdomain}`])
   })
 
   test('is pruned and filled in when written', async () => {
@@ -247,10 +260,9 @@ describe('an instance', () => {
   test('is refused, or warned about, for unknown fields where the client asks', async () => {
     const given = make('Widget', 'strict', { spec: { bogus: 1 } })
     const strict = await post(plane, at('widgets'), given, '?fieldValidation=Strict&dryRun=All')
-    expect([strict.code, (strict.body as Status).message]).toEqual([
-      400,
-      'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.bogus"',
-    ])
+    const message =
+      'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.bogus"'
+    expect(strict.body).toEqual(failure({ code: 400, reason: 'BadRequest', message }))
     const warned = await post(plane, at('widgets'), given, '?fieldValidation=Warn&dryRun=All')
     expect([warned.code, warned.headers.get('warning')]).toEqual([201, '299 - "unknown field \\"spec.bogus\\""'])
   })
@@ -272,7 +284,9 @@ describe('an instance', () => {
   test('is put with a resourceVersion only', async () => {
     await post(plane, at('widgets'), make('Widget', 'put'))
     const refused = await send(plane, at('widgets', 'put'), { method: 'PUT', body: make('Widget', 'put') })
-    expect(causesOf(refused)).toEqual(['metadata.resourceVersion: Invalid value: 0: must be specified for an update'])
+    expect(faultsIn(refused, { group: 'ex.io', kind: 'widgets', name: 'put' })).toEqual([
+      'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    ])
     const current = objectIn(await send(plane, at('widgets', 'put')))
     const answer = await send(plane, at('widgets', 'put'), { method: 'PUT', body: { ...current, spec: { size: 4 } } })
     expect(objectIn(answer)['spec']).toEqual({ size: 4, nested: { on: true } })
@@ -292,29 +306,30 @@ describe('an instance', () => {
     })
     expect(objectIn(await merge(`${path}/scale`, { spec: { replicas: 7 } }))['spec']).toEqual({ replicas: 7 })
     expect(objectIn(await send(plane, path))['spec']).toMatchObject({ size: 7 })
-    expect(causesOf(await merge(`${path}/scale`, { spec: { replicas: -5 } }))).toContain(
+    expect(faultsIn(await merge(`${path}/scale`, { spec: { replicas: -5 } }), widget('scaled'))).toEqual([
+      'spec.size: Invalid value: -5: spec.size in body should be greater than or equal to 1',
       '.spec.size: Invalid value: -5: should be a non-negative integer',
-    )
+    ])
     const empty = await send(plane, `${path}/scale`, {
       method: 'PUT',
       body: { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'scaled' } },
     })
-    expect([empty.code, (empty.body as Status).message]).toEqual([
-      400,
-      'the spec replicas field ".spec.size" cannot be empty',
-    ])
+    const message = 'the spec replicas field ".spec.size" cannot be empty'
+    expect(empty.body).toEqual(failure({ code: 400, reason: 'BadRequest', message }))
   })
 
   test('without a size has no scale', async () => {
     await post(plane, at('widgets'), make('Widget', 'plain'))
-    const { code, body } = await send(plane, at('widgets', 'plain/scale'))
-    expect([code, body]).toMatchObject([
-      500,
-      {
+    const { body } = await send(plane, at('widgets', 'plain/scale'))
+    const why = 'the spec replicas field ".spec.size" does not exist'
+    expect(body).toEqual(
+      failure({
+        code: 500,
         reason: 'InternalError',
-        message: 'Internal error occurred: the spec replicas field ".spec.size" does not exist',
-      },
-    ])
+        message: `Internal error occurred: ${why}`,
+        details: { causes: [{ message: why }] },
+      }),
+    )
   })
 
   test('is applied by the server, with conflicts by field', async () => {
@@ -328,7 +343,14 @@ describe('an instance', () => {
     const shared = objectIn(await apply('two', { ports: [{ k: 'b' }] }))
     expect(shared['spec']).toMatchObject({ size: 2, ports: [{ k: 'a' }, { k: 'b' }] })
     const conflict = await apply('two', { size: 3 })
-    expect([conflict.code, causesOf(conflict)]).toEqual([409, ['.spec.size: conflict with "one"']])
+    expect(conflict.body).toEqual(
+      failure({
+        code: 409,
+        reason: 'Conflict',
+        message: 'Apply failed with 1 conflict: conflict with "one": .spec.size',
+        details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.spec.size' }] },
+      }),
+    )
     expect(objectIn(await apply('two', { size: 3 }, true))['spec']).toMatchObject({ size: 3, ports: [{ k: 'a' }] })
   })
 
@@ -358,19 +380,27 @@ describe('an instance', () => {
     const { items, kind } = selected.body as { items: KubeObject[]; kind: string }
     expect([kind, items.map((i) => i.metadata.name)]).toEqual(['WidgetList', ['blue']])
     const refused = await send(plane, `${at('widgets')}?fieldSelector=spec.name%3Da`)
-    expect([refused.code, (refused.body as Status).message]).toEqual([400, 'field label not supported: spec.name'])
+    expect(refused.body).toEqual(
+      failure({ code: 400, reason: 'BadRequest', message: 'field label not supported: spec.name' }),
+    )
   })
 
-  const forms = [
-    { name: 'a protobuf answer', given: { headers: { accept: 'application/vnd.kubernetes.protobuf' } }, code: 406 },
-    {
-      name: 'a protobuf body',
-      given: { method: 'POST', body: 'k8s', type: 'application/vnd.kubernetes.protobuf' },
-      code: 415,
-    },
-  ]
-  test.each(forms)('has no $name', async ({ given, code }) => {
-    expect((await send(plane, at('widgets'), given)).code).toBe(code)
+  test('has no protobuf answer', async () => {
+    const answer = await send(plane, at('widgets'), { headers: { accept: 'application/vnd.kubernetes.protobuf' } })
+    expect(answer.code).toBe(406)
+    const message =
+      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+    expect(answer.text).toContain(message)
+    const other = await send(plane, at('widgets'), { headers: { accept: 'text/csv' } })
+    expect(other.body).toEqual(failure({ code: 406, reason: 'NotAcceptable', message }))
+  })
+
+  test('has no protobuf body', async () => {
+    const type = 'application/vnd.kubernetes.protobuf'
+    const answer = await send(plane, at('widgets'), { method: 'POST', body: 'k8s', type })
+    const message =
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml'
+    expect(answer.body).toEqual(failure({ code: 415, reason: 'UnsupportedMediaType', message }))
   })
 
   test('takes no strategic merge patch', async () => {
@@ -380,10 +410,9 @@ describe('an instance', () => {
       body: {},
       type: 'application/strategic-merge-patch+json',
     })
-    expect([answer.code, (answer.body as Status).message]).toEqual([
-      415,
-      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
-    ])
+    const message =
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml'
+    expect(answer.body).toEqual(failure({ code: 415, reason: 'UnsupportedMediaType', message }))
   })
 
   test('is deleted with a Status', async () => {
@@ -434,9 +463,11 @@ describe('an instance', () => {
   test('is refused when its patterns would take more steps than one validation has', async () => {
     const schema = objectOf({ x: { type: 'string', pattern: '^(x{0,900}y{0,900})*$' } })
     await install(plane, definition({ plural: 'mazes', kind: 'Maze', schema }))
-    const answer = await post(plane, at('mazes'), make('Maze', 'a', { x: 'xy'.repeat(100_000) }))
-    expect(answer.code).toBe(422)
-    expect((answer.body as Status).message).toContain('matching the patterns of this object would take too long')
+    const x = 'xy'.repeat(100_000)
+    const answer = await post(plane, at('mazes'), make('Maze', 'a', { x }))
+    expect(faultsIn(answer, { group: 'ex.io', kind: 'Maze', name: 'a' })).toEqual([
+      `x: Invalid value: "${x}": x in body should match '^(x{0,900}y{0,900})*$', which could not be found out: matching the patterns of this object would take too long`,
+    ])
   })
 })
 
@@ -456,7 +487,8 @@ describe('a definition', () => {
     const path = `${definitionsPath}/${name}`
     objectIn(await merge(path, { spec: { conversion: { strategy: 'None', webhook: null } } }))
     await until(plane, name, (d) => d !== undefined && isEstablished(d))
-    expect(causesOf(await merge(path, { spec: { conversion: bad.spec.conversion } }))).toEqual([
+    const about = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', name }
+    expect(faultsIn(await merge(path, { spec: { conversion: bad.spec.conversion } }), about)).toEqual([
       'spec.conversion.webhookClientConfig.caBundle: Invalid value: "Cg==": unable to load root certificates: unable to parse bytes as PEM block',
     ])
   })

@@ -1,8 +1,9 @@
 /** What a CustomResourceDefinition may say, row by row, as a client is told. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JsonObject, Status } from '../../src/kube/types.ts'
+import type { JsonObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { type DefinitionOptions, definition, definitionsPath, install, objectOf, post } from '../support/definitions.ts'
+import { faultsIn } from '../support/refusal.ts'
 import { send } from '../support/send.ts'
 
 let plane: TestControlPlane
@@ -11,11 +12,15 @@ beforeAll(async () => {
 })
 afterAll(() => plane[Symbol.asyncDispose]())
 
-/** `field: message` of each cause. */
+const about = (name: string): Parameters<typeof faultsIn>[1] => ({
+  group: 'apiextensions.k8s.io',
+  kind: 'CustomResourceDefinition',
+  name,
+})
+
 async function faultsOf(options: DefinitionOptions): Promise<string[]> {
-  const { body } = await post(plane, definitionsPath, definition(options), '?dryRun=All')
-  const { details } = body as Status
-  return (details?.causes ?? []).map((c) => `${c.field}: ${c.message}`)
+  const given = definition(options)
+  return faultsIn(await post(plane, definitionsPath, given, '?dryRun=All'), about(given.metadata.name ?? ''))
 }
 
 interface Row {
@@ -412,10 +417,7 @@ describe('an update', () => {
     },
   ]
   test.each(rows)('$name is refused', async ({ given, want }) => {
-    const { code, body } = await patch({ spec: given })
-    const { details } = body as Status
-    expect(code).toBe(422)
-    expect((details?.causes ?? []).map((c) => `${c.field}: ${c.message}`)).toEqual(want)
+    expect(faultsIn(await patch({ spec: given }), about('gadgets.ex.io'))).toEqual(want)
   })
 
   test('of the storage version is remembered, and forgotten through the status alone', async () => {

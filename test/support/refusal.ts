@@ -1,6 +1,9 @@
 /** A whole Status, as tests expect it and as calls fail with it. Its words for causes are kept apart from `src/kube`. */
+import { expect } from 'vitest'
+import type { FieldError } from '../../src/kube/field-error.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { Status, StatusCause } from '../../src/kube/types.ts'
+import type { Answered } from './send.ts'
 
 export const failure = (said: Pick<Status, 'message' | 'code' | 'reason' | 'details'>): Status => ({
   kind: 'Status',
@@ -26,18 +29,26 @@ const reasons: readonly (readonly [begin: string, reason: string])[] = [
 /** `fault` as it stands in the message: `<field>: <what is wrong>`. */
 export function causeOf(fault: string): StatusCause {
   const at = fault.search(
-    /: (?:Required value|Invalid value|Duplicate value|Unsupported value|Forbidden|Not found|Too )/,
+    /: (?:Required value|Invalid value|Duplicate value|Unsupported value|Forbidden|Not found|Internal error|Too )/,
   )
   const field = fault.slice(0, at)
   const message = fault.slice(at + 2)
-  const reason = reasons.find(([begin]) => message.startsWith(begin))?.[1]
+  const reason = / in body must be of type /.test(message)
+    ? 'FieldValueTypeInvalid'
+    : reasons.find(([begin]) => message.startsWith(begin))?.[1]
   if (at < 0 || reason === undefined) throw new Error(`no fault of a field: ${fault}`)
   return { reason, message, field }
 }
 
+interface Named {
+  readonly group?: string
+  readonly kind: string
+  readonly name: string
+}
+
 /** 422 about an object. `types` gives the reasons of faults that do not have the one that their words suggest. */
 export function invalidObject(
-  { group = '', kind, name }: { readonly group?: string; readonly kind: string; readonly name: string },
+  { group = '', kind, name }: Named,
   faults: readonly string[],
   types: Readonly<Record<number, string>> = {},
 ): Status {
@@ -54,6 +65,26 @@ export function invalidObject(
     },
     code: 422,
   })
+}
+
+/**
+ * The faults that a 422 tells, each as it stands in the message; none where the object was accepted. That the rest of the
+ * Status follows from them is asserted here: who compares the faults has compared the whole.
+ */
+export function faultsIn({ code, body }: Pick<Answered, 'code' | 'body'>, about: Named): string[] {
+  if (code < 300) return []
+  const faults = ((body as Status).details?.causes ?? []).map((c) => `${c.field}: ${c.message}`)
+  expect(body).toEqual(invalidObject(about, faults))
+  expect(code).toBe(422)
+  return faults
+}
+
+/** The same of errors that are no Status yet. */
+export function faultsOf(errors: readonly FieldError[]): string[] {
+  const faults = errors.map((e) => `${e.field}: ${e.body}`)
+  const causes = faults.map(causeOf)
+  expect(errors).toEqual(causes.map(({ reason, message, field }) => ({ type: reason, field, body: message })))
+  return faults
 }
 
 /** What a call that must fail tells its client. @throws the error itself if it is none that a client sees */

@@ -7,6 +7,7 @@ import {
   roleBinding,
   user,
 } from '../../../test/support/fake-rbac-source.ts'
+import { faultsOf } from '../../../test/support/refusal.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from './strategy.ts'
@@ -108,7 +109,7 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
 describe('validation', () => {
   test.each(cases)('$name', ({ given, old, want }) => {
     const errors = strategies[given.kind ?? '']?.validate?.(given, old, { subresource: '', now: '' }) ?? []
-    expect(errors.map((e) => `${e.field}: ${e.body}`)).toEqual(want)
+    expect(faultsOf(errors)).toEqual(want)
   })
 
   test('names may hold colons and dots, but be no path', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { faultsOf } from '../../../test/support/refusal.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { scaleOf, validateScale, withScale } from './scale.ts'
 
@@ -40,7 +41,7 @@ test('writing a scale changes the number and nothing else', () => {
 })
 
 test('fewer than none is refused', () => {
-  expect(validateScale({ metadata: {}, spec: { replicas: -1 } }).map((e) => `${e.field}: ${e.body}`)).toEqual([
+  expect(faultsOf(validateScale({ metadata: {}, spec: { replicas: -1 } }))).toEqual([
     'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
   ])
   expect(validateScale({ metadata: {}, spec: {} })).toEqual([])

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { faultsOf } from '../../../test/support/refusal.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -28,7 +29,7 @@ function write(
   const defaulted = catalog.applyDefaults(type, whole)
   const object = strategy.prepare?.(defaulted, old, { subresource }) ?? defaulted
   const errors = strategy.validate?.(object, old, { subresource }) ?? []
-  return { object, errors: errors.map((e) => `${e.field}: ${e.body}`) }
+  return { object, errors: faultsOf(errors) }
 }
 const faults = (name: string, given: Given): string[] => write(name, given).errors
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { faultsOf } from '../../../test/support/refusal.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { loadCatalog } from '../catalog.ts'
 
@@ -18,7 +19,7 @@ function problems(resource: string, spec: Fields, before?: Fields): string[] {
     catalog.applyDefaults(type, { metadata: { name: 'p.ex.io' }, spec: of } as KubeObject)
   const context = { subresource: '', now: '2026-01-01T00:00:00Z' }
   const errors = catalog.strategyOf(type).validate?.(whole(spec), before && whole(before), context) ?? []
-  return errors.map(({ field, body }) => `${field}: ${body}`)
+  return faultsOf(errors)
 }
 
 const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { faultsOf } from '../../../test/support/refusal.ts'
 import { exactNumber } from '../json-value.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { hasFormat } from './formats.ts'
@@ -289,9 +290,7 @@ describe('list types', () => {
       ],
     },
   ]
-  test.each(cases)('$name', ({ given, want }) =>
-    expect(validateListTypes(given, schema).map((e) => `${e.field}: ${e.body}`)).toEqual(want),
-  )
+  test.each(cases)('$name', ({ given, want }) => expect(faultsOf(validateListTypes(given, schema))).toEqual(want))
 })
 
 describe('string formats', () => {
