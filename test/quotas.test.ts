@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defaultConfig } from '../src/app/config.ts'
 import { createControlPlane } from '../src/app/control-plane.ts'
 import type { Client } from '../src/client/client.ts'
+import type { KubeObject } from '../src/kube/types.ts'
 import { prefixSpan } from '../src/storage/storage.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from './support/contested-quota.ts'
@@ -19,6 +20,12 @@ beforeEach(async () => {
 })
 
 afterEach(() => plane[Symbol.asyncDispose]())
+
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const quotas = { group: '', version: 'v1', resource: 'resourcequotas' }
+
+const revisionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion)
 
 const at = (resource: string): string => `/api/v1/namespaces/q/${resource}`
 
@@ -80,6 +87,33 @@ describe('a quota that is created', () => {
     for (const { status, body } of answers.filter((a) => a.status !== 201)) {
       expect([status, body.message]).toEqual([403, expect.stringContaining('exceeded quota: tight')])
     }
+  })
+
+  it('counts at once what is on its way there, and keeps nobody waiting', async () => {
+    await using own = await createControlPlane({ ...defaultConfig, population: false })
+    const { storage } = own.core
+    const client = own.client()
+    await client.create(namespaces, { metadata: { name: 'q' } })
+    const stop = new AbortController()
+    const epochs = storage.watch(prefixSpan('/registry/borough/'), await storage.currentRevision(), stop.signal)
+    const creating = Array.from({ length: 20 }, (_, i) =>
+      client.create(configMaps, { metadata: { name: `c-${i}`, namespace: 'q' } }),
+    )
+    const made = await client.create(quotas, {
+      metadata: { name: 'q', namespace: 'q' },
+      spec: { hard: { configmaps: '30' } },
+    })
+    const before = (await Promise.all(creating)).filter((c) => revisionOf(c) < revisionOf(made))
+    expect(before).toHaveLength(20)
+    expect(made['status']).toMatchObject({ used: { configmaps: '21' } })
+    // The epoch is not marked first: it comes with the quota.
+    for await (const batch of epochs) {
+      if (batch.type === 'progress') continue
+      const [first] = batch.changes
+      expect(Math.floor((first?.revision ?? 0) / 1024)).toBe(Math.floor(revisionOf(made) / 1024))
+      break
+    }
+    stop.abort()
   })
 
   it('is recounted when its spec changes, and is charged from what it says now', async () => {
@@ -427,9 +461,6 @@ describe('scopes', () => {
     expect(await used('scoped')).toEqual({ pods: '1' })
   })
 })
-
-const quotas = { group: '', version: 'v1', resource: 'resourcequotas' }
-const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 
 describe('many at once', () => {
   it('get exactly what there is: none more, none fewer', async () => {

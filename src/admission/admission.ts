@@ -90,6 +90,11 @@ export interface Seen {
 /** The cache, with the queued extra writes of this process on top. Valid only during the call it is passed to. */
 export interface DecisionView {
   see(type: ResourceType, namespace: string, name: string): Seen
+  /**
+   * Changes of what is in the namespace that are queued and not in the cache yet. Whoever counts them in guards them.
+   * undefined = there may be others.
+   */
+  queuedIn(namespace: string): readonly QueuedChange[] | undefined
 }
 
 export interface AdmissionPlugin {
@@ -119,6 +124,11 @@ export interface ContentChange {
   readonly before: KubeObject | undefined
   /** undefined = removed. */
   readonly after: KubeObject | undefined
+}
+
+/** As a guard it says: that change happened, and nobody has touched the object since. */
+export interface QueuedChange extends Guard {
+  readonly change: ContentChange
 }
 
 /** Keeps a running account of content (quota): asked at every commit, removals and `/status` included (DECISIONS 9). */

@@ -9,7 +9,14 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type { Attributes, ContentChange, DecidedWrite, DecisionView, Seen } from '../admission/admission.ts'
+import type {
+  Attributes,
+  ContentChange,
+  DecidedWrite,
+  DecisionView,
+  QueuedChange,
+  Seen,
+} from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -24,6 +31,7 @@ import {
   type PendingCommit,
   type Revision,
   type Storage,
+  type Ticket,
   type Transaction,
 } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
@@ -31,6 +39,7 @@ import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import { CommitLane } from './commit-lane.ts'
 import { gaveUp } from './errors.ts'
 import type { FoldedCommits } from './folded-commits.ts'
+import { QueuedContent } from './queued-content.ts'
 
 export interface ObjectWrite {
   /** For the plugins' `decide`; absent where no admission is asked (a collection's items are asked one by one). */
@@ -66,7 +75,11 @@ export class Commits {
   readonly #chain: AdmissionChain
   readonly #folded: FoldedCommits | undefined
   readonly #lane = new CommitLane()
-  readonly #view: DecisionView = { see: (type, namespace, name) => this.#see(type, namespace, name) }
+  readonly #content = new QueuedContent()
+  readonly #view: DecisionView = {
+    see: (type, namespace, name) => this.#see(type, namespace, name),
+    queuedIn: (namespace) => this.#queuedIn(namespace),
+  }
 
   /** `folded`: for a store that several processes write to. */
   constructor(parts: {
@@ -135,7 +148,7 @@ export class Commits {
     const extra = [...decided.writes.values()]
     const writes = [...removals, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
     if (guards.length + writes.length > maxOperations || this.#lane.heldUntil('', extra)) return false
-    const pending = this.#queue({ guards, writes }, extra)
+    const pending = this.#queue({ guards, writes }, extra, removals)
     const commit = await this.#settled(pending, writes.length - 1)
     return commit.ok
   }
@@ -154,6 +167,7 @@ export class Commits {
           value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
         )
       },
+      queuedIn: () => undefined,
     }
     const keys = new Set(removals.map((r) => r.key))
     for (const { attributes, change } of removals) {
@@ -208,13 +222,14 @@ export class Commits {
         ...decision.writes.map((w) => ({ key: w.key, value: w.value, expect: w.expect })),
       ],
     }
-    return this.#queue(transaction, decision.writes)
+    return this.#queue(transaction, decision.writes, [write])
   }
 
-  #queue(transaction: Transaction, extra: readonly DecidedWrite[]): PendingCommit {
+  #queue(transaction: Transaction, extra: readonly DecidedWrite[], own: readonly ObjectWrite[]): PendingCommit {
     const shown = extra.filter((w) => !w.hidden)
     const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
     this.#lane.queued(pending.ticket, shown)
+    this.#content.queued(pending.ticket, own)
     return pending
   }
 
@@ -224,18 +239,24 @@ export class Commits {
     try {
       commit = await pending.done
     } catch (e) {
-      this.#lane.failed(pending.ticket)
+      this.#failed(pending.ticket)
       throw e
     }
     if (commit.ok) {
       const last = commit.revision + more
       if (!this.#cache.reached(last)) await this.#cache.applied(last)
       this.#lane.done(pending.ticket)
+      this.#content.settled(pending.ticket)
       return commit
     }
-    this.#lane.failed(pending.ticket)
+    this.#failed(pending.ticket)
     await this.#catchUp(commit.current)
     return commit
+  }
+
+  #failed(ticket: Ticket): void {
+    this.#lane.failed(ticket)
+    this.#content.settled(ticket)
   }
 
   /** The cache must not be older than what refused us, or the next decision would be the same. */
@@ -281,6 +302,17 @@ export class Commits {
     }
     const version = this.#cache.type(type.storageName).find(namespace, name)
     return new SeenValue(key, version?.revision ?? 'absent', () => version?.as(type).object)
+  }
+
+  #queuedIn(namespace: string): readonly QueuedChange[] | undefined {
+    // Where others write to the store too, nobody here knows what they have queued.
+    if (this.#folded !== undefined || this.#storage.ownRevision === undefined) return undefined
+    return this.#content.of(namespace, (key) => this.#shownBytes(key))
+  }
+
+  #shownBytes(key: string): Uint8Array | undefined {
+    const place = parseObjectKey(key)
+    return place && this.#cache.type(place.storageName).findKey(place.relative)?.bytes
   }
 }
 

@@ -90,7 +90,7 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
     handles: (operation, type) =>
       (operation !== 'CONNECT' && type.namespaced && type.stored) ||
       (type.group === '' && type.resource === 'namespaces'),
-    async mutate(a) {
+    mutate(a) {
       if (isNamespaceItself(a)) {
         if (a.operation === 'CREATE') return onCreate(a)
         if (a.operation === 'UPDATE') onUpdate(a)

@@ -4,11 +4,19 @@
  * hold or nothing is stored.
  *
  * It decides against the head of the queue (`DecisionView`), so many creators of one namespace charge one quota without
- * losing to each other. A quota that is stored, or whose spec changes, is recounted under the epoch (`epoch.ts`).
+ * losing to each other. A quota that is stored, or whose spec changes, is recounted under the epoch (`epoch.ts`); a new
+ * one at once, where all that is on its way into the namespace is known.
  *
  * In a namespace that is being deleted the quotas go first; once they are gone nothing is charged, nor can be.
  */
-import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import type {
+  Accountant,
+  ContentChange,
+  DecidedWrite,
+  Decision,
+  DecisionView,
+  QueuedChange,
+} from '../../admission/admission.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -55,12 +63,21 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     return writes
   }
 
+  /** What is on its way into the namespace; undefined = it is not known, or too much to guard in one transaction. */
+  const countable = (namespace: string, view: DecisionView): readonly QueuedChange[] | undefined => {
+    const queued = view.queuedIn(namespace)
+    return queued && queued.length + count(deps.quotas(namespace)) <= maxQuotas ? queued : undefined
+  }
+
   const stored = (change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision => {
     const { namespace, before, after } = change
     const quota = after as ResourceQuota
-    if (!epoch.recounting) return { begin: () => epochs.take(namespace, epoch) }
+    const isNew = before === undefined
+    const queued = isNew && !epoch.recounting ? countable(namespace, view) : undefined
+    if (!epoch.recounting && queued === undefined) return { begin: () => epochs.take(namespace, epoch) }
     return {
-      object: withUsed(quota, recount(deps, namespace, quota, before === undefined)),
+      object: withUsed(quota, recount(deps, namespace, quota, { isNew, queued })),
+      guards: (queued ?? []).map(({ key, expect }) => ({ key, expect })),
       writes: [epochs.settled(namespace, epoch), ...charges(change, view)],
     }
   }
@@ -74,7 +91,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       if (deps.isTerminating(namespace) && none(deps.quotas(namespace))) return {}
       const epoch = epochs.see(view, namespace)
       if (limits && !removed) {
-        if (before === undefined && [...deps.quotas(namespace)].length >= maxQuotas) {
+        if (before === undefined && count(deps.quotas(namespace)) >= maxQuotas) {
           throw forbidden(type, change.name, `a namespace has at most ${maxQuotas} quotas`)
         }
         if (before === undefined || !jsonEqual(before['spec'], after['spec'])) return stored(change, view, epoch)
@@ -98,6 +115,12 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     const isLast = none([...deps.quotas(namespace)].filter((other) => other !== name))
     return { writes: [...writes, isLast ? epochs.removed(epoch) : epochs.settled(namespace, epoch)] }
   }
+}
+
+function count(names: Iterable<string>): number {
+  let n = 0
+  for (const _ of names) n++
+  return n
 }
 
 function none(names: Iterable<string>): boolean {
@@ -134,8 +157,13 @@ function charged(quota: ResourceQuota, change: ContentChange, usages: Usages): R
   return ledger.after(charge)
 }
 
-/** All that is in the namespace now, as the quota counts it. `isNew`: the quota itself is not there yet. */
-function recount(deps: AccountantDeps, namespace: string, quota: ResourceQuota, isNew: boolean): Amounts {
+/** All that is in the namespace now and on its way there, as the quota counts it. `isNew`: the quota itself is not there yet. */
+function recount(
+  deps: AccountantDeps,
+  namespace: string,
+  quota: ResourceQuota,
+  { isNew, queued = [] }: { readonly isNew: boolean; readonly queued: readonly QueuedChange[] | undefined },
+): Amounts {
   const { hard, scopes } = Ledger.of(quota)
   const total: Amounts = new Map()
   const add = (usage: Amounts, times = 1): void => {
@@ -152,6 +180,12 @@ function recount(deps: AccountantDeps, namespace: string, quota: ResourceQuota, 
     } else if (scopes.length === 0 && countNames(type).some((name) => hard.has(name))) {
       add(usageOf(type, { metadata: {} }), count)
     }
+  }
+  for (const { change } of queued) {
+    const { type, before, after } = change
+    if (isIgnored(type) || isUncharged(change)) continue
+    if (before && inScopes(scopes, type, before)) add(usageOf(type, before), -1)
+    if (after && inScopes(scopes, type, after)) add(usageOf(type, after))
   }
   if (isNew && scopes.length === 0) add(usageOf(deps.quotaType, quota))
   return total

@@ -40,7 +40,7 @@ export function rbacAdmission(deps: RbacAdmissionDeps): AdmissionPlugin {
       subresource === '' &&
       type.group === rbacGroup &&
       (roleResources.has(type.resource) || bindingResources.has(type.resource)),
-    async validate(attributes) {
+    validate(attributes) {
       const { object, oldObject, user } = attributes
       if (object === undefined || user.groups.includes(mastersGroup)) return
       if (oldObject !== undefined && changesCollectionFieldsAlone(object, oldObject)) return

@@ -122,17 +122,14 @@ const unordered: ReadonlySet<string> = new Set(
   ].flatMap(([group = '', resources = '']) => resources.split(' ').map((resource) => `${group}/${resource}`)),
 )
 
-/** Every change of content is charged to the quotas that are there: what comes before them is counted once, by them. */
+/** A quota is charged for what comes after it; what is there or on its way before it, it counts once. */
 const isCounter = ({ kind }: Placed): boolean => kind.group === '' && kind.resource === 'resourcequotas'
 
-/** Runs of objects whose order among themselves does not matter are applied at once; all others one by one. */
+/** Runs of objects whose order among themselves does not matter are applied at once, quotas last; all others one by one. */
 function* batches(placed: readonly Placed[]): Iterable<readonly Placed[]> {
   let run: Placed[] = []
   const flushed = function* (): Iterable<readonly Placed[]> {
-    const counters = run.filter(isCounter)
-    const others = run.filter((p) => !isCounter(p))
-    if (others.length > 0) yield others
-    if (counters.length > 0) yield counters
+    if (run.length > 0) yield [...run.filter((p) => !isCounter(p)), ...run.filter(isCounter)]
     run = []
   }
   for (const p of placed) {
