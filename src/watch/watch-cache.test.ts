@@ -122,7 +122,7 @@ test('a listener is told what is there, then every change, before anyone can wai
 test('a listener that throws is logged, and harms nobody else', async () => {
   const storage = new MemoryStorage()
   const faults: unknown[] = []
-  const log = { ...silentLog, error: (fields: Readonly<Record<string, unknown>>) => faults.push(fields['err']) }
+  const log = { ...silentLog, error: (fields: Readonly<Record<string, unknown>>) => faults.push(fields['error']) }
   await using cache = await WatchCache.start({ storage, clock: new FakeClock(), log })
   const bad = new Error('bad listener')
   cache.type('configmaps').subscribe(() => {

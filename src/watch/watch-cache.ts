@@ -175,7 +175,8 @@ export class WatchCache implements AsyncDisposable {
       content: this.#content,
       pool: this.#pool,
       followers: this.#followers,
-      onFault: (err) => this.#log.error({ err, storageName }, 'a listener failed; what it keeps may be out of date'),
+      onFault: (error) =>
+        this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),
     })
     this.#types.set(storageName, made)
     return made
@@ -321,7 +322,7 @@ export class WatchCache implements AsyncDisposable {
     } catch (e) {
       if (this.#stop.signal.aborted) return
       const waitMs = backoff.next('watch')
-      this.#log.warn({ err: e, waitMs }, 'lost the storage watch: trying again')
+      this.#log.warn({ error: e, waitMs }, 'lost the storage watch: trying again')
       await sleep(this.#clock, waitMs, this.#stop.signal)
     }
   }
