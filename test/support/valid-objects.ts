@@ -41,6 +41,23 @@ export type ObjectName =
   | 'limits'
   | 'map'
   | 'secret'
+  | 'validatingWebhook'
+  | 'mutatingWebhook'
+  | 'policy'
+  | 'policyBinding'
+  | 'mutatingPolicy'
+  | 'mutatingBinding'
+
+const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }]
+const hook = {
+  name: 'a.ex.io',
+  clientConfig: { url: 'https://h/x' },
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  // No other object is to meet it.
+  objectSelector: { matchLabels: { none: 'such' } },
+  rules,
+}
 
 export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
   service: {
@@ -319,5 +336,45 @@ export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
     path: '/api/v1/namespaces/default/secrets',
     kind: 'Secret',
     body: { metadata: { name: 'x' }, data: { a: 'YQ==' } },
+  },
+  validatingWebhook: {
+    path: '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+    kind: 'ValidatingWebhookConfiguration',
+    body: { metadata: { name: 'x' }, webhooks: [hook] },
+  },
+  mutatingWebhook: {
+    path: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
+    kind: 'MutatingWebhookConfiguration',
+    body: { metadata: { name: 'x' }, webhooks: [hook] },
+  },
+  policy: {
+    path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+    kind: 'ValidatingAdmissionPolicy',
+    body: {
+      metadata: { name: 'x' },
+      spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'true' }] },
+    },
+  },
+  policyBinding: {
+    path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    body: { metadata: { name: 'x' }, spec: { policyName: 'p', validationActions: ['Deny'] } },
+  },
+  mutatingPolicy: {
+    path: '/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies',
+    kind: 'MutatingAdmissionPolicy',
+    body: {
+      metadata: { name: 'x' },
+      spec: {
+        matchConstraints: { resourceRules: rules },
+        reinvocationPolicy: 'Never',
+        mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{}' } }],
+      },
+    },
+  },
+  mutatingBinding: {
+    path: '/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings',
+    kind: 'MutatingAdmissionPolicyBinding',
+    body: { metadata: { name: 'x' }, spec: { policyName: 'p' } },
   },
 }
