@@ -60,7 +60,7 @@ export function invalidObject(
     details: {
       ...(name ? { name } : {}),
       ...(group ? { group } : {}),
-      kind,
+      ...(kind ? { kind } : {}),
       causes: faults.map((fault, i) => ({ ...causeOf(fault), ...(types[i] ? { reason: types[i] } : {}) })),
     },
     code: 422,

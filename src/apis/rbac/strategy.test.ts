@@ -100,9 +100,7 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
     name: 'another roleRef than before',
     old: bindTo({ ...ref, name: 'y' }),
     given: bindTo(ref),
-    want: [
-      `roleRef: Invalid value: rbac.RoleRef{APIGroup:"${group}", Kind:"ClusterRole", Name:"x"}: cannot change roleRef`,
-    ],
+    want: [`roleRef: Invalid value: {"APIGroup":"${group}","Kind":"ClusterRole","Name":"x"}: cannot change roleRef`],
   },
 ]
 

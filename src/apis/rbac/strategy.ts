@@ -4,7 +4,6 @@
  * @see k8s.io/kubernetes/pkg/apis/rbac/validation/validation.go v1.36
  */
 import { type FieldError, fieldInvalid, fieldNotSupported, fieldRequired } from '../../kube/field-error.ts'
-import { quote } from '../../kube/go-quote.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1123Subdomain, isPathSegment, nameIsPathSegment } from '../../kube/names.ts'
@@ -83,15 +82,13 @@ function bindingErrors(next: Binding, old: Binding | undefined, namespaced: bool
     ...(next.subjects ?? []).flatMap((subject, i) => subjectErrors(subject, `subjects[${i}]`, namespaced)),
   ]
   if (old !== undefined && !jsonEqual(old.roleRef, next.roleRef)) {
-    const body = `Invalid value: ${roleRefText(next.roleRef)}: cannot change roleRef`
-    errors.push({ type: 'FieldValueInvalid', field: 'roleRef', body })
+    errors.push(fieldInvalid('roleRef', shownRoleRef(next.roleRef), 'cannot change roleRef'))
   }
   return errors
 }
 
-/** Go prints the struct itself. */
-const roleRefText = ({ apiGroup, kind, name }: RoleRef): string =>
-  `rbac.RoleRef{APIGroup:${quote(apiGroup)}, Kind:${quote(kind)}, Name:${quote(name)}}`
+/** Upstream prints its own form of a reference. */
+const shownRoleRef = ({ apiGroup, kind, name }: RoleRef): object => ({ APIGroup: apiGroup, Kind: kind, Name: name })
 
 function roleRefErrors({ apiGroup, kind, name }: RoleRef, namespaced: boolean): FieldError[] {
   const errors: FieldError[] = []

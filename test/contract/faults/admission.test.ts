@@ -118,7 +118,9 @@ const rows: readonly FaultRow[] = [
   {
     of: 'validatingWebhook',
     name: 'with more than 64 conditions',
-    put: { 'webhooks[0].matchConditions': Array.from({ length: 65 }, (_, i) => ({ name: `p${i}`, port: 1 })) },
+    put: {
+      'webhooks[0].matchConditions': Array.from({ length: 65 }, (_, i) => ({ name: `p${i}`, expression: 'true' })),
+    },
     faults: ['webhooks[0].matchConditions: Too many: 65: must have at most 64 items'],
   },
   {
