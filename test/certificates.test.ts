@@ -2,6 +2,8 @@
 import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { notLabel, notSubdomain } from './support/name-faults.ts'
+import { failure, faultsIn } from './support/refusal.ts'
 import { bobRequest, janeRequest, mastersRequest, someCertificate } from './support/signing-requests.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
@@ -23,6 +25,20 @@ const body = (spec: object = {}): object => ({
   spec: { request: janeRequest, signerName: 'example.com/e2e', usages: ['client auth'], ...spec },
 })
 const make = (spec?: object): Promise<AnswerBody> => wire.must('POST', at, body(spec))
+const everyUsage = [
+  ...['any', 'cert sign', 'client auth', 'code signing', 'content commitment', 'crl sign', 'data encipherment'],
+  ...['decipher only', 'digital signature', 'email protection', 'encipher only', 'ipsec end system', 'ipsec tunnel'],
+  ...['ipsec user', 'key agreement', 'key encipherment', 'microsoft sgc', 'netscape sgc', 'ocsp signing', 's/mime'],
+  ...['server auth', 'signing', 'timestamping'],
+]
+  .map((usage) => `"${usage}"`)
+  .join(', ')
+
+const faultsOf = ({ status, body: answer }: { status: number; body: AnswerBody }): string[] =>
+  faultsIn(
+    { code: status, body: answer },
+    { group: 'certificates.k8s.io', kind: 'CertificateSigningRequest', name: answer.details?.name ?? '' },
+  )
 const condition = (type: string) => ({ type, status: 'True', reason: 'E2E', message: 'm' })
 const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
 
@@ -49,34 +65,70 @@ describe('a new request', () => {
   })
 
   it.each([
-    { name: 'without usages', spec: { usages: [] }, want: 'spec.usages: Required value' },
-    { name: 'with one twice', spec: { usages: ['any', 'any'] }, want: 'spec.usages[1]: Duplicate value: "any"' },
-    { name: 'with one nobody knows', spec: { usages: ['fun'] }, want: 'spec.usages[0]: Unsupported value: "fun"' },
-    { name: 'for a minute', spec: { expirationSeconds: 60 }, want: 'may not specify a duration less than 600 seconds' },
-    { name: 'to nobody', spec: { signerName: '' }, want: 'spec.signerName: Required value' },
+    { name: 'without usages', spec: { usages: [] }, want: ['spec.usages: Required value'] },
+    { name: 'with one twice', spec: { usages: ['any', 'any'] }, want: ['spec.usages[1]: Duplicate value: "any"'] },
+    {
+      name: 'with one nobody knows',
+      spec: { usages: ['fun'] },
+      want: [`spec.usages[0]: Unsupported value: "fun": supported values: ${everyUsage}`],
+    },
+    {
+      name: 'for a minute',
+      spec: { expirationSeconds: 60 },
+      want: [
+        'spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 600 seconds (10 minutes)',
+      ],
+    },
+    { name: 'to nobody', spec: { signerName: '' }, want: ['spec.signerName: Required value'] },
     {
       name: 'to a mere word',
       spec: { signerName: 'me' },
-      want: 'must be a fully qualified domain and path of the form',
+      want: [
+        'spec.signerName: Invalid value: "me": must be a fully qualified domain and path of the form "example.com/signer-name"',
+      ],
     },
     {
       name: 'to the old signer',
       spec: { signerName: 'kubernetes.io/legacy-unknown' },
-      want: 'the legacy signerName is not allowed via this API version',
+      want: [
+        'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version',
+      ],
     },
-    { name: 'of nothing', spec: { request: 'aGk=' }, want: 'PEM block type must be CERTIFICATE REQUEST' },
+    {
+      name: 'to a domain that is none',
+      spec: { signerName: 'A_b.io/x' },
+      want: [`spec.signerName: Invalid value: "A_b.io": validating label "A_b.io": ${notSubdomain}`],
+    },
+    {
+      name: 'to a domain of one segment',
+      spec: { signerName: 'ex/x' },
+      want: ['spec.signerName: Invalid value: "ex": should be a domain with at least two segments separated by dots'],
+    },
+    {
+      name: 'to a signer whose name is none',
+      spec: { signerName: 'ex.io/A.b' },
+      want: [`spec.signerName: Invalid value: "ex.io/A.b": validating label "A": ${notLabel}`],
+    },
+    {
+      name: 'of nothing',
+      spec: { request: 'aGk=' },
+      want: ['spec.request: Invalid value: "aGk=": PEM block type must be CERTIFICATE REQUEST'],
+    },
   ])('$name is refused', async ({ spec, want }) => {
-    const { status, body: answer } = await wire.call('POST', at, body(spec))
-    expect(status).toBe(422)
-    expect(answer.message).toContain(want)
+    expect(faultsOf(await wire.call('POST', at, body(spec)))).toEqual(want)
   })
 
   it('makes nobody a master', async () => {
     const signerName = 'kubernetes.io/kube-apiserver-client'
-    const { status, body: answer } = await wire.call('POST', at, body({ signerName, request: mastersRequest }))
-    expect([status, answer.reason]).toEqual([403, 'Forbidden'])
-    expect(answer.message).toMatch(
-      /is forbidden: use of kubernetes.io\/kube-apiserver-client signer with system:masters group is not allowed$/,
+    const { body: answer } = await wire.call('POST', at, body({ signerName, request: mastersRequest }))
+    const name = answer.details?.name ?? ''
+    expect(answer).toEqual(
+      failure({
+        message: `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: use of ${signerName} signer with system:masters group is not allowed`,
+        reason: 'Forbidden',
+        details: { name, group: 'certificates.k8s.io', kind: 'certificatesigningrequests' },
+        code: 403,
+      }),
     )
     expect((await wire.call('POST', at, body({ signerName, request: bobRequest }))).status).toBe(201)
   })
@@ -107,37 +159,58 @@ describe('approval', () => {
     {
       name: 'is for good',
       conditions: [],
-      want: 'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
+      want: ['status.conditions: Forbidden: updates may not remove a condition of type "Approved"'],
     },
     {
       name: 'is not reworded',
       conditions: [{ ...condition('Approved'), reason: 'Other' }],
-      want: 'status.conditions: Forbidden: updates may not modify a condition of type "Approved"',
+      want: ['status.conditions: Forbidden: updates may not modify a condition of type "Approved"'],
     },
     {
       name: 'excludes denial',
       conditions: [condition('Approved'), condition('Denied')],
-      want: 'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+      want: [
+        'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+      ],
+    },
+    {
+      name: 'says of what it is, and whether',
+      conditions: [
+        { type: '', status: '' },
+        { type: 'Failed', status: '' },
+        { type: 'Other', status: 'Some' },
+        { type: 'Other', status: 'True' },
+      ],
+      want: [
+        'status.conditions[0].type: Required value',
+        'status.conditions[0].status: Required value',
+        'status.conditions[1].status: Required value',
+        'status.conditions[2].status: Unsupported value: "Some": supported values: "False", "True", "Unknown"',
+        'status.conditions[3].type: Duplicate value: "Other"',
+        'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
+      ],
     },
     {
       name: 'is true or not there',
       conditions: [{ ...condition('Approved'), status: 'False' }],
-      want: 'status.conditions[0].status: Unsupported value: "False": supported values: "True"',
+      want: [
+        'status.conditions[0].status: Unsupported value: "False": supported values: "True"',
+        'status.conditions: Forbidden: updates may not modify a condition of type "Approved"',
+      ],
     },
   ])('$name', async ({ conditions, want }) => {
     const { metadata } = await make()
     const place = `${at}/${metadata.name}/approval`
     await wire.must('PATCH', place, { status: { conditions: [condition('Approved')] } }, merge)
-    const { status, body: answer } = await wire.call('PATCH', place, { status: { conditions } }, merge)
-    expect(status).toBe(422)
-    expect(answer.message).toContain(want)
+    expect(faultsOf(await wire.call('PATCH', place, { status: { conditions } }, merge))).toEqual(want)
   })
 
   it('does not come by way of the status', async () => {
     const { metadata } = await make()
     const patch = { status: { conditions: [condition('Approved')] } }
-    const { body: answer } = await wire.call('PATCH', `${at}/${metadata.name}/status`, patch, merge)
-    expect(answer.message).toContain('updates may not add a condition of type "Approved"')
+    expect(faultsOf(await wire.call('PATCH', `${at}/${metadata.name}/status`, patch, merge))).toEqual([
+      'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
+    ])
   })
 })
 
@@ -160,28 +233,30 @@ describe('the status', () => {
     })
     expect(updated.status).toMatchObject({ conditions: [{ type: 'StatusUpdate' }] })
     const other = await wire.call('PATCH', place, { status: { certificate: null } }, merge)
-    expect(other.body.message).toContain(
+    expect(faultsOf(other)).toEqual([
       'status.certificate: Forbidden: updates may not modify existing certificate content',
-    )
+    ])
   })
 
   it.each([
-    { name: 'no PEM', certificate: 'eA==', want: 'must contain one or more CERTIFICATE PEM blocks' },
+    {
+      name: 'no PEM',
+      certificate: 'eA==',
+      want: [
+        'status.certificate: Invalid value: "<certificate data>": must contain one or more CERTIFICATE PEM blocks',
+      ],
+    },
     {
       name: 'a request',
       certificate: janeRequest,
-      want: 'only CERTIFICATE PEM blocks are allowed, found \\"CERTIFICATE REQUEST\\"',
+      want: [
+        'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"',
+      ],
     },
   ])('does not take $name', async ({ certificate, want }) => {
     const { metadata } = await make()
-    const { status, body: answer } = await wire.call(
-      'PATCH',
-      `${at}/${metadata.name}/status`,
-      { status: { certificate } },
-      merge,
-    )
-    expect(status).toBe(422)
-    expect(answer.message).toContain(want.replaceAll('\\', ''))
+    const answer = await wire.call('PATCH', `${at}/${metadata.name}/status`, { status: { certificate } }, merge)
+    expect(faultsOf(answer)).toEqual(want)
   })
 })
 
