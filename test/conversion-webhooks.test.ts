@@ -45,7 +45,9 @@ const versionOf = (version: string, storage: boolean) => ({
   storage,
   schema: {
     openAPIV3Schema: objectOf(
-      version === 'v1' ? { hostPort: text } : { host: text, port: text, note: { type: 'string', default: 'none' } },
+      version === 'v1'
+        ? { hostPort: text, note: text, zone: { type: 'string', default: 'z1' } }
+        : { host: text, port: text, zone: text, note: { type: 'string', default: 'none' } },
     ),
   },
   selectableFields: version === 'v1' ? [{ jsonPath: '.hostPort' }] : [{ jsonPath: '.host' }],
@@ -109,8 +111,9 @@ describe('reads', () => {
     const made = await createV1('a', 'h:80', { l: '1' })
     expect(server.received).toEqual([])
     const read = await wire.must('GET', `${at('v2')}/a`)
-    expect(read).toMatchObject({ apiVersion: 'ex.io/v2', kind: 'Route', host: 'h', port: '80', note: 'none' })
+    expect(read).toMatchObject({ apiVersion: 'ex.io/v2', kind: 'Route', host: 'h', port: '80', zone: 'z1' })
     expect(read).not.toHaveProperty('hostPort')
+    expect(read, 'only the stored version adds defaults to what is read').not.toHaveProperty('note')
     expect(read.metadata).toEqual(made.metadata)
     expect(server.received).toEqual([
       {
@@ -130,7 +133,10 @@ describe('reads', () => {
 
   it('what was written in the version that is not stored is converted on its way in, and as it is read', async () => {
     const made = await wire.must('POST', at('v2'), route('v2', 'a', { host: 'h', port: '80' }))
-    expect(made).toMatchObject({ apiVersion: 'ex.io/v2', host: 'h', port: '80' })
+    expect(made, 'with the defaults of what is stored').toMatchObject({ apiVersion: 'ex.io/v2', host: 'h', zone: 'z1' })
+    const [written, read] = server.received.map((r) => (r['request'] as unknown as { objects: object[] }).objects[0])
+    expect(written, 'which are not stored').not.toHaveProperty('zone')
+    expect(read, 'but told who converts').toHaveProperty('zone', 'z1')
     expect((await wire.must('GET', `${at('v1')}/a`))['hostPort']).toBe('h:80')
   })
 
@@ -299,7 +305,9 @@ describe('writes', () => {
 
   it('what changes nothing is no write', async () => {
     await createV1('a', 'h:80')
-    const before = await wire.must('GET', `${at('v2')}/a`)
+    const read = await wire.must('GET', `${at('v2')}/a`)
+    // This one adds the default of v2.
+    const before = await wire.must('PUT', `${at('v2')}/a`, read)
     const after = await wire.must('PUT', `${at('v2')}/a`, before)
     expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion)
   })

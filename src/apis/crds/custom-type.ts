@@ -114,12 +114,6 @@ const pruned = (object: KubeObject, by: Schema, objectMeta: Schema): KubeObject 
 const withDefaults = (object: KubeObject, schema: Schema): KubeObject =>
   applyDefaults(object as unknown as JsonObject, schema) as unknown as KubeObject
 
-/** What a version shows of what a webhook said, with its own defaults. */
-function filled(parts: VersionParts): (object: KubeObject) => KubeObject {
-  const shape = shaped(parts)
-  return (object) => withDefaults(shape(object), parts.schema)
-}
-
 /** Only apiVersion differs between versions; what one of them does not know does not pass through it. */
 function between(parts: VersionParts): Conversion {
   const { schema, storedSchema, objectMeta } = parts
@@ -132,13 +126,14 @@ function between(parts: VersionParts): Conversion {
   }
 }
 
-/** Content is the webhook's; what a version does not know is left out of what it says. */
+/** Content is the webhook's, which is shown complete objects; what a version does not know is left out of what it says. */
 function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion {
   const { definition, version, storedSchema, objectMeta } = parts
   const { group } = definition.spec
   const own = apiVersionOf({ group, version: version.name })
   const storage = apiVersionOf({ group, version: storageVersionOf(definition)?.name ?? version.name })
-  const shape = filled(parts)
+  const complete = completed(parts)
+  const shape = shaped(parts)
   const converted = async (object: KubeObject, desired: string): Promise<KubeObject> =>
     object.apiVersion === desired ? object : ((await webhook.convert([object], desired))[0] as KubeObject)
   return {
@@ -148,8 +143,8 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
     ...marksOf(definition),
     storedVersion: storage,
     remote: {
-      shown: async (objects) => (await webhook.read(objects, own)).map(shape),
-      from: async (object) => shape(await converted(object, own)),
+      shown: async (objects) => (await webhook.read(objects, own, complete)).map(shape),
+      from: async (object) => shape(await converted(complete(object), own)),
       stored: async (object) =>
         pruned(
           await converted({ ...object, kind: definition.spec.names.kind, apiVersion: own }, storage),

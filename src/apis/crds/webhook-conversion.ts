@@ -51,14 +51,19 @@ export class WebhookConversion {
 
   /**
    * Objects of the store, in whatever version, in the desired one: in their order, shared with others.
+   * @param complete makes of an object what its own version shows of it; asked as often as the webhook is
    * @throws StatusError
    */
-  async read(objects: readonly KubeObject[], desired: string): Promise<readonly KubeObject[]> {
+  async read(
+    objects: readonly KubeObject[],
+    desired: string,
+    complete: (object: KubeObject) => KubeObject,
+  ): Promise<readonly KubeObject[]> {
     const results = new Array<KubeObject | Promise<KubeObject>>(objects.length)
     const missing: { readonly object: KubeObject; readonly index: number; readonly key: string }[] = []
     for (const [index, object] of objects.entries()) {
       if (object.apiVersion === desired) {
-        results[index] = object
+        results[index] = complete(object)
         continue
       }
       const key = `${this.#scope}/${object.metadata.uid}/${object.metadata.resourceVersion}/${desired}`
@@ -67,7 +72,7 @@ export class WebhookConversion {
       else results[index] = known
     }
     const asked = this.convert(
-      missing.map(({ object }) => object),
+      missing.map(({ object }) => complete(object)),
       desired,
     )
     for (const [i, { index, key }] of missing.entries()) {
