@@ -79,6 +79,7 @@ export const admissionOrder = [
   'NamespaceFinalization',
   'ReservedResourceNames',
   'NamespaceBirth',
+  'IpAddressProtection',
   'CertificateSigningRequests',
   'RbacEscalation',
   'AdmissionPolicyAuthors',

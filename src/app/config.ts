@@ -1,4 +1,6 @@
 /** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
+import { type AddressRange, parseCidr } from '../apis/services/address-range.ts'
+import type { PortRange } from '../apis/services/allocator.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
@@ -109,6 +111,9 @@ export interface Config {
   readonly initializationTimeoutMs: number
   /** Where Services are reached that webhooks are behind: `namespace/name` or `namespace/name:port`. */
   readonly serviceAddresses: ReadonlyMap<string, Endpoint>
+  /** Of the ServiceCIDR made at the first start; one, or one of each family, the preferred one first. */
+  readonly serviceRanges: readonly AddressRange[]
+  readonly serviceNodePorts: PortRange
   /** Absent = no mirror pods. */
   readonly manifests?: ManifestConfig
   readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
@@ -129,10 +134,41 @@ export const defaultConfig: Config = {
   listOwnNamespaces: false,
   initializationTimeoutMs: 30_000,
   serviceAddresses: new Map(),
+  serviceRanges: parseServiceRanges('10.96.0.0/12'),
+  serviceNodePorts: { first: 30_000, last: 32_767 },
   extraAdmission: [],
   clock: systemClock,
   ids: randomIds,
   log: silentLog,
+}
+
+/**
+ * One CIDR, or two of different families.
+ * @throws Error that says what is wrong
+ */
+export function parseServiceRanges(text: string): readonly AddressRange[] {
+  const ranges = text.split(',').map((cidr) => {
+    const range = parseCidr(cidr.trim())
+    if (range === undefined) throw new Error(`${JSON.stringify(cidr)} is no CIDR, or has no addresses to give`)
+    return range
+  })
+  if (ranges.length > 2 || ranges[0]?.family === ranges[1]?.family) {
+    throw new Error('it must be one CIDR, or one of IPv4 and one of IPv6')
+  }
+  return ranges
+}
+
+/**
+ * `30000-32767`.
+ * @throws Error that says what is wrong
+ */
+export function parsePortRange(text: string): PortRange {
+  const [, from = '', to = ''] = /^\s*(\d{1,5})-(\d{1,5})\s*$/.exec(text) ?? []
+  const range = { first: Number(from), last: Number(to) }
+  if (from === '' || range.first < 1 || range.last > 65_535 || range.last < range.first) {
+    throw new Error('it must be two ports, like 30000-32767')
+  }
+  return range
 }
 
 /**

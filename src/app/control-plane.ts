@@ -15,12 +15,14 @@ import { ping } from '../http/health.ts'
 import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { gitVersion } from '../http/version.ts'
+import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isAlreadyExists } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createApiServer } from './api-server.ts'
+import { ApiService } from './api-service.ts'
 import { openAudit } from './audit.ts'
 import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
 import { openAuthenticators } from './authenticators.ts'
@@ -34,6 +36,7 @@ import { Leadership } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { openKeys } from './open-keys.ts'
 import type { Pki } from './pki.ts'
+import { reachedUrl } from './reached-url.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { closeOpened } from './storage.ts'
 import { observeTurns } from './turn-feed.ts'
@@ -48,8 +51,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly serve: Serve
   /** Talks to the pipeline in-process as anybody; by default as the administrator. */
   client(user?: UserInfo): Client
-  /** Where discovery says the server is; set once it listens. */
-  setAddress(address: string): void
+  /** What discovery, and the service `kubernetes`, say of where the server is. Called once it listens. */
+  listening(host: string, port: number): void
   /** Answers held creates as they stand, ends watches: the first step of a shutdown. */
   drain(): void
 }
@@ -162,7 +165,14 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     }),
   })
 
-  await bootstrap(client(serverUser, 'borough/bootstrap'), authenticationTrust(pki.caCert, config.frontProxy))
+  const bootstrapClient = client(serverUser, 'borough/bootstrap')
+  const apiService = new ApiService({
+    config,
+    core,
+    client: bootstrapClient,
+    shared: config.storage.engine === 'etcd',
+  })
+  await bootstrap(bootstrapClient, authenticationTrust(pki.caCert, config.frontProxy), apiService)
   core.startWebhooks()
   metrics.startSoon(clock)
   const stop = new AbortController()
@@ -175,6 +185,8 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     stop.abort()
     await Promise.all([controllers, following])
   })
+  apiService.follow()
+  opening.defer(() => apiService.stop())
   const running = opening.move()
 
   return {
@@ -182,8 +194,9 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     pki,
     serve,
     client: (user = adminUser) => client(user, 'borough'),
-    setAddress: (next) => {
-      address = next
+    listening(host, port) {
+      address = reachedUrl(host, port).slice('https://'.length)
+      apiService.listening(host, port)
     },
     drain: () => core.hold.release(),
     async [Symbol.asyncDispose]() {
@@ -194,14 +207,19 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
 }
 
 /** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */
-async function bootstrap(client: Client, trust: Record<string, string>): Promise<void> {
+async function bootstrap(client: Client, trust: Record<string, string>, apiService: ApiService): Promise<void> {
+  const createUnlessThere = (resource: GroupVersionResource, object: KubeObject): Promise<unknown> =>
+    client.create(resource, object).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error
+    })
   await Promise.all([
     bootstrapRbac({ client }),
-    ...initialNamespaces.map((name) =>
-      client.create(namespaceResource, { metadata: { name } }).catch((error: unknown) => {
-        if (!isAlreadyExists(error)) throw error
-      }),
-    ),
+    apiService.makeRange(),
+    ...initialNamespaces.map((name) => createUnlessThere(namespaceResource, { metadata: { name } })),
   ])
-  await Promise.all([bootstrapRbac({ client, policy: systemPolicy }), publishAuthenticationTrust(client, trust)])
+  await Promise.all([
+    bootstrapRbac({ client, policy: systemPolicy }),
+    publishAuthenticationTrust(client, trust),
+    apiService.makeService(),
+  ])
 }

@@ -37,7 +37,7 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
     throw error
   }
   const url = reachedUrl(config.listen.host, listener.port)
-  plane.setAddress(url.slice('https://'.length))
+  plane.listening(config.listen.host, listener.port)
   return {
     plane,
     url,

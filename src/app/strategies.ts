@@ -12,6 +12,7 @@ import {
   roleBindingStrategy,
   roleStrategy,
 } from '../apis/rbac/strategy.ts'
+import { serviceStrategy } from '../apis/services/strategy.ts'
 import { qualifiedResource } from '../kube/gvk.ts'
 import { nameIsPathSegment } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -22,6 +23,7 @@ interface BuiltIn {
   readonly pods: ResourceType
   readonly quotas: ResourceType
   readonly apiServices: ResourceType
+  readonly services: ResourceType
   readonly nodeExists: (name: string) => boolean
   readonly initializerDeadline: NonNullable<NamespaceStrategyOptions['deadlineOf']>
 }
@@ -30,7 +32,7 @@ export function strategies(
   config: Config,
   ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
-  { pods, quotas, apiServices, nodeExists, initializerDeadline }: BuiltIn,
+  { pods, quotas, apiServices, services, nodeExists, initializerDeadline }: BuiltIn,
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     [
@@ -49,6 +51,14 @@ export function strategies(
     ['clusterrolebindings.rbac.authorization.k8s.io', clusterRoleBindingStrategy],
     ['pods', podStrategy(fromCatalog(pods), nodeExists)],
     ['resourcequotas', quotaStrategy(fromCatalog(quotas))],
+    [
+      'services',
+      serviceStrategy(
+        services,
+        fromCatalog(services),
+        config.serviceRanges.map(({ family }) => family),
+      ),
+    ],
     ['roles.rbac.authorization.k8s.io', roleStrategy],
     ['rolebindings.rbac.authorization.k8s.io', roleBindingStrategy],
   ])

@@ -41,6 +41,16 @@ import { quotaResource } from '../apis/quotas/types.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { serviceAccountAdmission } from '../apis/serviceaccounts/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
+import { addressProtection } from '../apis/services/admission.ts'
+import { serviceAllocator } from '../apis/services/allocator.ts'
+import { ServiceRanges } from '../apis/services/service-ranges.ts'
+import {
+  endpointSliceResource,
+  ipAddressResource,
+  type ServiceCidr,
+  serviceCidrResource,
+  serviceResource,
+} from '../apis/services/types.ts'
 import { namespaceTemplates } from '../apis/templates/admission.ts'
 import { autoOptOut, populationConfig } from '../apis/templates/auto-opt-out.ts'
 import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
@@ -157,8 +167,8 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     userAgent: 'kube-apiserver-admission',
     resolve: serviceResolver({
       addresses: config.serviceAddresses,
-      findService: (namespace, name) => lister.find(typeOf(servicesResource), namespace, name)?.object,
-      slices: (namespace) => [...lister.list(typeOf(endpointSlicesResource), namespace)].map((s) => s.object),
+      findService: (namespace, name) => lister.find(typeOf(serviceResource), namespace, name)?.object,
+      slices: (namespace) => [...lister.list(typeOf(endpointSliceResource), namespace)].map((s) => s.object),
       random: Math.random,
     }),
   })
@@ -180,6 +190,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
   const matchers = config.population ? templateMatchers(lister, typeOf(templateResource)) : new Map<string, Matcher>()
   const initializers = mergedInitializers(lister, typeOf(initializerConfigurationResource))
   const newObject = newObjectWriter(clock, ids)
+  const ranges = serviceRanges(lister, typeOf(serviceCidrResource))
 
   const hooksOf = (phase: keyof typeof configurationResources): HookIndex =>
     new HookIndex({
@@ -304,6 +315,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
     ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),
     AdmissionPolicyAuthors: policyAuthors({ authorizer, lister, types: catalog.types }),
+    IpAddressProtection: addressProtection(typeOf(serviceResource)),
     CertificateSigningRequests: signingRequestAdmission(authorizer),
     RbacEscalation: rbacAdmission({
       authorizer,
@@ -328,6 +340,7 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       pods: typeOf(podResource),
       quotas: quotaType,
       apiServices: typeOf(apiServicesResource),
+      services: typeOf(serviceResource),
       nodeExists,
       initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
     },
@@ -346,18 +359,27 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     validateSchema: schemaErrorsOf,
     trackUpdate: trackWrites(catalog.types, log),
     admission: admissionOrder.flatMap((name) => plugins[name] ?? []),
-    accountant: quotaAccountant({
-      quotaType,
-      epochs: new StoredEpochs({ storage: committing, cache, clock, log }, quotaType),
-      quotas: (namespace) =>
-        cache
-          .type(quotaType.storageName)
-          .collect(spanOf(namespace))
-          .values.map((v) => v.name),
-      isTerminating: (namespace) => namespaces.find(namespace)?.metadata.deletionTimestamp !== undefined,
-      contentOf: (namespace) => lister.contentOf(namespace),
-      list: (type, namespace) => [...lister.list(type, namespace)].map((o) => o.object),
-    }),
+    accountants: [
+      serviceAllocator({
+        addressType: typeOf(ipAddressResource),
+        nodePorts: config.serviceNodePorts,
+        ranges: (family) => ranges.of(family),
+        newObject,
+        random: Math.random,
+      }),
+      quotaAccountant({
+        quotaType,
+        epochs: new StoredEpochs({ storage: committing, cache, clock, log }, quotaType),
+        quotas: (namespace) =>
+          cache
+            .type(quotaType.storageName)
+            .collect(spanOf(namespace))
+            .values.map((v) => v.name),
+        isTerminating: (namespace) => namespaces.find(namespace)?.metadata.deletionTimestamp !== undefined,
+        contentOf: (namespace) => lister.contentOf(namespace),
+        list: (type, namespace) => [...lister.list(type, namespace)].map((o) => o.object),
+      }),
+    ],
   })
 
   return {
@@ -401,8 +423,6 @@ const askedOf =
 /** What conversion webhooks made, kept for the next reader. */
 const convertedBytes = 64 * 1024 * 1024
 
-const servicesResource = { group: '', version: 'v1', resource: 'services' } as const
-const endpointSlicesResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
 /** A create by the server itself. */
@@ -458,6 +478,15 @@ function templateMatchers(lister: Lister, type: ResourceType): ReadonlyMap<strin
     else if (old) matchers.delete(old.name)
   })
   return matchers
+}
+
+function serviceRanges(lister: Lister, type: ResourceType): ServiceRanges {
+  const ranges = new ServiceRanges()
+  lister.subscribe(type, (next, old) => {
+    const name = next?.name ?? old?.name ?? ''
+    ranges.changed(name, next?.object as ServiceCidr | undefined)
+  })
+  return ranges
 }
 
 /** All initializer configurations as one list, made anew only when one of them changed. */

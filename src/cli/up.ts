@@ -2,7 +2,14 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
-import { type AuditConfig, type Config, defaultConfig, parseControllers } from '../app/config.ts'
+import {
+  type AuditConfig,
+  type Config,
+  defaultConfig,
+  parseControllers,
+  parsePortRange,
+  parseServiceRanges,
+} from '../app/config.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
@@ -40,6 +47,8 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
   readonly historyMinutes: number
   readonly historyMib: number
   readonly serviceAddress: Config['serviceAddresses']
+  readonly serviceClusterIpRange: Config['serviceRanges']
+  readonly serviceNodePortRange: Config['serviceNodePorts']
   readonly manifestPath?: string
   readonly manifestUrl?: string
   readonly clusterId?: string
@@ -117,6 +126,19 @@ export function addUpCommand(program: Command): void {
         .default(new Map(), 'none'),
     )
     .addOption(
+      new Option(
+        '--service-cluster-ip-range <cidr[,cidr]>',
+        'where the addresses of Services come from; used when the store is new',
+      )
+        .argParser((text) => parseServiceRanges(text))
+        .default(defaultConfig.serviceRanges, '10.96.0.0/12'),
+    )
+    .addOption(
+      new Option('--service-node-port-range <first-last>', 'where the node ports of Services come from')
+        .argParser((text) => parsePortRange(text))
+        .default(defaultConfig.serviceNodePorts, '30000-32767'),
+    )
+    .addOption(
       new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
         .choices(['NamespaceExists', 'NamespaceAutoProvision'])
         .default([], 'none'),
@@ -168,6 +190,8 @@ function configOf(flags: UpFlags, command: Command): Config {
     featureGates: flags.featureGates,
     initializationTimeoutMs: flags.namespaceInitializationTimeout,
     serviceAddresses: flags.serviceAddress,
+    serviceRanges: flags.serviceClusterIpRange,
+    serviceNodePorts: flags.serviceNodePortRange,
     ...manifestsOf(flags),
     extraAdmission: flags.enableAdmissionPlugins,
   }

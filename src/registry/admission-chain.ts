@@ -39,14 +39,14 @@ export class AdmissionChain {
   readonly #lastAsking: number
   readonly #validating: readonly AdmissionPlugin[]
   readonly #deciding: readonly AdmissionPlugin[]
-  readonly #accountant: Accountant | undefined
+  readonly #accountants: readonly Accountant[]
 
-  constructor(plugins: readonly AdmissionPlugin[], accountant?: Accountant) {
+  constructor(plugins: readonly AdmissionPlugin[], accountants: readonly Accountant[] = []) {
     this.#mutating = plugins.filter((p) => p.mutate)
     this.#lastAsking = this.#mutating.findLastIndex((p) => p.mayAskForSecond)
     this.#validating = plugins.filter((p) => p.validate)
     this.#deciding = plugins.filter((p) => p.decide)
-    this.#accountant = accountant
+    this.#accountants = accountants
   }
 
   /**
@@ -70,7 +70,9 @@ export class AdmissionChain {
         if (handles(plugin, attributes)) merged = merge(merged, plugin.decide?.(attributes, view))
       }
     }
-    if (this.#accountant && change.namespace !== '') merged = merge(merged, this.#accountant.account(change, view))
+    if (change.namespace !== '') {
+      for (const accountant of this.#accountants) merged = merge(merged, accountant.account(change, view))
+    }
     return merged
   }
 

@@ -206,10 +206,13 @@ export class Commits {
   /** What `write` would answer, without writing. */
   async rehearse(write: ObjectWrite): Promise<Outcome> {
     await this.#cache.refresh()
-    this.#chain.decide(write.attributes, write.change, this.#view)
+    const { object } = this.#chain.decide(write.attributes, write.change, this.#view)
+    const value = object && encodeStored(object, write.change.type)
     const place = parseObjectKey(write.key)
     const there = place && this.#cache.type(place.storageName).findKey(place.relative)
-    if ((there?.revision ?? 'absent') === write.expect) return { done: true, revision: there?.revision ?? 0 }
+    if ((there?.revision ?? 'absent') === write.expect) {
+      return { done: true, revision: there?.revision ?? 0, value }
+    }
     return { done: false, current: there && { key: write.key, value: there.bytes, revision: there.revision } }
   }
 

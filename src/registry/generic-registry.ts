@@ -37,7 +37,7 @@ import { watchObjects } from './watch.ts'
 const defaultGiveUpAfterMs = 10_000
 
 export function createRegistry(deps: RegistryDeps): Registry & { readonly lister: Lister } {
-  const chain = new AdmissionChain(deps.admission, deps.accountant)
+  const chain = new AdmissionChain(deps.admission, deps.accountants)
   const commits = new Commits({ ...deps, chain })
   const parts: RegistryParts = { ...deps, chain, commits, giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs }
   return {

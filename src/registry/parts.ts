@@ -46,7 +46,8 @@ export interface RegistryDeps {
   trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
   /** In the order of `app/catalog.ts`. */
   readonly admission: readonly AdmissionPlugin[]
-  readonly accountant?: Accountant
+  /** Each answers for kinds of its own, or never completes the object. */
+  readonly accountants?: readonly Accountant[]
   /** Where other processes write to the store as well. */
   readonly folded?: FoldedCommits | undefined
   /** How long a write may try again after lost races. Default 10 s, as upstream. */

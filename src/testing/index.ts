@@ -28,6 +28,8 @@ export interface StartOptions
       | 'tokenFile'
       | 'extraAdmission'
       | 'serviceAddresses'
+      | 'serviceRanges'
+      | 'serviceNodePorts'
       | 'history'
       | 'audit'
       | 'manifests'

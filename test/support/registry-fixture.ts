@@ -146,7 +146,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     validateSchema: () => [],
     trackUpdate: ({ next }) => next,
     admission: options.admission ?? [],
-    ...(options.accountant ? { accountant: options.accountant } : {}),
+    ...(options.accountant ? { accountants: [options.accountant] } : {}),
     ...options.deps,
   })
   return {

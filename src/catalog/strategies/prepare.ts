@@ -87,9 +87,6 @@ export const prepareService: Prepare = (next, old, subresource) => {
         if (Object.hasOwn(before, field)) delete spec[field]
       }
     }
-  } else {
-    if (textsIn(spec, 'ipFamilies').length === 0) spec.ipFamilies = ['IPv4']
-    spec.ipFamilyPolicy ??= 'SingleStack'
   }
   return { ...next, spec }
 }
@@ -123,13 +120,17 @@ function keepAllocated(spec: Record<string, unknown>, before: Part): void {
     spec.clusterIP = before.clusterIP
     spec.clusterIPs = before.clusterIPs
   }
-  if (textIn(spec, 'type') === 'ClusterIP') return
-  const key = (port: Part): string => `${textIn(port, 'protocol')}/${String(port.port)}`
-  const given = new Map(partsIn(before, 'ports').map((p) => [key(p), p.nodePort]))
-  if (!Array.isArray(spec.ports)) return
+  if (typeFields.healthCheckNodePort?.(before) && typeFields.healthCheckNodePort(spec)) {
+    spec.healthCheckNodePort ||= before.healthCheckNodePort
+  }
+  if (!takesNodePorts(before) || !takesNodePorts(spec) || !Array.isArray(spec.ports)) return
+  const byName = new Map(partsIn(before, 'ports').map((port) => [textIn(port, 'name'), port.nodePort]))
+  const given = new Set(partsIn(spec, 'ports').map((port) => port.nodePort))
   spec.ports = partsIn(spec, 'ports').map((port) => {
-    const nodePort = port.nodePort || given.get(key(port))
-    return nodePort ? { ...port, nodePort } : port
+    const nodePort = port.nodePort ? undefined : byName.get(textIn(port, 'name'))
+    if (!nodePort || given.has(nodePort)) return port
+    given.add(nodePort)
+    return { ...port, nodePort }
   })
 }
 

@@ -901,7 +901,7 @@ describe('what the server adds', () => {
 
   it('a headless service has its address in both fields', () => {
     const { object } = write('v1 services', { spec: { clusterIP: 'None', ports: [] } })
-    expect(object['spec']).toMatchObject({ clusterIPs: ['None'], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
+    expect(object['spec']).toMatchObject({ clusterIP: 'None', clusterIPs: ['None'] })
   })
 
   it('a service that becomes a name elsewhere loses its address', () => {

@@ -1,5 +1,6 @@
 /** Services and Endpoints. @see ValidateService, ValidateEndpoints in pkg/apis/core/validation of Kubernetes 1.36 */
 
+import { isIP } from 'node:net'
 import { validateLabels } from '../../kube/metadata.ts'
 import { isDns1123Label } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -13,8 +14,6 @@ const trafficPolicies = ['Cluster', 'Local']
 const ipFamilies = ['IPv4', 'IPv6']
 const familyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack']
 const maxAffinitySeconds = 86_400
-const nodePortMin = 30_000
-const nodePortMax = 32_767
 
 export const needsClusterIp = (type: string): boolean =>
   type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer'
@@ -77,12 +76,6 @@ function checkPorts(report: Report, ports: readonly Part[], type: string): void 
     if (nodePort !== 0) {
       if (type === 'ClusterIP' || type === 'ExternalName') {
         report.forbidden(`${at}.nodePort`, `may not be used when \`type\` is '${type}'`)
-      } else if (nodePort < nodePortMin || nodePort > nodePortMax) {
-        report.invalid(
-          `${at}.nodePort`,
-          nodePort,
-          `provided port is not in the valid range. The range of valid ports is ${nodePortMin}-${nodePortMax}`,
-        )
       }
       const taken = `${protocol}/${nodePort}`
       if (nodePorts.has(taken)) report.duplicate(`${at}.nodePort`, nodePort)
@@ -110,11 +103,15 @@ function checkAddresses(report: Report, spec: Part, type: string): void {
   if (ips.length > 0 && first !== (ips[0] ?? '')) {
     report.invalid('spec.clusterIPs', ips, 'first value must match `clusterIP`')
   }
+  if (ips.length > 1 && ips[0] === 'None') {
+    report.invalid('spec.clusterIPs', ips, "'None' must be the first and only value")
+  }
   ips.forEach((ip, i) => {
     if (ip !== 'None' && ip !== '') checkIp(report, `spec.clusterIPs[${i}]`, ip)
   })
+  if (ips.length > 2) report.invalid('spec.clusterIPs', ips, 'may only hold up to 2 values')
+  checkFamilies(report, ips, textsIn(spec, 'ipFamilies'))
   textsIn(spec, 'externalIPs').forEach((ip, i) => checkEndpointIp(report, `spec.externalIPs[${i}]`, ip))
-  textsIn(spec, 'ipFamilies').forEach((f, i) => report.oneOf(`spec.ipFamilies[${i}]`, f, ipFamilies))
   report.oneOfIfSet('spec.ipFamilyPolicy', spec.ipFamilyPolicy, familyPolicies)
   report.oneOfIfSet('spec.internalTrafficPolicy', spec.internalTrafficPolicy, trafficPolicies)
   const policy = textIn(spec, 'externalTrafficPolicy')
@@ -134,6 +131,28 @@ function checkAddresses(report: Report, spec: Part, type: string): void {
   }
 }
 
+const needsHealthCheck = (spec: Part): boolean =>
+  textIn(spec, 'type') === 'LoadBalancer' && textIn(spec, 'externalTrafficPolicy') === 'Local'
+
+function checkFamilies(report: Report, ips: readonly string[], families: readonly string[]): void {
+  const seen = new Set<string>()
+  families.forEach((family, i) => {
+    report.oneOf(`spec.ipFamilies[${i}]`, family, ipFamilies)
+    report.unique(`spec.ipFamilies[${i}]`, family, seen)
+  })
+  const familyOf = (ip: string): string | undefined => ({ 4: 'IPv4', 6: 'IPv6' })[isIP(ip)]
+  const [first, second] = ips.map(familyOf)
+  if (first !== undefined && first === second) {
+    report.invalid('spec.clusterIPs', ips, 'may specify no more than one IP for each IP family')
+  }
+  ips.forEach((ip, i) => {
+    const family = families[i]
+    const own = familyOf(ip)
+    if (own === undefined || family === undefined || own === family || !ipFamilies.includes(family)) return
+    report.invalid(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``)
+  })
+}
+
 function checkServiceUpdate(report: Report, next: Part, old: Part): void {
   const before = textsIn(old, 'clusterIPs')[0]
   const after = textsIn(next, 'clusterIPs')[0]
@@ -145,6 +164,15 @@ function checkServiceUpdate(report: Report, next: Part, old: Part): void {
   )
     return
   if (after !== before) report.invalid('spec.clusterIPs[0]', textsIn(next, 'clusterIPs'), 'may not change once set')
+  const port = numberIn(old, 'healthCheckNodePort')
+  if (port !== undefined && needsHealthCheck(old) && needsHealthCheck(next)) {
+    report.immutable('spec.healthCheckNodePort', next.healthCheckNodePort, port)
+  }
+  const [family] = textsIn(old, 'ipFamilies')
+  const families = textsIn(next, 'ipFamilies')
+  if (family !== undefined && families[0] !== family) {
+    report.invalid('spec.ipFamilies[0]', families, 'may not change once set')
+  }
 }
 
 export function checkEndpoints(report: Report, next: KubeObject): void {

@@ -6,11 +6,10 @@ const rows: readonly FaultRow[] = [
   {
     of: 'pod',
     name: 'with policies that nobody knows',
-    put: { 'spec.restartPolicy': 'Some', 'spec.dnsPolicy': 'Some', 'spec.preemptionPolicy': 'Some' },
+    put: { 'spec.restartPolicy': 'Some', 'spec.dnsPolicy': 'Some' },
     faults: [
       'spec.restartPolicy: Unsupported value: "Some": supported values: "Always", "OnFailure", "Never"',
       'spec.dnsPolicy: Unsupported value: "Some": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"',
-      'spec.preemptionPolicy: Unsupported value: "Some": supported values: "PreemptLowerPriority", "Never"',
     ],
   },
   {

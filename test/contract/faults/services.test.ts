@@ -62,19 +62,15 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'service',
-    name: 'with ports of nodes beyond the range, twice',
+    name: 'with the same port of nodes twice',
     put: {
       'spec.type': 'NodePort',
       'spec.ports': [
-        { name: 'a', port: 1, nodePort: 80 },
-        { name: 'b', port: 2, nodePort: 80 },
+        { name: 'a', port: 1, nodePort: 30100 },
+        { name: 'b', port: 2, nodePort: 30100 },
       ],
     },
-    faults: [
-      'spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
-      'spec.ports[1].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
-      'spec.ports[1].nodePort: Duplicate value: 80',
-    ],
+    faults: ['spec.ports[1].nodePort: Duplicate value: 30100'],
   },
   {
     of: 'service',
@@ -110,8 +106,8 @@ const rows: readonly FaultRow[] = [
   {
     of: 'service',
     name: 'whose addresses differ',
-    put: { 'spec.clusterIP': '10.0.0.7', 'spec.clusterIPs': ['10.0.0.8'] },
-    faults: ['spec.clusterIPs: Invalid value: ["10.0.0.8"]: first value must match `clusterIP`'],
+    put: { 'spec.clusterIP': '10.0.0.7', 'spec.clusterIPs': ['10.100.0.8'] },
+    faults: ['spec.clusterIPs: Invalid value: ["10.100.0.8"]: first value must match `clusterIP`'],
   },
   {
     of: 'service',
@@ -157,9 +153,9 @@ const rows: readonly FaultRow[] = [
   {
     of: 'service',
     name: 'that is to get another address',
-    put: { 'spec.clusterIP': '10.0.0.9', 'spec.clusterIPs': ['10.0.0.9'] },
-    update: { 'spec.clusterIP': '10.0.0.8', 'spec.clusterIPs': ['10.0.0.8'] },
-    faults: ['spec.clusterIPs[0]: Invalid value: ["10.0.0.8"]: may not change once set'],
+    put: { 'spec.clusterIP': '10.100.0.9', 'spec.clusterIPs': ['10.100.0.9'] },
+    update: { 'spec.clusterIP': '10.100.0.8', 'spec.clusterIPs': ['10.100.0.8'] },
+    faults: ['spec.clusterIPs[0]: Invalid value: ["10.100.0.8"]: may not change once set'],
   },
   {
     of: 'endpoints',
