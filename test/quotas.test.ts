@@ -422,15 +422,19 @@ describe('scopes', () => {
     { name: 'NotBestEffort', spec: { scopes: ['NotBestEffort'] }, inside: pod('in', needs), outside: pod('out') },
     {
       name: 'PriorityClass In',
-      spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] } },
-      inside: pod('in', {}, { priorityClassName: 'high' }),
-      outside: pod('out', {}, { priorityClassName: 'low' }),
+      spec: {
+        scopeSelector: {
+          matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['system-node-critical'] }],
+        },
+      },
+      inside: pod('in', {}, { priorityClassName: 'system-node-critical' }),
+      outside: pod('out', {}, { priorityClassName: 'system-cluster-critical' }),
     },
     {
       name: 'PriorityClass DoesNotExist',
       spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'DoesNotExist' }] } },
       inside: pod('in'),
-      outside: pod('out', {}, { priorityClassName: 'low' }),
+      outside: pod('out', {}, { priorityClassName: 'system-cluster-critical' }),
     },
     {
       name: 'CrossNamespacePodAffinity',

@@ -71,6 +71,11 @@ export const admissionOrder = [
   'NamespaceExists',
   'LimitRanger',
   'ServiceAccount',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'DefaultStorageClass',
+  'RuntimeClass',
+  'DefaultIngressClass',
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   // What these check of a namespace must be what is stored, so webhooks have changed it before.

@@ -2,6 +2,7 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts it
  * on the network, `testing/` hands it to tests as it is.
  */
+import { priorityClassResource, systemPriorityClasses } from '../apis/classes/priority.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
 import { bootstrapRbac, systemPolicy } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
@@ -172,7 +173,7 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     client: bootstrapClient,
     shared: config.storage.engine === 'etcd',
   })
-  await bootstrap(bootstrapClient, authenticationTrust(pki.caCert, config.frontProxy), apiService)
+  await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), apiService)
   core.startWebhooks()
   metrics.startSoon(clock)
   const stop = new AbortController()
@@ -207,15 +208,27 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
 }
 
 /** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */
-async function bootstrap(client: Client, trust: Record<string, string>, apiService: ApiService): Promise<void> {
-  const createUnlessThere = (resource: GroupVersionResource, object: KubeObject): Promise<unknown> =>
-    client.create(resource, object).catch((error: unknown) => {
+async function bootstrap(
+  client: Client,
+  core: Pick<Core, 'lister' | 'catalog'>,
+  trust: Record<string, string>,
+  apiService: ApiService,
+): Promise<void> {
+  const createUnlessThere = async (resource: GroupVersionResource, object: KubeObject): Promise<void> => {
+    const type = core.catalog.types.find(resource)
+    if (type && core.lister.find(type, '', object.metadata.name ?? '') !== undefined) return
+    try {
+      await client.create(resource, object)
+    } catch (error) {
+      // Another replica was faster.
       if (!isAlreadyExists(error)) throw error
-    })
+    }
+  }
   await Promise.all([
     bootstrapRbac({ client }),
     apiService.makeRange(),
     ...initialNamespaces.map((name) => createUnlessThere(namespaceResource, { metadata: { name } })),
+    ...systemPriorityClasses.map((object) => createUnlessThere(priorityClassResource, object)),
   ])
   await Promise.all([
     bootstrapRbac({ client, policy: systemPolicy }),

@@ -15,6 +15,15 @@ import {
 import { compileValidating, validatingPolicies } from '../apis/admissionpolicies/validating.ts'
 import { apiServicesResource } from '../apis/apiservices/types.ts'
 import { signingRequestAdmission } from '../apis/certificates/admission.ts'
+import type { ClassLookup } from '../apis/classes/class-lookup.ts'
+import {
+  defaultIngressClass,
+  defaultStorageClass,
+  ingressClassResource,
+  storageClassResource,
+} from '../apis/classes/default-class.ts'
+import { podPriority, priorityClassResource } from '../apis/classes/priority.ts'
+import { podRuntime, runtimeClassResource } from '../apis/classes/runtime-class.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
 import { CustomResources } from '../apis/crds/serve.ts'
 import { definitionResource } from '../apis/crds/types.ts'
@@ -35,6 +44,7 @@ import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
 import { reservedResourceNames } from '../apis/namespaces/reserved-names.ts'
 import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
+import { defaultTolerations } from '../apis/pods/default-tolerations.ts'
 import { nodeResource, podResource } from '../apis/pods/types.ts'
 import { quotaAccountant } from '../apis/quotas/accountant.ts'
 import { quotaResource } from '../apis/quotas/types.ts'
@@ -234,6 +244,8 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
     }),
   }
 
+  const classesOf = (resource: GroupVersionResource): ClassLookup => classLookup(lister, typeOf(resource))
+
   const provision = async (name: string): Promise<void> => {
     await registry.create(ownScope(namespaceType), { metadata: { name } })
   }
@@ -296,6 +308,11 @@ export async function wireCore(config: Config, storage: Storage, caPem: string, 
       refresh: () => lister.refresh(),
       nameSuffix: () => ids.nameSuffix(),
     }),
+    Priority: podPriority(classesOf(priorityClassResource)),
+    DefaultTolerationSeconds: defaultTolerations,
+    DefaultStorageClass: defaultStorageClass(classesOf(storageClassResource)),
+    RuntimeClass: podRuntime(classesOf(runtimeClassResource)),
+    DefaultIngressClass: defaultIngressClass(classesOf(ingressClassResource)),
     NamespaceBirth: namespaceBirth({ caPem, newObject }),
     MutatingAdmissionPolicy: mutatingPolicies({
       ...webhooks,
@@ -487,6 +504,19 @@ function serviceRanges(lister: Lister, type: ResourceType): ServiceRanges {
     ranges.changed(name, next?.object as ServiceCidr | undefined)
   })
   return ranges
+}
+
+/** Whoever looks for the default looks at all: the list is made anew only when one of them changed. */
+function classLookup(lister: Lister, type: ResourceType): ClassLookup {
+  let all: readonly KubeObject[] | undefined
+  lister.subscribe(type, () => {
+    all = undefined
+  })
+  return {
+    find: (name) => lister.find(type, '', name)?.object,
+    all: () => (all ??= [...lister.list(type, '')].map(({ object }) => object)),
+    refresh: () => lister.refresh(),
+  }
 }
 
 /** All initializer configurations as one list, made anew only when one of them changed. */

@@ -1,0 +1,115 @@
+/**
+ * A pod has the priority of the class it names, or of the one that is the default: the number is the server's to say.
+ * One class at most is the default.
+ * @see plugin/pkg/admission/priority/admission.go of Kubernetes 1.36
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { forbidden } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { type Pod, podResource } from '../pods/types.ts'
+import { type ClassLookup, findCaughtUp } from './class-lookup.ts'
+
+export interface PriorityClass extends KubeObject {
+  readonly value?: number
+  readonly globalDefault?: boolean
+  readonly preemptionPolicy?: string
+}
+
+export const priorityClassResource = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  resource: 'priorityclasses',
+} as const
+
+/** Made at the first start; pods of the system name them. */
+export const systemPriorityClasses: readonly PriorityClass[] = [
+  {
+    metadata: { name: 'system-node-critical' },
+    value: 2_000_001_000,
+    description: 'For pods without which their node does not work.',
+  },
+  {
+    metadata: { name: 'system-cluster-critical' },
+    value: 2_000_000_000,
+    description: 'For pods without which the cluster does not work, on whatever node they are.',
+  },
+]
+
+const usualPreemption = 'PreemptLowerPriority'
+
+export function podPriority(classes: ClassLookup): AdmissionPlugin {
+  const isPod = (a: Pick<Attributes, 'type'>): boolean =>
+    a.type.group === '' && a.type.resource === podResource.resource
+  return {
+    name: 'Priority',
+    handles: (operation, type, subresource) =>
+      subresource === '' &&
+      (operation === 'CREATE' || operation === 'UPDATE') &&
+      ((type.group === '' && type.resource === podResource.resource) ||
+        (type.group === priorityClassResource.group && type.resource === priorityClassResource.resource)),
+    mutate(a) {
+      if (!isPod(a)) return undefined
+      const pod = a.object as Pod
+      if (a.operation === 'UPDATE') return kept(pod, a.oldObject as Pod)
+      const named = String(pod.spec?.['priorityClassName'] ?? '')
+      const known = named === '' ? defaultClass(classes) : (classes.find(named) as PriorityClass | undefined)
+      if (named === '' || known !== undefined) return withPriority(a, pod, known)
+      return findCaughtUp(classes, named).then((found) => {
+        if (found === undefined) throw refused(a, pod, `no PriorityClass with name ${named} was found`)
+        return withPriority(a, pod, found)
+      })
+    },
+    validate(a) {
+      const given = a.object as PriorityClass
+      if (isPod(a) || given.globalDefault !== true) return
+      const other = defaultClass(classes)?.metadata.name
+      if (other === undefined || (a.operation === 'UPDATE' && other === given.metadata.name)) return
+      const why = `PriorityClass ${other} is already marked as default. Only one default can exist`
+      throw forbidden(a.type, a.name || (given.metadata.name ?? ''), why)
+    },
+  }
+}
+
+/** Of several, which a race can leave, the lowest. */
+function defaultClass(classes: ClassLookup): PriorityClass | undefined {
+  let lowest: PriorityClass | undefined
+  for (const next of classes.all() as readonly PriorityClass[]) {
+    if (next.globalDefault === true && (next.value ?? 0) < (lowest?.value ?? Number.POSITIVE_INFINITY)) lowest = next
+  }
+  return lowest
+}
+
+function withPriority(a: Attributes, pod: Pod, known: PriorityClass | undefined): Pod {
+  const priority = known?.value ?? 0
+  const preemptionPolicy = known?.preemptionPolicy ?? usualPreemption
+  const given = pod.spec ?? {}
+  if (given['priority'] !== undefined && given['priority'] !== priority) {
+    throw refused(
+      a,
+      pod,
+      `the integer value of priority (${String(given['priority'])}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+    )
+  }
+  if (given['preemptionPolicy'] !== undefined && given['preemptionPolicy'] !== preemptionPolicy) {
+    throw refused(
+      a,
+      pod,
+      `the string value of PreemptionPolicy (${String(given['preemptionPolicy'])}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+    )
+  }
+  const name = known?.metadata.name
+  const priorityClassName = name === undefined ? {} : { priorityClassName: name }
+  return { ...pod, spec: { ...given, ...priorityClassName, priority, preemptionPolicy } }
+}
+
+/** Who leaves out what was given means to keep it. */
+function kept(pod: Pod, old: Pod): Pod | undefined {
+  const missing = (['priority', 'preemptionPolicy'] as const).filter(
+    (field) => pod.spec?.[field] === undefined && old.spec?.[field] !== undefined,
+  )
+  if (missing.length === 0) return undefined
+  return { ...pod, spec: { ...pod.spec, ...Object.fromEntries(missing.map((field) => [field, old.spec?.[field]])) } }
+}
+
+const refused = (a: Attributes, pod: Pod, why: string): Error =>
+  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)

@@ -1,0 +1,86 @@
+/**
+ * A pod that names a RuntimeClass is given what the class says of it: its overhead, and where it can run. No other pod
+ * says anything of overhead.
+ * @see plugin/pkg/admission/runtimeclass/admission.go, pkg/util/tolerations of Kubernetes 1.36
+ */
+import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import { forbidden } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { type Pod, podResource } from '../pods/types.ts'
+import { type ClassLookup, findCaughtUp } from './class-lookup.ts'
+
+export interface RuntimeClass extends KubeObject {
+  readonly overhead?: { readonly podFixed?: Readonly<Record<string, string>> }
+  readonly scheduling?: {
+    readonly nodeSelector?: Readonly<Record<string, string>>
+    readonly tolerations?: readonly object[]
+  }
+}
+
+export const runtimeClassResource = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' } as const
+
+export function podRuntime(classes: ClassLookup): AdmissionPlugin {
+  return {
+    name: 'RuntimeClass',
+    handles: (operation, type, subresource) =>
+      operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === podResource.resource,
+    mutate(a) {
+      const pod = a.object as Pod
+      const name = pod.spec?.['runtimeClassName']
+      if (typeof name !== 'string' || name === '') return undefined
+      const known = classes.find(name) as RuntimeClass | undefined
+      if (known !== undefined) return withRuntime(a, pod, known)
+      return findCaughtUp(classes, name).then((found) => {
+        if (found === undefined) throw refused(a, pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+        return withRuntime(a, pod, found)
+      })
+    },
+    validate(a) {
+      const pod = a.object as Pod
+      const overhead = overheadOf(pod)
+      const name = pod.spec?.['runtimeClassName']
+      const known =
+        typeof name === 'string' && name !== '' ? (classes.find(name) as RuntimeClass | undefined) : undefined
+      if (overhead !== undefined && known?.overhead === undefined) {
+        throw refused(a, pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+      }
+    },
+  }
+}
+
+function overheadOf(pod: Pod): object | undefined {
+  const overhead = pod.spec?.['overhead'] as object | undefined
+  return overhead === undefined || Object.keys(overhead).length === 0 ? undefined : overhead
+}
+
+function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: RuntimeClass): Pod {
+  const spec = { ...pod.spec }
+  if (overhead !== undefined) {
+    const fixed = overhead.podFixed ?? {}
+    const given = overheadOf(pod)
+    if (given !== undefined && !jsonEqual(given, fixed)) {
+      throw refused(a, pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+    }
+    spec['overhead'] = fixed
+  }
+  const { nodeSelector = {}, tolerations = [] } = scheduling
+  const own = (spec['nodeSelector'] ?? {}) as Record<string, string>
+  for (const [key, value] of Object.entries(nodeSelector)) {
+    if (!Object.hasOwn(own, key) || own[key] === value) continue
+    throw refused(
+      a,
+      pod,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own[key]}`,
+    )
+  }
+  if (Object.keys(nodeSelector).length > 0) spec['nodeSelector'] = { ...own, ...nodeSelector }
+  if (tolerations.length > 0) {
+    const had = (spec['tolerations'] ?? []) as object[]
+    spec['tolerations'] = [...had, ...tolerations.filter((next) => !had.some((known) => jsonEqual(known, next)))]
+  }
+  return { ...pod, spec }
+}
+
+const refused = (a: Attributes, pod: Pod, why: string): Error =>
+  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)

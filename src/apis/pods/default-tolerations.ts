@@ -1,0 +1,37 @@
+/**
+ * A pod stays five minutes on a node that is not ready or can't be reached, unless it says how long itself.
+ * @see plugin/pkg/admission/defaulttolerationseconds/admission.go of Kubernetes 1.36
+ */
+import type { AdmissionPlugin } from '../../admission/admission.ts'
+import { type Pod, podResource } from './types.ts'
+
+interface Toleration {
+  readonly key?: string
+  readonly operator?: string
+  readonly effect?: string
+  readonly tolerationSeconds?: number
+}
+
+const staysSeconds = 300
+const troubles = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
+
+export const defaultTolerations: AdmissionPlugin = {
+  name: 'DefaultTolerationSeconds',
+  handles: (operation, type, subresource) =>
+    (operation === 'CREATE' || operation === 'UPDATE') &&
+    subresource === '' &&
+    type.group === '' &&
+    type.resource === podResource.resource,
+  mutate({ object }) {
+    const pod = object as Pod
+    const given = (pod.spec?.['tolerations'] ?? []) as readonly Toleration[]
+    const added = troubles
+      .filter((trouble) => !given.some((toleration) => saysOf(toleration, trouble)))
+      .map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: staysSeconds }))
+    return added.length === 0 ? undefined : { ...pod, spec: { ...pod.spec, tolerations: [...given, ...added] } }
+  },
+}
+
+/** No key is every key, no effect every effect. */
+const saysOf = ({ key, effect }: Toleration, trouble: string): boolean =>
+  (!key || key === trouble) && (!effect || effect === 'NoExecute')
