@@ -9,17 +9,20 @@ import { existsSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-const main = new URL('../dist/cli/main.js', import.meta.url)
+const program = fileURLToPath(new URL('../dist/cli/program.cjs', import.meta.url))
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
   fail(`Node 24 or newer is needed, this is ${process.versions.node}`)
-} else if (!existsSync(main)) {
+} else if (!existsSync(program)) {
   fail("not built yet: run 'npm start' or 'npm run build' once")
 } else {
-  // Beside the code, not in the system's temporary folder, where others could put code of theirs. Where the package is
-  // read-only Node does without.
-  enableCompileCache(fileURLToPath(new URL('../.cache/compiled', import.meta.url)))
-  await import(main.href)
+  // Beside the code, not in the system's temporary folder, where others could put code of theirs.
+  const compiled = fileURLToPath(new URL('../.cache/compiled', import.meta.url))
+  // For packages and threads. Where the package is read-only Node does without.
+  enableCompileCache(compiled)
+  const { scripts } = await import('./scripts.mjs')
+  const { load, keepCompiled } = scripts(compiled)
+  await load(program).run(keepCompiled)
 }
 
 function fail(reason) {

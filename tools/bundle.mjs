@@ -1,5 +1,6 @@
 /**
- * Makes the JavaScript of dist/ from src/: one file per entry, and chunks/ for what several of them share or load later.
+ * Makes the JavaScript of dist/ from src/: one file per entry, and chunks/ for what several of them share or load later;
+ * and once more the command line, as scripts (`bin/scripts.mjs` says why).
  * Packages stay what they are, imports of node_modules. Declarations are the compiler's business (tools/build.mjs).
  *
  *   node tools/bundle.mjs OUT
@@ -14,22 +15,24 @@ import { rolldown } from 'rolldown'
 const out = process.argv[2]
 const src = fileURLToPath(new URL('../src/', import.meta.url))
 
-/** What package.json exports, the command line, and what a thread is started from. Each keeps its place below dist/. */
+/** What package.json exports, and what a thread is started from. Each keeps its place below dist/. */
 const entries = [
   'index',
   'client/index',
   'client/remote',
   'initializer/index',
   'testing/index',
-  'cli/main',
   'storage/sqlite/writer',
 ]
 
+/** The command line, which `bin/borough.mjs` loads as scripts. */
+const program = 'cli/program'
+
 /**
  * `import.meta.url` goes on saying where a module would lie in dist/ if it were a file of its own: what it looks for beside
- * itself is there, in whichever chunk the module has landed.
+ * itself is there, in whichever chunk the module has landed. `here` is JavaScript that says where the chunk lies.
  */
-const keepPlaces = {
+const keepPlaces = (here) => ({
   name: 'keep-places',
   transform: {
     filter: { code: 'import.meta.url' },
@@ -43,29 +46,42 @@ const keepPlaces = {
     handler: (code, { fileName }) => ({
       code: code.replaceAll(/__placeInDist__\("([^"]+)"\)/g, (_, place) => {
         const path = posix.relative(dirname(fileName), place)
-        return `new URL(${JSON.stringify(path)}, import.meta.url).href`
+        return `new URL(${JSON.stringify(path)}, ${here}).href`
       }),
       map: null,
     }),
   },
+})
+
+async function bundle(names, here, output) {
+  const made = await rolldown({
+    input: Object.fromEntries(names.map((name) => [name, join(src, `${name}.ts`)])),
+    platform: 'node',
+    external: /^[^./]/,
+    plugins: [keepPlaces(here)],
+  })
+  await made.write({
+    dir: out,
+    // Names and lines of stack traces and profiles stay readable: nothing is minified, `//#region` names the source.
+    keepNames: true,
+    comments: { jsdoc: false, annotation: false },
+    // V8 keeps the text of every script: in one byte per character if all are ASCII, else in two.
+    charset: 'ascii',
+    ...output,
+  })
+  await made.close()
 }
 
-const bundle = await rolldown({
-  input: Object.fromEntries(entries.map((entry) => [entry, join(src, `${entry}.ts`)])),
-  platform: 'node',
-  external: /^[^./]/,
-  plugins: [keepPlaces],
-})
-await bundle.write({
-  dir: out,
+await bundle(entries, 'import.meta.url', {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name]-[hash].js',
-  // Names and lines of stack traces and profiles stay readable: nothing is minified, `//#region` names the source.
-  keepNames: true,
-  comments: { jsdoc: false, annotation: false },
-  // V8 keeps the text of every script: in one byte per character if all are ASCII, else in two.
-  charset: 'ascii',
 })
-await bundle.close()
+await bundle([program], "require('node:url').pathToFileURL(__filename)", {
+  format: 'cjs',
+  // Scripts can't `import()`.
+  dynamicImportInCjs: false,
+  entryFileNames: '[name].cjs',
+  chunkFileNames: 'cli/[name]-[hash].cjs',
+})
 cpSync(join(src, 'catalog', 'generated'), join(out, 'catalog', 'generated'), { recursive: true })

@@ -1,44 +1,4 @@
-/** `borough`: parses the command line and loads the command that was asked for, and nothing else. */
-import { Command, CommanderError } from 'commander'
-import { addFinalizeCommand } from './finalize.ts'
-import { addKubeconfigCommand } from './kubeconfig.ts'
-import { oneLine } from './one-line.ts'
-import { addPopulateCommand } from './populate.ts'
-import { addRotateKeyCommand } from './rotate-key.ts'
-import { addBackupCommand, addRestoreCommand, addStorageCommand } from './storage.ts'
-import { addTemplateCommand } from './template.ts'
-import { addTokenCommand } from './token.ts'
-import { addUpCommand } from './up.ts'
-import { addWhyCommand } from './why.ts'
-import { addWhyDeniedCommand } from './why-denied.ts'
+/** `borough` from the source: `node src/cli/main.ts`. What is built is started by `bin/borough.mjs`. */
+import { run } from './program.ts'
 
-const program = new Command('borough')
-  .description('A Kubernetes-compatible namespace control plane')
-  .configureOutput({
-    outputError: (text, write) =>
-      write(`borough: ${text.replace(/^error: /, '').trim()} (borough --help shows what there is)\n`),
-  })
-  .exitOverride()
-addUpCommand(program)
-addKubeconfigCommand(program)
-addTokenCommand(program)
-addRotateKeyCommand(program)
-addStorageCommand(program)
-addBackupCommand(program)
-addRestoreCommand(program)
-addWhyCommand(program)
-addWhyDeniedCommand(program)
-addFinalizeCommand(program)
-addTemplateCommand(program)
-addPopulateCommand(program)
-
-try {
-  await program.parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode
-  } else {
-    process.stderr.write(`borough: ${oneLine(error)}\n`)
-    process.exitCode = 1
-  }
-}
+await run()

@@ -16,7 +16,13 @@ interface Served extends AsyncDisposable {
 }
 
 /** Serves until SIGINT or SIGTERM; a second signal ends the process at once. */
-export async function runUp(config: Config, workers: number, logLevel: string, json: boolean): Promise<void> {
+export async function runUp(
+  config: Config,
+  workers: number,
+  logLevel: string,
+  json: boolean,
+  onReady: () => void,
+): Promise<void> {
   const log = processLog(logLevel)
   const dataDirPath = config.dataDir
   if (dataDirPath === undefined) throw new Error('a data directory is needed')
@@ -37,6 +43,8 @@ export async function runUp(config: Config, workers: number, logLevel: string, j
   ])
   // After that: whoever waits for this line may send a signal at once.
   sayReady(server, kubeconfigs, json)
+  // Of several processes this one runs only a part of the code.
+  if (workers === 1) onReady()
   keepHeapSmall()
   const signal = await signalled
   if (!json) process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)

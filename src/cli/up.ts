@@ -57,7 +57,8 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
   readonly output: string
 }
 
-export function addUpCommand(program: Command): void {
+/** @param onReady called when it serves */
+export function addUpCommand(program: Command, onReady: () => void): void {
   const command = program.command('up')
   command
     .description('serve the API until SIGINT or SIGTERM, then finish what is under way')
@@ -165,7 +166,7 @@ Examples:
         command.error('--manifest-path and --manifest-url need --cluster-id')
       }
       const { runUp } = await import('./run-up.ts')
-      await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json')
+      await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json', onReady)
     })
 }
 

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -43,7 +43,7 @@ describe('the bundle', () => {
 
   test('keeps text that V8 can hold in one byte per character', () => {
     const scripts = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' }).filter((path) =>
-      path.endsWith('.js'),
+      /\.c?js$/.test(path),
     )
     expect(scripts.length).toBeGreaterThan(files.length)
     const wide = scripts.filter((path) => {
@@ -77,6 +77,9 @@ describe('the bundle', () => {
       )
       // Its descriptions lie in a file of their own.
       expect(JSON.stringify(await client.request('GET', '/openapi/v3/api/v1'))).toContain('ConfigMap holds')
+      // For the next start.
+      const kept = readdirSync(join(installed, '.cache', 'compiled'), { recursive: true, encoding: 'utf8' })
+      expect(kept.map((path) => basename(path))).toContain('program.cjs')
     } finally {
       child.kill()
     }
