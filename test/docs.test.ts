@@ -41,6 +41,13 @@ test('the documents are found', () => {
   )
 })
 
+test('decisions are numbered one by one, and begin with their number', () => {
+  const decisions = documents.filter((path) => path.startsWith('docs/adr/')).sort()
+  const counted = decisions.map((_, i) => String(i + 1).padStart(4, '0'))
+  expect(decisions.map((path) => /\/(\d{4})-/.exec(path)?.[1])).toEqual(counted)
+  expect(decisions.map((path) => /^# (\d{4})\. /.exec(read(path))?.[1])).toEqual(counted)
+})
+
 describe.each(documents)('%s', (document) => {
   test('links to what exists', () => {
     const links = [...withoutCode(read(document)).matchAll(/\]\(([^()\s]+)\)/g)].map((m) => m[1] ?? '')
