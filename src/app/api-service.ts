@@ -6,7 +6,7 @@
  */
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { formatAddress, parseCidr } from '../apis/services/address-range.ts'
+import { parseCidr } from '../apis/services/address-range.ts'
 import {
   defaultServiceCidr,
   endpointSliceResource,
@@ -18,6 +18,7 @@ import {
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
+import { formatAddress } from '../kube/ip-address.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'

@@ -4,12 +4,14 @@
  */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { keptMetadata } from '../catalog/facts/behaviour.ts'
 import type { Apply } from '../http/verbs/patch.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
+import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
 import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
-import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
+import { apiVersionOf, parseApiVersion, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import { shownAs } from '../kube/stored-form.ts'
@@ -18,6 +20,13 @@ import type { KubeObject } from '../kube/types.ts'
 import type { RegistryDeps, TrackedWrite } from '../registry/parts.ts'
 
 type Types = Pick<ResourceTypes, 'find'>
+
+const resetBy = (type: ResourceType, subresource: string): FieldSet | undefined =>
+  resetFieldsOf(
+    type,
+    subresource,
+    subresource === '' ? undefined : keptMetadata[`${qualifiedResource(type)}/${subresource}`],
+  )
 
 /** An object of one type as another one of the same storage shows it. @throws StatusError */
 export function asShownBy(object: KubeObject, from: ResourceType, to: ResourceType): KubeObject | Promise<KubeObject> {
@@ -41,7 +50,7 @@ class KindVersions implements Versions {
 
   find(apiVersion: string): ReturnType<Versions['find']> {
     const type = this.#typeOf(apiVersion)
-    return type && { schema: type.schema, resetFields: resetFieldsOf(type, this.#subresource) }
+    return type && { schema: type.schema, resetFields: resetBy(type, this.#subresource) }
   }
 
   isAlike(a: string, b: string): boolean {
@@ -69,7 +78,7 @@ function requestVersion(types: Types, type: ResourceType, subresource: string): 
   return {
     apiVersion: apiVersionOf(type),
     schema: type.schema,
-    resetFields: resetFieldsOf(type, subresource),
+    resetFields: resetBy(type, subresource),
     versions: new KindVersions(types, type, subresource),
   }
 }

@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../kube/field-error.ts'
 import type { NameRule } from '../kube/names.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 
 export interface StrategyContext {
   /** '' for the main resource. */
@@ -55,6 +55,8 @@ export interface Strategy {
   readonly hasStatus?: boolean
   /** True = who makes the object says its first status too, as a kubelet does of its node. Default: it is dropped. */
   readonly keepsNewStatus?: boolean
+  /** Metadata that a write to this sub-resource leaves as it was. Default: none of it. */
+  keptMetadata?(subresource: string): readonly (keyof ObjectMeta)[]
   /** metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces. */
   readonly tracksGeneration?: boolean
   /** Selectable fields beyond metadata.name and metadata.namespace: label → value. */

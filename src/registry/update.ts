@@ -183,11 +183,8 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: KubeObject, old: 
   const metadata: ObjectMeta = { ...given.metadata, uid: given.metadata.uid || (old.metadata.uid ?? '') }
   delete metadata.selfLink
   delete metadata.resourceVersion
-  for (const key of ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const) {
-    const value = old.metadata[key]
-    if (value === undefined) delete metadata[key]
-    else Object.assign(metadata, { [key]: value })
-  }
+  keep(metadata, old.metadata, ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'])
+  if (subresource !== '') keep(metadata, old.metadata, strategy.keptMetadata?.(subresource) ?? [])
   if (subresource === 'status') {
     const { status: _, ...rest } = old
     const status = given['status'] === undefined ? {} : { status: given['status'] }
@@ -200,6 +197,14 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: KubeObject, old: 
   if (subresource !== '' || !hasStatus(type, strategy)) return { ...given, metadata }
   const { status: _, ...rest } = given
   return old['status'] === undefined ? { ...rest, metadata } : { ...rest, metadata, status: old['status'] }
+}
+
+function keep(metadata: ObjectMeta, old: ObjectMeta, fields: readonly (keyof ObjectMeta)[]): void {
+  for (const field of fields) {
+    const value = old[field]
+    if (value === undefined) delete metadata[field]
+    else Object.assign(metadata, { [field]: value })
+  }
 }
 
 async function admitted(

@@ -19,6 +19,8 @@ export type ObjectName =
   | 'ingress'
   | 'ingressClass'
   | 'networkPolicy'
+  | 'address'
+  | 'range'
   | 'lease'
   | 'event'
   | 'coreEvent'
@@ -173,6 +175,16 @@ export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
       metadata: { name: 'x' },
       spec: { controller: 'a.io/b', parameters: { kind: 'K', name: 'n', scope: 'Cluster' } },
     },
+  },
+  address: {
+    path: '/apis/networking.k8s.io/v1/ipaddresses',
+    kind: 'IPAddress',
+    body: { metadata: { name: '10.1.2.3' }, spec: { parentRef: { resource: 'a', name: 'b' } } },
+  },
+  range: {
+    path: '/apis/networking.k8s.io/v1/servicecidrs',
+    kind: 'ServiceCIDR',
+    body: { metadata: { name: 'x' }, spec: { cidrs: ['10.7.0.0/24'] } },
   },
   networkPolicy: {
     path: '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',

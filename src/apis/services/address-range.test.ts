@@ -1,21 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { candidates, formatAddress, parseAddress, parseCidr } from './address-range.ts'
-
-describe('addresses', () => {
-  const forms: [name: string, given: string, want: string | undefined][] = [
-    ['of IPv4 have one form', '10.96.0.1', '10.96.0.1'],
-    ['of IPv6 are shortened', 'FD00:0:0:0:0:0:0:1', 'fd00::1'],
-    ['of IPv6 may end in zeros', 'fd00:1::', 'fd00:1::'],
-    ['of IPv6 without zeros stay long', '1:2:3:4:5:6:7:8', '1:2:3:4:5:6:7:8'],
-    ['with a zone are none', 'fe80::1%eth0', undefined],
-    ['with a leading zero are none', '10.96.0.01', undefined],
-    ['are no names', 'None', undefined],
-  ]
-  it.each(forms)('%s', (_, given, want) => {
-    const address = parseAddress(given)
-    expect(address && formatAddress(address)).toBe(want)
-  })
-})
+import { formatAddress } from '../../kube/ip-address.ts'
+import { candidates, parseCidr } from './address-range.ts'
 
 describe('a range', () => {
   const texts = (cidr: string, random = 0): string[] => {

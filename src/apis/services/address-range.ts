@@ -1,20 +1,21 @@
 /**
- * Addresses as numbers, and the ranges that Services are given theirs from. The lower part of a range is left to those
+ * The ranges that Services are given their addresses from. The lower part of a range is left to those
  * who ask for an address by name, so that they rarely find it taken.
  * @see pkg/registry/core/service/ipallocator of Kubernetes 1.36 (which addresses of a range are given, and the bands)
  */
-import { isIP } from 'node:net'
-import type { Family } from './types.ts'
-
-export interface Address {
-  readonly family: Family
-  readonly value: bigint
-}
+import {
+  type Address,
+  addressBits,
+  formatAddress,
+  type IpFamily,
+  networkOf,
+  parseAddress,
+} from '../../kube/ip-address.ts'
 
 export interface AddressRange {
   /** As `10.96.0.0/12`. */
   readonly cidr: string
-  readonly family: Family
+  readonly family: IpFamily
   /** Both are given to Services; the network's own address is not, nor is the broadcast address of IPv4. */
   readonly first: bigint
   readonly last: bigint
@@ -22,44 +23,15 @@ export interface AddressRange {
   readonly reserved: bigint
 }
 
-const bits: Readonly<Record<Family, number>> = { IPv4: 32, IPv6: 128 }
-
-/** undefined for what is no address, or one with a zone. */
-export function parseAddress(text: string): Address | undefined {
-  const version = text.includes('%') ? 0 : isIP(text)
-  if (version === 4) {
-    return { family: 'IPv4', value: text.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) }
-  }
-  if (version !== 6) return undefined
-  const [head = '', tail] = canonicalIpv6(text).split('::')
-  const groups = (part: string | undefined): string[] => (part ? part.split(':') : [])
-  const before = groups(head)
-  const after = groups(tail)
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
-  const all = [...before, ...zeros, ...after]
-  return { family: 'IPv6', value: all.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n) }
-}
-
-/** In the one form that names are made of. */
-export function formatAddress({ family, value }: Address): string {
-  const parts = (count: number, width: bigint, radix: number): string[] =>
-    Array.from({ length: count }, (_, i) =>
-      ((value >> (width * BigInt(count - 1 - i))) & ((1n << width) - 1n)).toString(radix),
-    )
-  return family === 'IPv4' ? parts(4, 8n, 10).join('.') : canonicalIpv6(parts(8, 16n, 16).join(':'))
-}
-
-const canonicalIpv6 = (text: string): string => new URL(`http://[${text}]/`).hostname.slice(1, -1)
-
 /** undefined for what is no CIDR, or too small to give anything. */
 export function parseCidr(cidr: string): AddressRange | undefined {
   const [text = '', size = '', ...rest] = cidr.split('/')
   const address = parseAddress(text)
   if (address === undefined || rest.length > 0 || !/^\d{1,3}$/.test(size)) return undefined
   const { family } = address
-  const free = bits[family] - Number(size)
+  const free = addressBits[family] - Number(size)
   if (free < 0) return undefined
-  const base = (address.value >> BigInt(free)) << BigInt(free)
+  const base = networkOf(address, Number(size)).value
   const first = base + 1n
   const last = base + (1n << BigInt(free)) - (family === 'IPv4' ? 2n : 1n)
   if (last < first) return undefined

@@ -3,9 +3,9 @@
  * makes it anew some minutes later.
  */
 import type { AdmissionPlugin } from '../../admission/admission.ts'
+import { formatAddress, parseAddress } from '../../kube/ip-address.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { forbidden } from '../../kube/status-error.ts'
-import { formatAddress, parseAddress } from './address-range.ts'
 import { type IpAddress, ipAddressResource, type Service, serviceResource } from './types.ts'
 
 export function addressProtection(serviceType: ResourceType): AdmissionPlugin {

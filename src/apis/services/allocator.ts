@@ -11,10 +11,11 @@
  */
 import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
+import { type Address, formatAddress, parseAddress } from '../../kube/ip-address.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { internalError, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { type Address, type AddressRange, candidates, formatAddress, isWithin, parseAddress } from './address-range.ts'
+import { type AddressRange, candidates, isWithin } from './address-range.ts'
 import {
   type Family,
   type IpAddress,

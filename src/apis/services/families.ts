@@ -4,8 +4,8 @@
  * @see initIPFamilyFields in pkg/registry/core/service/storage/alloc.go of Kubernetes 1.36
  */
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
+import { parseAddress } from '../../kube/ip-address.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import { parseAddress } from './address-range.ts'
 import { type Family, isExternalName, isHeadless, type ServiceSpec } from './types.ts'
 
 export interface Families {

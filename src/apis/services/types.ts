@@ -1,7 +1,8 @@
 /** Services, and what they are given: addresses, which are objects of their own, and ports on every node. */
+import type { IpFamily } from '../../kube/ip-address.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
-export type Family = 'IPv4' | 'IPv6'
+export type Family = IpFamily
 
 export interface ServicePort {
   readonly name?: string

@@ -4,6 +4,7 @@
  * @see the strategy.go of each resource in pkg/registry of Kubernetes 1.36: AllowCreateOnUpdate,
  *   AllowUnconditionalUpdate, PrepareForCreate; ReturnDeletedObject of its storage; Validate*Name of its validation
  */
+import { isCanonicalIp } from '../../kube/ip-address.ts'
 import { type NameRule, nameIsDns1035, nameIsLabel, nameIsPathSegment } from '../../kube/names.ts'
 
 const set = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -54,7 +55,26 @@ export const nameRules: Readonly<Record<string, NameRule>> = {
   namespaces: nameIsLabel,
   services: nameIsDns1035,
   'apiservices.apiregistration.k8s.io': nameIsPathSegment,
-  'ipaddresses.networking.k8s.io': nameIsPathSegment,
+  'ipaddresses.networking.k8s.io': isCanonicalIp,
+}
+
+const keptOfAll = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
+
+/**
+ * Metadata that a sub-resource leaves as it was, by `resource.group/subresource`; all others take it from who writes.
+ * @see PrepareForUpdate and GetResetFields of the status strategies, ResetObjectMetaForStatus in apimachinery v0.36
+ */
+export const keptMetadata: Readonly<Record<string, readonly (typeof keptOfAll)[number][]>> = {
+  'pods/status': ['ownerReferences'],
+  'pods/ephemeralcontainers': keptOfAll,
+  'pods/resize': keptOfAll,
+  'deployments.apps/status': ['labels'],
+  'apiservices.apiregistration.k8s.io/status': keptOfAll,
+  'flowschemas.flowcontrol.apiserver.k8s.io/status': keptOfAll,
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/status': keptOfAll,
+  'resourceclaims.resource.k8s.io/status': keptOfAll,
+  'validatingadmissionpolicies.admissionregistration.k8s.io/status': keptOfAll,
+  'volumeattachments.storage.k8s.io/status': keptOfAll,
 }
 
 /** Propagation policies mean nothing for them. */

@@ -7,12 +7,13 @@ import type { FieldError } from '../../kube/field-error.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { NameRule } from '../../kube/names.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
 import { toCoreEvent } from '../conversion/events.ts'
 import {
   conditionalUpdate,
   createOnUpdate,
   keepsNewStatus,
+  keptMetadata,
   nameRules,
   notGarbageCollected,
   orphansDependents,
@@ -43,6 +44,7 @@ import { checkPod } from '../validation/pod.ts'
 import { checkLimitRange, checkResourceQuota } from '../validation/quota.ts'
 import { numberIn, partIn, Report, textIn } from '../validation/report.ts'
 import { checkEndpointSlice, checkEndpoints, checkService } from '../validation/service.ts'
+import { checkIpAddress, checkServiceCidr } from '../validation/service-addresses.ts'
 import { checkPersistentVolume, checkPersistentVolumeClaim, checkStorageClass } from '../validation/storage.ts'
 import { checkWebhooks } from '../validation/webhooks.ts'
 import {
@@ -72,6 +74,7 @@ export interface BuiltInStrategy {
   readonly createOnUpdate?: boolean
   readonly returnsDeleted?: boolean
   readonly keepsNewStatus?: boolean
+  keptMetadata?(subresource: string): readonly (keyof ObjectMeta)[]
   readonly tracksGeneration?: boolean
   readonly selectableFields?: SelectableFields
 }
@@ -110,6 +113,7 @@ const checks: Readonly<Record<string, Check>> = {
   'horizontalpodautoscalers.autoscaling': main(checkHorizontalPodAutoscaler),
   'ingressclasses.networking.k8s.io': main(checkIngressClass),
   'ingresses.networking.k8s.io': main(checkIngress),
+  'ipaddresses.networking.k8s.io': main(checkIpAddress),
   'jobs.batch': main(checkJob),
   'leases.coordination.k8s.io': main(checkLease),
   'mutatingadmissionpolicies.admissionregistration.k8s.io': main(checkMutatingPolicy),
@@ -121,6 +125,7 @@ const checks: Readonly<Record<string, Check>> = {
   'priorityclasses.scheduling.k8s.io': main(checkPriorityClass),
   'replicasets.apps': main(checkReplicaSet),
   'runtimeclasses.node.k8s.io': main(checkRuntimeClass),
+  'servicecidrs.networking.k8s.io': main(checkServiceCidr),
   'statefulsets.apps': main(checkStatefulSet),
   'storageclasses.storage.k8s.io': main(checkStorageClass),
   'validatingadmissionpolicies.admissionregistration.k8s.io': main(checkAdmissionPolicy),
@@ -137,6 +142,8 @@ const preparations: Readonly<Record<string, Prepare>> = {
   services: prepareService,
   'jobs.batch': prepareJob,
 }
+
+const none: readonly never[] = []
 
 const defaultGraceSeconds = 30
 const ended = new Set(['Succeeded', 'Failed'])
@@ -189,6 +196,7 @@ export function builtInStrategy(type: ResourceType): BuiltInStrategy {
     createOnUpdate: createOnUpdate.has(name),
     returnsDeleted: returnsDeleted.has(name),
     keepsNewStatus: keepsNewStatus.has(name),
+    keptMetadata: (subresource) => keptMetadata[`${name}/${subresource}`] ?? none,
     tracksGeneration: tracksGeneration.has(name),
   }
 }

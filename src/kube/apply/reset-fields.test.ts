@@ -18,8 +18,15 @@ it.each([
     at: 'status',
     want: ['status'],
   },
+  {
+    name: 'status cannot set metadata that it leaves as it was',
+    type: withStatus,
+    at: 'status',
+    kept: ['labels'],
+    want: ['status'],
+  },
   { name: 'finalize cannot set status', type: withStatus, at: 'finalize', want: ['metadata', 'spec'] },
-])('$name', ({ type, at, want }) => {
+])('$name', ({ type, at, kept, want }) => {
   const tracked = trackUpdate({
     live: undefined,
     next: configMap({ metadata: { labels: { a: 'b' } }, spec: { a: 1 }, status: { b: 1 } }),
@@ -28,7 +35,7 @@ it.each([
     apiVersion: 'v1',
     subresource: at,
     now: '2026-01-01T00:00:00Z',
-    resetFields: resetFieldsOf(type, at),
+    resetFields: resetFieldsOf(type, at, kept),
   })
   expect(Object.keys(tracked.metadata.managedFields?.[0]?.fieldsV1 ?? {})).toEqual(want.map((field) => `f:${field}`))
 })

@@ -10,19 +10,24 @@ const status: FieldSet = { 'f:status': leaf }
 const spec: FieldSet = { 'f:spec': leaf }
 const specAndMetadata: FieldSet = { 'f:metadata': leaf, 'f:spec': leaf }
 
-/** Undefined if everything can be set. */
+/** Undefined if everything can be set. `kept`: metadata that the sub-resource leaves as it was. */
 export function resetFieldsOf(
   type: Pick<ResourceType, 'subresources' | 'custom'>,
   subresource: string,
+  kept: readonly string[] = [],
 ): FieldSet | undefined {
   switch (subresource) {
     case '':
       return type.subresources.has('status') ? status : undefined
     case 'status':
-      return type.custom ? specAndMetadata : spec
+      if (type.custom) return specAndMetadata
+      return kept.length === 0 ? spec : { 'f:metadata': fieldsOf(kept), ...spec }
     case 'finalize':
       return status
     default:
       return undefined
   }
 }
+
+const fieldsOf = (names: readonly string[]): FieldSet =>
+  Object.fromEntries(names.toSorted().map((name) => [`f:${name}`, leaf]))

@@ -1,0 +1,81 @@
+/**
+ * IP addresses as numbers and in their one form, and what is wrong with those that new fields take.
+ * @see IsValidIP, IsValidCIDR in k8s.io/apimachinery/pkg/util/validation/ip.go v0.36
+ */
+import { isIP } from 'node:net'
+
+export type IpFamily = 'IPv4' | 'IPv6'
+
+export interface Address {
+  readonly family: IpFamily
+  readonly value: bigint
+}
+
+export const addressBits: Readonly<Record<IpFamily, number>> = { IPv4: 32, IPv6: 128 }
+
+/** undefined for what is no address, or one with a zone. */
+export function parseAddress(text: string): Address | undefined {
+  const version = text.includes('%') ? 0 : isIP(text)
+  if (version === 4) {
+    return { family: 'IPv4', value: text.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n) }
+  }
+  if (version !== 6) return undefined
+  const [head = '', tail] = canonicalIpv6(text).split('::')
+  const groups = (part: string | undefined): string[] => (part ? part.split(':') : [])
+  const before = groups(head)
+  const after = groups(tail)
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
+  const all = [...before, ...zeros, ...after]
+  return { family: 'IPv6', value: all.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n) }
+}
+
+/** In the one form that names are made of. */
+export function formatAddress({ family, value }: Address): string {
+  const parts = (count: number, width: bigint, radix: number): string[] =>
+    Array.from({ length: count }, (_, i) =>
+      ((value >> (width * BigInt(count - 1 - i))) & ((1n << width) - 1n)).toString(radix),
+    )
+  return family === 'IPv4' ? parts(4, 8n, 10).join('.') : canonicalIpv6(parts(8, 16n, 16).join(':'))
+}
+
+const canonicalIpv6 = (text: string): string => new URL(`http://[${text}]/`).hostname.slice(1, -1)
+
+/** With the bits beyond the first `size` off. */
+export const networkOf = ({ family, value }: Address, size: number): Address => {
+  const free = BigInt(addressBits[family] - size)
+  return { family, value: (value >> free) << free }
+}
+
+const isMappedIpv4 = ({ family, value }: Address): boolean => family === 'IPv6' && value >> 32n === 0xffffn
+
+const noLeadingZeros = (text: string): string => text.replace(/(?<![0-9a-f])0+(?=\d)/g, '')
+
+/** Complaints, as of names. */
+export function isCanonicalIp(text: string): readonly string[] {
+  const address = parseAddress(text)
+  if (address === undefined) {
+    const isOctal = isIP(noLeadingZeros(text)) === 4
+    return [isOctal ? 'must not have leading 0s' : 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
+  }
+  if (isMappedIpv4(address)) return ['must not be an IPv4-mapped IPv6 address']
+  const wanted = formatAddress(address)
+  return text === wanted ? [] : [`must be in canonical form (${JSON.stringify(wanted)})`]
+}
+
+/** Complaints, as of names. */
+export function isCanonicalCidr(text: string): readonly string[] {
+  const [ip = '', size = '', ...rest] = text.split('/')
+  const address = parseAddress(ip) ?? parseAddress(noLeadingZeros(ip))
+  if (address === undefined || rest.length > 0 || !/^\d+$/.test(size) || Number(size) > addressBits[address.family]) {
+    return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+  }
+  const bits = Number(size)
+  if (parseAddress(ip) === undefined || size !== String(bits)) {
+    return ['must not have leading 0s in IP or prefix length']
+  }
+  if (isMappedIpv4(address)) return ['must not have an IPv4-mapped IPv6 address']
+  const network = networkOf(address, bits)
+  if (network.value !== address.value) return ['must not have bits set beyond the prefix length']
+  const wanted = `${formatAddress(network)}/${bits}`
+  return text === wanted ? [] : [`must be in canonical form (${JSON.stringify(wanted)})`]
+}
