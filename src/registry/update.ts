@@ -9,7 +9,6 @@
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
-import { cloneJson } from '../kube/clone-json.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings } from '../kube/metadata.ts'
@@ -60,7 +59,7 @@ async function createMissing(
 ): Promise<UpdateResult | undefined> {
   const { type, name } = scope
   if (!options.createIfMissing) throw notFound(type, name)
-  const object = cloneJson(await transform(undefined))
+  const object = await transform(undefined)
   checkIdentity(scope, object.metadata)
   const { uid } = object.metadata
   if (uid) {
@@ -104,7 +103,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const old = current.object
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
-  const given = cloneJson(await how.transform(old))
+  const given = await how.transform(old)
   checkIdentity(scope, given.metadata)
   const askedVersion = given.metadata.resourceVersion ?? ''
   let next = await admitted(parts, scope, ownHalf(scope, strategy, given, old), old, {

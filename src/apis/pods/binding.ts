@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts'
+import { cloneJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldNotSupported, fieldRequired } from '../../kube/field-error.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { conflict, invalid, notFound } from '../../kube/status-error.ts'
@@ -37,7 +38,7 @@ export async function bindPod(deps: PodWriteDeps, question: KubeObject, scope: W
     { ...scope, type: deps.podType, subresource: 'binding' },
     (current) => {
       if (current === undefined) throw notFound(deps.podType, scope.name)
-      return assigned(current, node, binding, formatTime(deps.clock.now()))
+      return cloneJson(assigned(current, node, binding, formatTime(deps.clock.now())))
     },
     { preconditions: uid === undefined ? {} : { uid } },
   )

@@ -4,6 +4,7 @@
  * @see EvictionREST in pkg/registry/core/pod/storage/eviction.go of Kubernetes 1.36
  */
 
+import { cloneJson } from '../../kube/clone-json.ts'
 import { type LabelSelectorObject, labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
@@ -88,14 +89,14 @@ async function takeDisruption(deps: EvictionDeps, budget: Budget, pod: Pod, scop
         const { desiredHealthy = 0, currentHealthy = 0 } = status
         throw refusal(latest, `needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
       }
-      return {
+      return cloneJson({
         ...latest,
         status: {
           ...status,
           disruptionsAllowed: (status.disruptionsAllowed ?? 0) - 1,
           disruptedPods: { ...status.disruptedPods, [pod.metadata.name ?? '']: now },
         },
-      }
+      })
     },
   )
 }

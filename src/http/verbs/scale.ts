@@ -3,6 +3,7 @@
  * replicas can change; the workload's own finalizers, labels and owners are not within reach here.
  * @see k8s.io/kubernetes/pkg/registry/apps/deployment/storage/storage.go (ScaleREST) v1.36
  */
+import { cloneJson } from '../../kube/clone-json.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
@@ -56,13 +57,14 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
         const { type, name, namespace } = target
         const { stored } = await registry.update(
           scope,
-          (live) => {
+          async (live) => {
             if (live === undefined) throw notFound(type, name)
             const metadata = { name, ...(type.namespaced ? { namespace } : {}) }
             const identity = { kind: type.kind, apiVersion: apiVersionOf(type), metadata }
             const config = replicas === undefined ? identity : withReplicas(identity, replicas, pathsOf(type))
             const force = query.get('force') === 'true'
-            return deps.apply({ live, config, type, subresource: 'scale', manager: scope.fieldManager, force })
+            const manager = scope.fieldManager
+            return cloneJson(await deps.apply({ live, config, type, subresource: 'scale', manager, force }))
           },
           { ownsManagedFields: true },
         )
@@ -93,10 +95,10 @@ function through({ type, name }: Target, change: (scale: Scale) => KubeObject | 
     const paths = pathsOf(type)
     const before = scaleOf(workload, paths)
     const after = await change(before)
-    const next = withReplicas(workload, checkedReplicas(after, name, paths), paths)
+    const next = cloneJson(withReplicas(workload, checkedReplicas(after, name, paths), paths))
     const { resourceVersion } = after.metadata
     // Absent means: whatever is there.
-    return resourceVersion ? { ...next, metadata: { ...workload.metadata, resourceVersion } } : next
+    return resourceVersion ? { ...next, metadata: { ...next.metadata, resourceVersion } } : next
   }
 }
 

@@ -1,4 +1,5 @@
 /** PUT, on the object or on a sub-resource of it. */
+import { cloneJson } from '../../kube/clone-json.ts'
 import { badRequest, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
@@ -24,7 +25,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
       writeScope(request, context, target, 'UpdateOptions'),
       async (current) => {
         if (current === undefined) await deps.requireCreate(context)
-        return object
+        return cloneJson(object)
       },
       {
         createIfMissing: target.subresource === '' && deps.createsOnUpdate(target),
