@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { cloneJson } from './clone-json.ts'
 import { exactNumber } from './json-value.ts'
 import { objectKey, objectsPrefixOf, parseObjectKey } from './object-key.ts'
-import { encodeStored, listItem, parseStored, singleObject, type TypeHead, watchLine } from './stored-form.ts'
+import { asStored, encodeStored, listItem, parseStored, singleObject, type TypeHead, watchLine } from './stored-form.ts'
+import { parseJson } from './strict-json.ts'
 import type { KubeObject } from './types.ts'
 
 const configMap: TypeHead = { group: '', version: 'v1', kind: 'ConfigMap', custom: false }
@@ -97,6 +98,31 @@ test('any JSON survives encode, parse and clone', () => {
       expect(JSON.stringify(parsed['spec'])).toBe(JSON.stringify(made.spec))
     }),
     { numRuns: 200 },
+  )
+})
+
+test('an object as it is stored is what its bytes are parsed to', () => {
+  const metadata = fc.record(
+    {
+      generateName: fc.constantFrom('', 'n-'),
+      generation: fc.nat(2),
+      creationTimestamp: fc.constantFrom(null, '2026-01-01T00:00:00Z'),
+      resourceVersion: fc.constant('99'),
+      labels: fc.dictionary(fc.string(), fc.string(), { noNullPrototype: true }),
+      finalizers: fc.array(fc.string()),
+      clusterName: fc.constant('unknown'),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  )
+  const types = fc.constantFrom(configMap, widget)
+  fc.assert(
+    fc.property(types, fc.jsonValue(), metadata, fc.nat(9), (type, spec, given, revision) => {
+      const made = { spec: parseJson(JSON.stringify(spec)).value, status: undefined, metadata: { ...given, name: 'n' } }
+      const parsed = parseStored(encodeStored(made), type, revision)
+      expect(asStored(made, type, revision)).toStrictEqual(parsed)
+      expect(JSON.stringify(asStored(made, type, revision))).toBe(JSON.stringify(parsed))
+    }),
+    { numRuns: 300 },
   )
 })
 

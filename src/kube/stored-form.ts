@@ -52,6 +52,14 @@ function isOmitted(value: unknown): boolean {
   return true
 }
 
+function addStoredMetadata(metadata: Record<string, unknown>, given: ObjectMeta): void {
+  for (let i = 0; i < metadataKeys.length; i++) {
+    const key = metadataKeys[i] as (typeof metadataKeys)[number]
+    const value = given[key]
+    if (!isOmitted(value) && !(key === 'generation' && value === 0)) metadata[key] = value
+  }
+}
+
 /**
  * The stored form. Metadata fields that are empty or unknown are dropped; everything else keeps its order.
  * `type` is what the object is one of; without it the object is taken as it is.
@@ -59,14 +67,9 @@ function isOmitted(value: unknown): boolean {
  */
 export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversion'>): Uint8Array {
   const object = type?.conversion ? type.conversion.toStored(shown) : shown
-  const given = object.metadata
-  if (!given.name) throw new TypeError('an object without a name can not be stored')
+  if (!object.metadata.name) throw new TypeError('an object without a name can not be stored')
   const metadata: Record<string, unknown> = {}
-  for (let i = 0; i < metadataKeys.length; i++) {
-    const key = metadataKeys[i] as (typeof metadataKeys)[number]
-    const value = given[key]
-    if (!isOmitted(value) && !(key === 'generation' && value === 0)) metadata[key] = value
-  }
+  addStoredMetadata(metadata, object.metadata)
   const stored: Record<string, unknown> = { metadata }
   for (const key in object) {
     if (key !== 'metadata' && key !== 'kind' && key !== 'apiVersion') stored[key] = object[key]
@@ -90,6 +93,23 @@ export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number)
   // Numbers beyond 2^53 need the careful parser; a run of so many digits is rare.
   const object = (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as KubeObject
   return type.conversion ? type.conversion.fromStored(object) : object
+}
+
+/**
+ * What `parseStored` makes of what `encodeStored` makes of `object`, without the way through text. It shares parts with
+ * `object`, which must be JSON throughout as `parseJson` reads it. Only for types without a conversion.
+ */
+export function asStored(object: KubeObject, type: TypeHead, revision: number): KubeObject {
+  const apiVersion = apiVersionOf(type)
+  const metadata: Record<string, unknown> = revision === 0 ? {} : { resourceVersion: String(revision) }
+  addStoredMetadata(metadata, object.metadata)
+  const { kind } = type
+  const stored: KubeObject = type.custom ? { apiVersion, kind, metadata } : { kind, apiVersion, metadata }
+  for (const key in object) {
+    if (key !== 'metadata' && key !== 'kind' && key !== 'apiVersion' && object[key] !== undefined)
+      stored[key] = object[key]
+  }
+  return stored
 }
 
 /** An object of one served type as another one of the same storage shows it. */

@@ -126,7 +126,8 @@ export class Commits {
         }
         const completed = decision.object && encodeStored(decision.object, write.change.type)
         const pending = this.#commit(completed ? { ...write, value: completed } : write, decision)
-        const commit = await this.#settled(pending, decision.writes.length)
+        const known = this.#announce(write.change, completed ?? write.value, decision.object ?? write.change.after)
+        const commit = await this.#settled(pending, decision.writes.length).finally(known)
         done = commit.ok
         if (commit.ok) return { done: true, revision: commit.revision, value: completed }
         if (commit.current.has(write.key)) return { done: false, current: commit.current.get(write.key) }
@@ -135,6 +136,12 @@ export class Commits {
     } finally {
       if (!done) for (const undoing of undo) await undoing()
     }
+  }
+
+  /** Until the answer is called, whoever sees in the cache what is stored here need not parse it. */
+  #announce({ type }: ContentChange, value: Uint8Array | undefined, object: KubeObject | undefined): () => void {
+    if (value === undefined || object === undefined || type.conversion !== undefined) return () => {}
+    return this.#cache.announce(value, type, object)
   }
 
   /**

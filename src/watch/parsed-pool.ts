@@ -2,7 +2,16 @@
  * Keeps the most recently parsed objects, first in, first out, within a budget of stored bytes. Parsed objects take
  * several times the room of their bytes; keeping them all would multiply the memory of a large installation, keeping
  * none would parse the hot ones again and again.
+ *
+ * What this process is storing need not be parsed at all: it is announced, and whoever sees the bytes is given the object.
  */
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
+
+interface Announced {
+  readonly type: ResourceType
+  readonly object: KubeObject
+}
 
 interface Parsed {
   readonly bytes: Uint8Array
@@ -14,9 +23,22 @@ export class ParsedPool {
   #items: Parsed[] = []
   #head = 0
   #sizeBytes = 0
+  /** By the very array that is being stored. */
+  readonly #announced = new Map<Uint8Array, Announced>()
 
   constructor(budgetBytes: number) {
     this.#budgetBytes = budgetBytes
+  }
+
+  /** `bytes` are those of `object`, which nobody changes any more. Until the answer is called. */
+  announce(bytes: Uint8Array, type: ResourceType, object: KubeObject): () => void {
+    this.#announced.set(bytes, { type, object })
+    return () => this.#announced.delete(bytes)
+  }
+
+  announced(bytes: Uint8Array, type: ResourceType): KubeObject | undefined {
+    const found = this.#announced.get(bytes)
+    return found?.type === type ? found.object : undefined
   }
 
   keep(parsed: Parsed): void {

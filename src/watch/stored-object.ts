@@ -3,7 +3,7 @@
  * is which one is current.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { asStored, encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
@@ -105,7 +105,9 @@ export class TypedVersion implements StoredObject {
 
   get object(): KubeObject {
     if (this.#object === undefined) {
-      this.#object = parseStored(this.version.bytes, this.type, this.version.revision)
+      const { bytes, revision } = this.version
+      const announced = this.#pool?.announced(bytes, this.type)
+      this.#object = announced ? asStored(announced, this.type, revision) : parseStored(bytes, this.type, revision)
       this.#pool?.keep(this)
     }
     return this.#object

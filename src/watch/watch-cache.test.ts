@@ -271,3 +271,28 @@ test('parsed forms are kept within their budget and made again when asked for', 
   expect(a?.object).not.toBe(first)
   expect(a?.object).toEqual(first)
 })
+
+test('what is announced while it is stored is not parsed by those who see it as the same type', async () => {
+  const storage = new MemoryStorage()
+  await using cache = await start(storage)
+  const spec = { of: 'the object, not of its bytes' }
+  const specs: unknown[] = []
+  const other = { ...configMaps }
+  cache
+    .type('configmaps')
+    .subscribe((next) => specs.push(next?.as(other).object['spec'], next?.as(configMaps).object['spec']))
+  const store = async (bytes: Uint8Array, name: string): Promise<void> => {
+    const write = { key: `/registry/configmaps/ns/${name}`, value: bytes, expect: 'absent' as const }
+    const commit = await storage.commit({ guards: [], writes: [write] }).done
+    if (commit.ok) await cache.applied(commit.revision)
+  }
+  const bytes = value('a')
+  const end = cache.announce(bytes, configMaps, { metadata: { name: 'a' }, spec })
+  await store(bytes, 'a')
+  expect(specs.splice(0)).toEqual([undefined, spec])
+  const seen = cache.type('configmaps').find('ns', 'a')?.as(configMaps).object
+  expect(seen?.metadata).toEqual({ name: 'a', resourceVersion: String(cache.type('configmaps').lastChange) })
+  end()
+  await store(bytes, 'b')
+  expect(specs).toEqual([undefined, undefined])
+})

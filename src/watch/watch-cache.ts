@@ -11,6 +11,8 @@ import { Backoff } from '../base/backoff.ts'
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
 import {
   type Change,
   type ChangeBatch,
@@ -164,6 +166,11 @@ export class WatchCache implements AsyncDisposable {
       this.#nextRefresh = this.#refreshing.then(again, again)
     }
     return this.#nextRefresh
+  }
+
+  /** This process is about to store `bytes`, and has the object they were made of: see `ParsedPool.announce`. */
+  announce(bytes: Uint8Array, type: ResourceType, object: KubeObject): () => void {
+    return this.#pool.announce(bytes, type, object)
   }
 
   /** Never undefined: a storage name without objects has an empty cache. */
