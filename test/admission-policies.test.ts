@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, install, objectOf } from './support/definitions.ts'
+import { failure } from './support/refusal.ts'
 import { Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -289,21 +290,48 @@ describe('parameters', () => {
 
   it('that are missing, or of no known kind, are a fault of the binding or the policy', async () => {
     await enforce({ paramKind, validations }, { paramRef: { name: 'gone', parameterNotFoundAction: 'Deny' } })
-    expect((await wire.call('POST', maps, map('m'))).body).toMatchObject({
-      message: refused(
-        'm',
-        'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
-      ),
-    })
+    expect((await wire.call('POST', maps, map('m'))).body).toEqual(
+      failure({
+        message:
+          "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+        reason: 'Invalid',
+        details: {
+          name: 'm',
+          kind: 'configmaps',
+          causes: [
+            {
+              message:
+                "ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+            },
+          ],
+        },
+        code: 422,
+      }),
+    )
     await wire.must(
       'PATCH',
       `${policies}/p.ex.io`,
       { spec: { paramKind: { apiVersion: 'ex.io/v9', kind: 'Limit' } } },
       merge,
     )
-    expect((await wire.call('POST', maps, map('m'))).body).toMatchObject({
-      message: `configmaps "m" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'`,
-    })
+    expect((await wire.call('POST', maps, map('m'))).body).toEqual(
+      failure({
+        message:
+          "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'",
+        reason: 'Invalid',
+        details: {
+          name: 'm',
+          kind: 'configmaps',
+          causes: [
+            {
+              message:
+                "ValidatingAdmissionPolicy 'p.ex.io' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'",
+            },
+          ],
+        },
+        code: 422,
+      }),
+    )
   })
 })
 

@@ -12,6 +12,7 @@ import { FakeClock } from '../src/base/fake-clock.ts'
 import { loopbackTransport } from '../src/client/loopback.ts'
 import { RestClient } from '../src/client/rest-client.ts'
 import type { KubeObject } from '../src/kube/types.ts'
+import { failure, refusal } from './support/refusal.ts'
 import { webhookCertificates } from './support/webhook-server.ts'
 
 interface Review {
@@ -78,7 +79,14 @@ const get = (username: string): Promise<KubeObject> =>
 
 test('what RBAC does not allow is put to the service, in the words of a SubjectAccessReview', async () => {
   answer = () => ({ allowed: true, reason: 'a friend' })
-  await expect(get('ann')).rejects.toMatchObject({ code: 404 })
+  expect(await refusal(get('ann'))).toEqual(
+    failure({
+      message: 'configmaps "x" not found',
+      reason: 'NotFound',
+      details: { name: 'x', kind: 'configmaps' },
+      code: 404,
+    }),
+  )
   expect(asked).toEqual([
     {
       kind: 'SubjectAccessReview',
@@ -100,19 +108,38 @@ test('what RBAC does not allow is put to the service, in the words of a SubjectA
 
 test('its no is a refusal, with its reason', async () => {
   answer = () => ({ allowed: false, reason: 'no friend' })
-  await expect(get('bob')).rejects.toMatchObject({
-    code: 403,
-    message:
-      'configmaps "x" is forbidden: User "bob" cannot get resource "configmaps" in API group "" in the namespace "kube-public": no friend',
-  })
+  expect(await refusal(get('bob'))).toEqual(
+    failure({
+      message:
+        'configmaps "x" is forbidden: User "bob" cannot get resource "configmaps" in API group "" in the namespace "kube-public": no friend',
+      reason: 'Forbidden',
+      details: { name: 'x', kind: 'configmaps' },
+      code: 403,
+    }),
+  )
 })
 
 test('a yes holds for five minutes, a no for thirty seconds', async () => {
   answer = ({ spec }) => ({ allowed: spec.user === 'yes' })
   const both = async (): Promise<string[]> => {
     asked = []
-    await expect(get('yes')).rejects.toMatchObject({ code: 404 })
-    await expect(get('no')).rejects.toMatchObject({ code: 403 })
+    expect(await refusal(get('yes'))).toEqual(
+      failure({
+        message: 'configmaps "x" not found',
+        reason: 'NotFound',
+        details: { name: 'x', kind: 'configmaps' },
+        code: 404,
+      }),
+    )
+    expect(await refusal(get('no'))).toEqual(
+      failure({
+        message:
+          'configmaps "x" is forbidden: User "no" cannot get resource "configmaps" in API group "" in the namespace "kube-public"',
+        reason: 'Forbidden',
+        details: { name: 'x', kind: 'configmaps' },
+        code: 403,
+      }),
+    )
     return asked.map(({ spec }) => spec.user)
   }
   expect(await both()).toEqual(['yes', 'no'])
@@ -125,14 +152,25 @@ test('a yes holds for five minutes, a no for thirty seconds', async () => {
 
 test('while it can not be asked, nobody gets more than RBAC gives, and hears why', async () => {
   answer = () => undefined
-  await expect(get('eve')).rejects.toMatchObject({
-    code: 500,
-    reason: 'InternalError',
-    message: expect.stringMatching(/authorization webhook did not answer: https:.* answered 500/) as unknown,
-  })
-  await expect(plane.client().get(configMaps, { namespace: 'kube-public', name: 'x' })).rejects.toMatchObject({
-    code: 404,
-  })
+  const status = await refusal(get('eve'))
+  const why = status.details?.causes?.[0]?.message ?? ''
+  expect(why).toMatch(/^the authorization webhook did not answer: https:.* answered 500$/)
+  expect(status).toEqual(
+    failure({
+      message: `Internal error occurred: ${why}`,
+      reason: 'InternalError',
+      details: { causes: [{ message: why }] },
+      code: 500,
+    }),
+  )
+  expect(await refusal(plane.client().get(configMaps, { namespace: 'kube-public', name: 'x' }))).toEqual(
+    failure({
+      message: 'configmaps "x" not found',
+      reason: 'NotFound',
+      details: { name: 'x', kind: 'configmaps' },
+      code: 404,
+    }),
+  )
 })
 
 test('access reviews say what it says', async () => {

@@ -1,6 +1,7 @@
 /** LimitRanger through the whole server, in upstream's words. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { failure } from './support/refusal.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -196,11 +197,23 @@ describe('a claim', () => {
 
   it('is refused for being too small or too large', async () => {
     const at = await limited(limit)
-    expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('500Mi'))).body.message).toBe(
-      'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi',
+    expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('500Mi'))).body).toEqual(
+      failure({
+        message:
+          'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi',
+        reason: 'Forbidden',
+        details: { name: 'c', kind: 'persistentvolumeclaims' },
+        code: 403,
+      }),
     )
-    expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('5Gi'))).body.message).toBe(
-      'persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 5Gi',
+    expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('5Gi'))).body).toEqual(
+      failure({
+        message:
+          'persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 5Gi',
+        reason: 'Forbidden',
+        details: { name: 'c', kind: 'persistentvolumeclaims' },
+        code: 403,
+      }),
     )
     expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('2Gi'))).status).toBe(201)
   })
@@ -224,8 +237,14 @@ describe('what is there already', () => {
     // Only a bound claim can grow.
     await wire.must('PATCH', `${at}/persistentvolumeclaims/c/status`, { status: { phase: 'Bound' } }, merge)
     const grown = { spec: { resources: { requests: { storage: '2Gi' } } } }
-    expect((await wire.call('PATCH', `${at}/persistentvolumeclaims/c`, grown, merge)).body.message).toContain(
-      'minimum storage usage per PersistentVolumeClaim is 5Gi, but request is 2Gi',
+    expect((await wire.call('PATCH', `${at}/persistentvolumeclaims/c`, grown, merge)).body).toEqual(
+      failure({
+        message:
+          'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 5Gi, but request is 2Gi',
+        reason: 'Forbidden',
+        details: { name: 'c', kind: 'persistentvolumeclaims' },
+        code: 403,
+      }),
     )
   })
 
@@ -238,8 +257,13 @@ describe('what is there already', () => {
       spec: { containers: [{ name: 'a', resources: { requests: { cpu: '600m' }, limits: { cpu } } }] },
     })
     const strategic = 'application/strategic-merge-patch+json'
-    expect((await wire.call('PATCH', `${at}/pods/p/resize`, resize('2'), strategic)).body.message).toBe(
-      'pods "p" is forbidden: maximum cpu usage per Container is 1, but limit is 2',
+    expect((await wire.call('PATCH', `${at}/pods/p/resize`, resize('2'), strategic)).body).toEqual(
+      failure({
+        message: 'pods "p" is forbidden: maximum cpu usage per Container is 1, but limit is 2',
+        reason: 'Forbidden',
+        details: { name: 'p', kind: 'pods' },
+        code: 403,
+      }),
     )
     expect((await wire.call('PATCH', `${at}/pods/p/resize`, resize('1'), strategic)).status).toBe(200)
   })

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, install, objectOf } from './support/definitions.ts'
+import { failure, invalidObject } from './support/refusal.ts'
 import { patchReply, startWebhookServer, type WebhookServer } from './support/webhook-server.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
@@ -129,7 +130,11 @@ describe('a policy with a binding', () => {
   it('makes what is then validated like anything else', async () => {
     await enforce('p', { mutations: [patch('op: "add", path: "/data/not~1valid", value: "x"')] })
     const { body } = await wire.call('POST', maps, map('a', { k: 'v' }))
-    expect(body).toMatchObject({ code: 422, reason: 'Invalid', details: { causes: [{ field: 'data[not/valid]' }] } })
+    expect(body).toEqual(
+      invalidObject({ kind: 'ConfigMap', name: 'a' }, [
+        "data[not/valid]: Invalid value: \"not/valid\": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+      ]),
+    )
   })
 
   it('changes what validating policies see', async () => {
@@ -146,7 +151,18 @@ describe('a policy with a binding', () => {
       metadata: { name: 'v' },
       spec: { policyName: 'v', validationActions: ['Deny'] },
     })
-    expect((await wire.call('POST', maps, map('a'))).body).toMatchObject({ message: expect.stringContaining('seen') })
+    expect((await wire.call('POST', maps, map('a'))).body).toEqual(
+      failure({
+        message: "configmaps \"a\" is forbidden: ValidatingAdmissionPolicy 'v' with binding 'v' denied request: seen",
+        reason: 'Invalid',
+        details: {
+          name: 'a',
+          kind: 'configmaps',
+          causes: [{ message: "ValidatingAdmissionPolicy 'v' with binding 'v' denied request: seen" }],
+        },
+        code: 422,
+      }),
+    )
     for (const name of names) await wire.must('DELETE', name)
   })
 
@@ -257,24 +273,44 @@ describe('parameters', () => {
     await wire.must('PATCH', `${bindings}/p-binding`, { spec: { paramRef } }, merge)
     const message =
       "policy 'p' with binding 'p-binding' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
-    expect((await wire.call('POST', maps, map('n'))).body).toEqual({
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message,
-      reason: 'Forbidden',
-      details: { name: 'n', kind: 'configmaps', causes: [{ message }] },
-      code: 403,
-    })
+    expect((await wire.call('POST', maps, map('n'))).body).toEqual(
+      failure({
+        message,
+        reason: 'Forbidden',
+        details: {
+          name: 'n',
+          kind: 'configmaps',
+          causes: [
+            {
+              message,
+            },
+          ],
+        },
+        code: 403,
+      }),
+    )
   })
 
   it('of a kind that is not served are a fault of the policy', async () => {
     await enforce('p', { paramKind: { apiVersion: 'ex.io/v9', kind: 'No' }, mutations: [all] })
-    expect((await wire.call('POST', maps, map('n'))).body).toMatchObject({
-      message: `policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=No'`,
-      code: 403,
-    })
+    expect((await wire.call('POST', maps, map('n'))).body).toEqual(
+      failure({
+        message:
+          'policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: \'ex.io/v9, Kind=No\'',
+        reason: 'Forbidden',
+        details: {
+          name: 'n',
+          kind: 'configmaps',
+          causes: [
+            {
+              message:
+                'policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: \'ex.io/v9, Kind=No\'',
+            },
+          ],
+        },
+        code: 403,
+      }),
+    )
   })
 })
 
@@ -343,10 +379,25 @@ describe('what a policy does wrong', () => {
       matchConstraints: onDeployments,
       mutations: [apply('Object{spec: Object.spec{selector: Object.spec.selector{matchLabels: {"l": "v"}}}}')],
     })
-    expect((await wire.call('POST', deployments, deployment('d'))).body).toMatchObject({
-      message:
-        "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector",
-    })
+    expect((await wire.call('POST', deployments, deployment('d'))).body).toEqual(
+      failure({
+        message:
+          "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector",
+        reason: 'Invalid',
+        details: {
+          name: 'd',
+          group: 'apps',
+          kind: 'deployments',
+          causes: [
+            {
+              message:
+                "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector",
+            },
+          ],
+        },
+        code: 403,
+      }),
+    )
   })
 
   it('a patch that leaves no object of the kind is an error whatever the failurePolicy', async () => {
@@ -355,21 +406,38 @@ describe('what a policy does wrong', () => {
       matchConstraints: onDeployments,
       mutations: [patch('op: "add", path: "/spec/replicasx", value: 1')],
     })
-    expect((await wire.call('POST', deployments, deployment('d'))).body).toMatchObject({
-      message: 'Internal error occurred: strict decoding error: unknown field "spec.replicasx"',
-      reason: 'InternalError',
-      code: 500,
-    })
+    expect((await wire.call('POST', deployments, deployment('d'))).body).toEqual(
+      failure({
+        message: 'Internal error occurred: strict decoding error: unknown field "spec.replicasx"',
+        reason: 'InternalError',
+        details: { causes: [{ message: 'strict decoding error: unknown field "spec.replicasx"' }] },
+        code: 500,
+      }),
+    )
   })
 
   it('an expression that costs too much', async () => {
     await enforce('p', {
       mutations: [annotate('a', 'string(lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0)))')],
     })
-    expect((await wire.call('POST', maps, map('m'))).body).toMatchObject({
-      message: expect.stringContaining('operation cancelled: actual cost limit exceeded'),
-      reason: 'Invalid',
-    })
+    expect((await wire.call('POST', maps, map('m'))).body).toEqual(
+      failure({
+        message:
+          "policy 'p' with binding 'p-binding' denied request: expression 'Object{metadata: Object.metadata{annotations: {\"a\": string(lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0)))}}}' resulted in error: operation cancelled: actual cost limit exceeded",
+        reason: 'Invalid',
+        details: {
+          name: 'm',
+          kind: 'configmaps',
+          causes: [
+            {
+              message:
+                "policy 'p' with binding 'p-binding' denied request: expression 'Object{metadata: Object.metadata{annotations: {\"a\": string(lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0)))}}}' resulted in error: operation cancelled: actual cost limit exceeded",
+            },
+          ],
+        },
+        code: 403,
+      }),
+    )
   })
 })
 

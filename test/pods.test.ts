@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FakeClock } from '../src/base/fake-clock.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { failure, invalidObject } from './support/refusal.ts'
 import { type Answer, Wire, type WireEvent } from './support/wire.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
@@ -150,14 +151,18 @@ describe('pods/binding', () => {
 
   it('does not move a pod, and needs to know where to', async () => {
     await make('settled', { nodeName: 'n1' })
-    expect(await bind('settled', { name: 'n2' })).toMatchObject({
-      status: 409,
-      body: {
+    expect((await bind('settled', { name: 'n2' })).body).toEqual(
+      failure({
         message:
           'Operation cannot be fulfilled on pods/binding "settled": pod settled is already assigned to node "n1"',
-      },
-    })
-    expect(await bind('settled', {})).toMatchObject({ status: 422, body: { reason: 'Invalid' } })
+        reason: 'Conflict',
+        details: { name: 'settled', kind: 'pods/binding' },
+        code: 409,
+      }),
+    )
+    expect((await bind('settled', {})).body).toEqual(
+      invalidObject({ kind: 'Binding', name: 'settled' }, ['target.name: Required value']),
+    )
     expect((await bind('missing', { name: 'n1' })).status).toBe(404)
   })
 })
@@ -188,11 +193,10 @@ describe('pods/eviction', () => {
     await make('a', {}, { labels })
     await running('a')
     await budget(0)
-    expect(await evict('a')).toMatchObject({
-      status: 429,
-      body: {
-        reason: 'TooManyRequests',
+    expect((await evict('a')).body).toEqual(
+      failure({
         message: "Cannot evict pod as it would violate the pod's disruption budget.",
+        reason: 'TooManyRequests',
         details: {
           causes: [
             {
@@ -201,8 +205,9 @@ describe('pods/eviction', () => {
             },
           ],
         },
-      },
-    })
+        code: 429,
+      }),
+    )
     expect((await wire.call('GET', `${pods}/a`)).status).toBe(200)
   })
 
@@ -231,7 +236,9 @@ describe('what only a kubelet could do', () => {
   ])('%s %s is refused with the reason', async (method, subresource, message) => {
     await make('p')
     expect(await wire.call(method, `${pods}/p/${subresource}`)).toMatchObject({ status: 501, body: { message } })
-    expect((await wire.call(method, `${pods}/q/${subresource}`)).body.message).toBe('pods "q" not found')
+    expect((await wire.call(method, `${pods}/q/${subresource}`)).body).toEqual(
+      failure({ message: 'pods "q" not found', reason: 'NotFound', details: { name: 'q', kind: 'pods' }, code: 404 }),
+    )
   })
 })
 
@@ -249,13 +256,15 @@ describe('ServiceAccount admission', () => {
 
   it('refuses an account that does not exist', async () => {
     const spec = { serviceAccountName: 'robot', containers: [{ name: 'main', image: 'nginx' }] }
-    expect(await wire.call('POST', pods, { metadata: { name: 'p' }, spec })).toMatchObject({
-      status: 403,
-      body: {
+    expect((await wire.call('POST', pods, { metadata: { name: 'p' }, spec })).body).toEqual(
+      failure({
         message:
           'pods "p" is forbidden: error looking up service account default/robot: serviceaccount "robot" not found',
-      },
-    })
+        reason: 'Forbidden',
+        details: { name: 'p', kind: 'pods' },
+        code: 403,
+      }),
+    )
   })
 
   it('leaves mirror pods alone', async () => {

@@ -8,6 +8,7 @@ import type { KubeObject } from '../src/kube/types.ts'
 import { prefixSpan } from '../src/storage/storage.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from './support/contested-quota.ts'
+import { failure } from './support/refusal.ts'
 import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -321,8 +322,14 @@ describe('what is charged', () => {
     await wire.must('POST', at('services'), service(1))
     await wire.must('PUT', at('services/s'), service(2))
     expect(await used('q')).toEqual({ 'services.nodeports': '2' })
-    expect((await wire.call('PUT', at('services/s'), service(3))).body.message).toBe(
-      'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=2, limited: services.nodeports=2',
+    expect((await wire.call('PUT', at('services/s'), service(3))).body).toEqual(
+      failure({
+        message:
+          'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=2, limited: services.nodeports=2',
+        reason: 'Forbidden',
+        details: { name: 's', kind: 'services' },
+        code: 403,
+      }),
     )
     await wire.must('PUT', at('services/s'), service(2, 'ClusterIP'))
     expect(await used('q')).toEqual({ 'services.nodeports': '0' })
@@ -387,7 +394,15 @@ describe('what is refused', () => {
   it('by one quota is charged to none', async () => {
     await quota('a-wide', { configmaps: '10' })
     await quota('b-tight', { 'count/configmaps': '1' })
-    expect((await configMap('x')).body.message).toContain('exceeded quota: b-tight')
+    expect((await configMap('x')).body).toEqual(
+      failure({
+        message:
+          'configmaps "x" is forbidden: exceeded quota: b-tight, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1',
+        reason: 'Forbidden',
+        details: { name: 'x', kind: 'configmaps' },
+        code: 403,
+      }),
+    )
     expect(await used('a-wide')).toEqual({ configmaps: '1' })
     expect(await used('b-tight')).toEqual({ 'count/configmaps': '1' })
   })

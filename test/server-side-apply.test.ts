@@ -6,6 +6,7 @@ import type { Client } from '../src/client/client.ts'
 import { ownedBy, ownersByPath } from '../src/kube/apply/ownership.ts'
 import { findStatusError } from '../src/kube/status-error.ts'
 import type { JsonObject, KubeObject, Status } from '../src/kube/types.ts'
+import { failure } from './support/refusal.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const deployments = { group: 'apps', version: 'v1', resource: 'deployments' }
@@ -59,12 +60,20 @@ describe('apply', () => {
     await apply('m1', configMap('b', { x: '1' }))
     await client.patch(configMaps, { namespace: 'default', name: 'b' }, { data: { y: '1' } }, { fieldManager: 'u1' })
     const status = await refusal(apply('m2', configMap('b', { x: '2', y: '2' })))
-    expect(status).toMatchObject({
-      code: 409,
-      reason: 'Conflict',
-      message:
-        'Apply failed with 2 conflicts: conflicts with "m1":\n- .data.x\nconflicts with "u1" using v1:\n- .data.y',
-    })
+    expect(status).toEqual(
+      failure({
+        message:
+          'Apply failed with 2 conflicts: conflicts with "m1":\n- .data.x\nconflicts with "u1" using v1:\n- .data.y',
+        reason: 'Conflict',
+        details: {
+          causes: [
+            { reason: 'FieldManagerConflict', message: 'conflict with "m1"', field: '.data.x' },
+            { reason: 'FieldManagerConflict', message: 'conflict with "u1" using v1', field: '.data.y' },
+          ],
+        },
+        code: 409,
+      }),
+    )
     expect(status.details?.causes).toHaveLength(2)
     const forced = await apply('m2', configMap('b', { x: '2', y: '2' }), true)
     expect(owners(forced)).toEqual({ 'm2 Apply': { 'f:data': { 'f:x': {}, 'f:y': {} } } })
@@ -110,11 +119,13 @@ describe('apply', () => {
 
   it('refuses what does not fit the schema', async () => {
     const status = await refusal(apply('m1', { ...configMap('f', {}), bogus: 1 }))
-    expect(status).toMatchObject({
-      code: 500,
-      message:
-        'failed to create typed patch object (default/f; /v1, Kind=ConfigMap): .bogus: field not declared in schema',
-    })
+    expect(status).toEqual(
+      failure({
+        message:
+          'failed to create typed patch object (default/f; /v1, Kind=ConfigMap): .bogus: field not declared in schema',
+        code: 500,
+      }),
+    )
   })
 })
 

@@ -5,6 +5,7 @@ import { silentLog } from '../src/base/log.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, install, objectOf } from './support/definitions.ts'
 import { freePort } from './support/free-port.ts'
+import { failure, invalidObject } from './support/refusal.ts'
 import { patchReply, type Received, startWebhookServer, type WebhookServer } from './support/webhook-server.ts'
 import { type Answer, Wire } from './support/wire.ts'
 
@@ -211,14 +212,22 @@ describe('a refusal', () => {
 
   it('keeps its details', async () => {
     const details = { causes: [{ reason: 'R', message: 'm', field: 'data.k' }] }
-    expect((await refusing({ message: 'x', details })).body.details).toEqual(details)
+    expect((await refusing({ message: 'x', details })).body).toEqual(
+      failure({
+        message: 'admission webhook "check.ex.io" denied the request: x',
+        details: { causes: [{ reason: 'R', message: 'm', field: 'data.k' }] },
+        code: 400,
+      }),
+    )
   })
 
   it('of several is the first in the order of the configurations, and all are asked', async () => {
     await configure('validating', 'b', hook('second'))
     await configure('validating', 'a', hook('first'), hook('third'))
     server.answer = (_, path) => ({ allowed: path === '/first', status: { message: path } })
-    expect((await create()).body.message).toBe('admission webhook "third.ex.io" denied the request: /third')
+    expect((await create()).body).toEqual(
+      failure({ message: 'admission webhook "third.ex.io" denied the request: /third', code: 400 }),
+    )
     expect(asked().sort()).toEqual(['/first', '/second', '/third'])
   })
 
@@ -308,11 +317,14 @@ describe('a webhook that can not be asked', () => {
     const { status, body } = await create({}, '?timeout=1s')
     expect(server.received[0]?.path).toBe('/check?timeout=1s')
     expect(status).toBe(504)
-    expect(body).toMatchObject({
-      reason: 'Timeout',
-      message: 'Timeout: request did not complete within requested timeout',
-      details: {},
-    })
+    expect(body).toEqual(
+      failure({
+        message: 'Timeout: request did not complete within requested timeout',
+        reason: 'Timeout',
+        details: {},
+        code: 504,
+      }),
+    )
     answer()
   })
 
@@ -601,7 +613,11 @@ describe('a mutating webhook', () => {
       { name: 'w', image: 'webhook', terminationMessagePolicy: 'File', imagePullPolicy: 'Always' },
     ])
     server.answer = () => patchReply({ op: 'add', path: '/spec/restartPolicy', value: 'Sometimes' })
-    expect(await wire.call('POST', at, pod('invalid'))).toMatchObject({ status: 422, body: { reason: 'Invalid' } })
+    expect((await wire.call('POST', at, pod('invalid'))).body).toEqual(
+      invalidObject({ kind: 'Pod', name: 'invalid' }, [
+        'spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "OnFailure", "Never"',
+      ]),
+    )
     server.answer = () => patchReply({ op: 'add', path: '/spec/bogus', value: 1 })
     expect((await wire.must('POST', at, pod('dropped'))).spec).not.toHaveProperty('bogus')
   })
@@ -717,8 +733,21 @@ describe('a mutating webhook', () => {
     const { name } = (await create()).body.metadata
     await configure('mutating', 'a', hook('first'))
     server.answer = () => patchReply({ op: 'add', path: '/x', value: 1 })
-    expect((await wire.call('DELETE', `${maps}/${name}`)).body.message).toBe(
-      'Internal error occurred: admission webhook "first.ex.io" attempted to modify the object, which is not supported for this operation',
+    expect((await wire.call('DELETE', `${maps}/${name}`)).body).toEqual(
+      failure({
+        message:
+          'Internal error occurred: admission webhook "first.ex.io" attempted to modify the object, which is not supported for this operation',
+        reason: 'InternalError',
+        details: {
+          causes: [
+            {
+              message:
+                'admission webhook "first.ex.io" attempted to modify the object, which is not supported for this operation',
+            },
+          ],
+        },
+        code: 500,
+      }),
     )
   })
 

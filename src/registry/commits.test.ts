@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { failure, refusal, statusOf } from '../../test/support/refusal.ts'
 import {
   configMap,
   configMaps,
@@ -121,9 +122,14 @@ test('a dry run is refused by the same account and charges nothing', async () =>
   await f.registry.create(f.scope(configMaps, '', { dryRun: true }), configMap('a'))
   expect(await usedOf(f)).toBe(0)
   await f.registry.create(f.scope(configMaps, ''), configMap('a'))
-  await expect(f.registry.create(f.scope(configMaps, '', { dryRun: true }), configMap('b'))).rejects.toMatchObject({
-    reason: 'Forbidden',
-  })
+  expect(await refusal(f.registry.create(f.scope(configMaps, '', { dryRun: true }), configMap('b')))).toEqual(
+    failure({
+      message: 'configmaps "b" is forbidden: exceeded quota',
+      reason: 'Forbidden',
+      details: { name: 'b', kind: 'configmaps' },
+      code: 403,
+    }),
+  )
 })
 
 test('an update of the quota itself gets its turn between creators that never stop', async () => {
@@ -172,7 +178,14 @@ test('a decision that can never be made ends in ServerTimeout', async () => {
   await using f = await startFixture({ accountant: { account: () => ({ wait: new Promise(() => {}) }) } })
   const created = f.registry.create(f.scope(configMaps, ''), configMap('a')).catch((e) => e)
   for (let i = 0; i < 10; i++) await f.clock.advance(1000)
-  expect(await created).toMatchObject({ reason: 'ServerTimeout', details: { retryAfterSeconds: 1 } })
+  expect(statusOf(await created)).toEqual(
+    failure({
+      message: 'The CREATE operation against configmaps could not be completed at this time, please try again.',
+      reason: 'ServerTimeout',
+      details: { kind: 'configmaps', retryAfterSeconds: 1 },
+      code: 500,
+    }),
+  )
 })
 
 test('a commit whose outcome is unknown leaves no trace in the lane', async () => {

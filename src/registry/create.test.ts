@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { failure, invalidObject, refusal } from '../../test/support/refusal.ts'
 import {
   configMap,
   configMaps,
@@ -75,48 +76,53 @@ const refusals = [
   {
     name: 'a resourceVersion in the body is refused without a reason, as upstream does',
     given: configMap('a', {}, { resourceVersion: '5' }),
-    want: { code: 500, reason: undefined, message: 'resourceVersion should not be set on objects to be created' },
+    want: failure({ message: 'resourceVersion should not be set on objects to be created', code: 500 }),
   },
   {
     name: 'a namespace that differs from the request is a bad request',
     given: configMap('a', {}, { namespace: 'other' }),
-    want: {
-      code: 400,
-      reason: 'BadRequest',
+    want: failure({
       message: 'the namespace of the provided object does not match the namespace sent on the request',
-    },
+      reason: 'BadRequest',
+      code: 400,
+    }),
   },
   {
     name: 'neither name nor generateName is invalid',
     given: { metadata: {} },
-    want: {
-      code: 422,
-      reason: 'Invalid',
-      message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
-    },
+    want: invalidObject({ kind: 'ConfigMap', name: '' }, [
+      'metadata.name: Required value: name or generateName is required',
+    ]),
   },
 ]
 for (const { name, given, want } of refusals) {
   test(name, async () => {
     await using f = await startFixture()
-    await expect(f.registry.create(f.scope(configMaps, ''), given)).rejects.toMatchObject(want)
+    expect(await refusal(f.registry.create(f.scope(configMaps, ''), given))).toEqual(want)
   })
 }
 
 test('a taken name is AlreadyExists; if its owner is being deleted, the message says so', async () => {
   await using f = await startFixture()
   await f.registry.create(f.scope(configMaps, ''), configMap('a'))
-  await expect(f.registry.create(f.scope(configMaps, ''), configMap('a'))).rejects.toMatchObject({
-    code: 409,
-    reason: 'AlreadyExists',
-    message: 'configmaps "a" already exists',
-    details: { name: 'a', kind: 'configmaps' },
-  })
+  expect(await refusal(f.registry.create(f.scope(configMaps, ''), configMap('a')))).toEqual(
+    failure({
+      message: 'configmaps "a" already exists',
+      reason: 'AlreadyExists',
+      details: { name: 'a', kind: 'configmaps' },
+      code: 409,
+    }),
+  )
   await f.registry.create(f.scope(configMaps, ''), configMap('b', {}, { finalizers: ['a.b/c'] }))
   await f.registry.delete(f.scope(configMaps, 'b'), {})
-  await expect(f.registry.create(f.scope(configMaps, ''), configMap('b'))).rejects.toMatchObject({
-    message: 'object is being deleted: configmaps "b" already exists',
-  })
+  expect(await refusal(f.registry.create(f.scope(configMaps, ''), configMap('b')))).toEqual(
+    failure({
+      message: 'object is being deleted: configmaps "b" already exists',
+      reason: 'AlreadyExists',
+      details: { name: 'b', kind: 'configmaps' },
+      code: 409,
+    }),
+  )
 })
 
 test('a generated name that is taken is tried again, eight times', async () => {
@@ -125,11 +131,14 @@ test('a generated name that is taken is tried again, eight times', async () => {
   const make = () => f.registry.create(f.scope(configMaps, ''), { metadata: { generateName: 'x-' } })
   expect((await make()).name).toBe('x-taken')
   expect((await make()).name).toBe('x-fresh')
-  await expect(make()).rejects.toMatchObject({
-    reason: 'AlreadyExists',
-    message: 'configmaps "x-taken" already exists, the server was not able to generate a unique name for the object',
-    details: { retryAfterSeconds: 1 },
-  })
+  expect(await refusal(make())).toEqual(
+    failure({
+      message: 'configmaps "x-taken" already exists, the server was not able to generate a unique name for the object',
+      reason: 'AlreadyExists',
+      details: { name: 'x-taken', kind: 'configmaps', retryAfterSeconds: 1 },
+      code: 409,
+    }),
+  )
 })
 
 test('a dry run goes all the way and stores nothing', async () => {
@@ -141,9 +150,14 @@ test('a dry run goes all the way and stores nothing', async () => {
   expect(f.lister.find(configMaps, 'ns', 'a')).toBeUndefined()
   expect((await f.storage.range({ start: '/', end: '0' })).revision).toBe(before)
   await f.registry.create(f.scope(configMaps, ''), configMap('a'))
-  await expect(f.registry.create(f.scope(configMaps, '', { dryRun: true }), configMap('a'))).rejects.toMatchObject({
-    reason: 'AlreadyExists',
-  })
+  expect(await refusal(f.registry.create(f.scope(configMaps, '', { dryRun: true }), configMap('a')))).toEqual(
+    failure({
+      message: 'configmaps "a" already exists',
+      reason: 'AlreadyExists',
+      details: { name: 'a', kind: 'configmaps' },
+      code: 409,
+    }),
+  )
 })
 
 test('mutating admission comes before validation, validating admission after it', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { failure, refusal } from '../../test/support/refusal.ts'
 import { configMap, configMaps, events, namespaces, pods, startFixture } from '../../test/support/registry-fixture.ts'
 import type { AdmissionPlugin } from '../admission/admission.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
@@ -14,7 +15,14 @@ test('an object that nothing holds is gone at once', async () => {
   expect(stored.object.metadata.uid).toBe('uid-1')
   expect(stored.revision).toBeGreaterThan(created.revision)
   expect(f.lister.find(configMaps, 'ns', 'a')).toBeUndefined()
-  await expect(f.registry.delete(f.scope(configMaps, 'a'), {})).rejects.toMatchObject({ code: 404 })
+  expect(await refusal(f.registry.delete(f.scope(configMaps, 'a'), {}))).toEqual(
+    failure({
+      message: 'configmaps "a" not found',
+      reason: 'NotFound',
+      details: { name: 'a', kind: 'configmaps' },
+      code: 404,
+    }),
+  )
 })
 
 const propagation: { name: string; given: string[]; options: DeleteOptions; want: Partial<ObjectMeta> | 'removed' }[] =
@@ -134,22 +142,34 @@ test('preconditions are worded by kind, and by storage for namespaces', async ()
   await using f = await startFixture()
   const { revision } = await f.registry.create(f.scope(configMaps, ''), configMap('a'))
   await f.registry.create(f.scope(namespaces, ''), { metadata: { name: 'n' } })
-  await expect(f.registry.delete(f.scope(configMaps, 'a'), { preconditions: { uid: 'x' } })).rejects.toMatchObject({
-    code: 409,
-    message:
-      'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (x) does not match the UID in record (uid-1). The object might have been deleted and then recreated',
-    details: { name: 'a', kind: 'ConfigMap' },
-  })
-  await expect(
-    f.registry.delete(f.scope(configMaps, 'a'), { preconditions: { resourceVersion: '1' } }),
-  ).rejects.toMatchObject({
-    message: `Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${revision}). The object might have been modified`,
-  })
-  await expect(f.registry.delete(f.scope(namespaces, 'n'), { preconditions: { uid: 'bogus' } })).rejects.toMatchObject({
-    message:
-      'Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: bogus, UID in object meta: uid-2',
-    details: { name: 'n', kind: 'namespaces' },
-  })
+  expect(await refusal(f.registry.delete(f.scope(configMaps, 'a'), { preconditions: { uid: 'x' } }))).toEqual(
+    failure({
+      message:
+        'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (x) does not match the UID in record (uid-1). The object might have been deleted and then recreated',
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'ConfigMap' },
+      code: 409,
+    }),
+  )
+  expect(
+    await refusal(f.registry.delete(f.scope(configMaps, 'a'), { preconditions: { resourceVersion: '1' } })),
+  ).toEqual(
+    failure({
+      message: `Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${revision}). The object might have been modified`,
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'ConfigMap' },
+      code: 409,
+    }),
+  )
+  expect(await refusal(f.registry.delete(f.scope(namespaces, 'n'), { preconditions: { uid: 'bogus' } }))).toEqual(
+    failure({
+      message:
+        'Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: bogus, UID in object meta: uid-2',
+      reason: 'Conflict',
+      details: { name: 'n', kind: 'namespaces' },
+      code: 409,
+    }),
+  )
   const ok = { uid: 'uid-1', resourceVersion: String(revision) }
   expect(await f.registry.delete(f.scope(configMaps, 'a'), { preconditions: ok })).toMatchObject({ removed: true })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { failure, invalidObject, refusal } from '../../test/support/refusal.ts'
 import {
   configMap,
   configMaps,
@@ -74,47 +75,61 @@ test('new times in managedFields alone change nothing', async () => {
   expect(changed.stored.object.metadata.managedFields).toEqual([{ manager: 'm', operation: 'Update', time: 't3' }])
 })
 
-const stale = 'the object has been modified; please apply your changes to the latest version and try again'
 const refusals: { name: string; given: Transform; options?: object; want: object }[] = [
   {
     name: 'a resourceVersion that is not the current one is a Conflict',
     given: put(configMap('a', {}, { resourceVersion: '1' })),
-    want: {
-      code: 409,
+    want: failure({
+      message:
+        'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
       reason: 'Conflict',
-      message: `Operation cannot be fulfilled on configmaps "a": ${stale}`,
       details: { name: 'a', kind: 'configmaps' },
-    },
+      code: 409,
+    }),
   },
   {
     name: 'a uid in a PUT that is not the stored one is a Conflict in the words of the store',
     given: put(configMap('a', {}, { uid: 'foo' })),
     options: { preconditions: { uid: 'foo' } },
-    want: {
-      code: 409,
+    want: failure({
       message:
         'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: foo, UID in object meta: uid-1',
-    },
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'configmaps' },
+      code: 409,
+    }),
   },
   {
     name: 'a patch that changes the uid is invalid',
     given: merge({}, { uid: '1' }),
-    want: { code: 422, message: expect.stringContaining('metadata.uid: Invalid value: "1": field is immutable') },
+    want: invalidObject({ kind: 'ConfigMap', name: 'a' }, ['metadata.uid: Invalid value: "1": field is immutable']),
   },
   {
     name: 'another name in the body is a bad request',
     given: put(configMap('b')),
-    want: { code: 400, message: 'the name of the object (b) does not match the name on the URL (a)' },
+    want: failure({
+      message: 'the name of the object (b) does not match the name on the URL (a)',
+      reason: 'BadRequest',
+      code: 400,
+    }),
   },
   {
     name: 'a body without a name is a bad request',
     given: put({ metadata: {} }),
-    want: { code: 400, message: 'the name of the object (a based on URL) was undeterminable: name must be provided' },
+    want: failure({
+      message: 'the name of the object (a based on URL) was undeterminable: name must be provided',
+      reason: 'BadRequest',
+      code: 400,
+    }),
   },
   {
     name: 'another namespace in the body is a bad request',
     given: put(configMap('a', {}, { namespace: 'other' })),
-    want: { code: 400 },
+    want: failure({
+      message: 'the namespace of the provided object does not match the namespace sent on the request',
+      reason: 'BadRequest',
+      code: 400,
+    }),
   },
 ]
 for (const { name, given, options, want } of refusals) {
@@ -122,39 +137,48 @@ for (const { name, given, options, want } of refusals) {
     await using f = await startFixture()
     await withConfigMap(f)
     const before = f.cache.revision
-    await expect(f.registry.update(f.scope(configMaps, 'a'), given, options)).rejects.toMatchObject(want)
+    expect(await refusal(f.registry.update(f.scope(configMaps, 'a'), given, options))).toEqual(want)
     expect(f.cache.revision).toBe(before)
   })
 }
 
 test('what is missing is NotFound, unless it may be created', async () => {
   await using f = await startFixture()
-  await expect(f.registry.update(f.scope(configMaps, 'a'), put(configMap('a')))).rejects.toMatchObject({
-    code: 404,
-    message: 'configmaps "a" not found',
-  })
+  expect(await refusal(f.registry.update(f.scope(configMaps, 'a'), put(configMap('a'))))).toEqual(
+    failure({
+      message: 'configmaps "a" not found',
+      reason: 'NotFound',
+      details: { name: 'a', kind: 'configmaps' },
+      code: 404,
+    }),
+  )
   const make = () =>
     f.registry.update(f.scope(events, 'e'), put({ metadata: { name: 'e' }, reason: 'x' }), { createIfMissing: true })
   expect(await make()).toMatchObject({ created: true, stored: { name: 'e' } })
   expect(await make()).toMatchObject({ created: false })
-  await expect(
-    f.registry.update(f.scope(events, 'f'), put({ metadata: { name: 'f', uid: 'abc' } }), { createIfMissing: true }),
-  ).rejects.toMatchObject({
-    code: 409,
-    message:
-      'Operation cannot be fulfilled on events "f": uid mismatch: the provided object specified uid abc, and no existing object was found',
-  })
+  expect(
+    await refusal(
+      f.registry.update(f.scope(events, 'f'), put({ metadata: { name: 'f', uid: 'abc' } }), { createIfMissing: true }),
+    ),
+  ).toEqual(
+    failure({
+      message:
+        'Operation cannot be fulfilled on events "f": uid mismatch: the provided object specified uid abc, and no existing object was found',
+      reason: 'Conflict',
+      details: { name: 'f', kind: 'events' },
+      code: 409,
+    }),
+  )
 })
 
 test('a type without unconditional updates wants a resourceVersion', async () => {
   await using f = await startFixture()
   await f.registry.create(f.scope(widgets, ''), { metadata: { name: 'w' }, spec: { a: 1 } })
-  await expect(f.registry.update(f.scope(widgets, 'w'), put({ metadata: { name: 'w' } }))).rejects.toMatchObject({
-    code: 422,
-    message:
-      'widgets.ex.io "w" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
-    details: { kind: 'widgets', group: 'ex.io' },
-  })
+  expect(await refusal(f.registry.update(f.scope(widgets, 'w'), put({ metadata: { name: 'w' } })))).toEqual(
+    invalidObject({ group: 'ex.io', kind: 'widgets', name: 'w' }, [
+      'metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+    ]),
+  )
   const done = await f.registry.update(f.scope(widgets, 'w'), merge({ spec: { a: 2 } }))
   expect(done.stored.object.metadata.generation).toBe(2)
 })
@@ -212,14 +236,13 @@ test('the last finalizer to go takes the object with it; the answer is what was 
   await withConfigMap(f, { finalizers: ['a.b/c', 'a.b/d'] })
   const marked = await f.registry.delete(f.scope(configMaps, 'a'), {})
   expect(marked.removed).toBe(false)
-  await expect(
-    f.registry.update(f.scope(configMaps, 'a'), merge({}, { finalizers: ['a.b/c', 'a.b/d', 'x/y'] })),
-  ).rejects.toMatchObject({
-    code: 422,
-    message: expect.stringContaining(
+  expect(
+    await refusal(f.registry.update(f.scope(configMaps, 'a'), merge({}, { finalizers: ['a.b/c', 'a.b/d', 'x/y'] }))),
+  ).toEqual(
+    invalidObject({ kind: 'ConfigMap', name: 'a' }, [
       'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/y"}',
-    ),
-  })
+    ]),
+  )
   const one = await f.registry.update(
     f.scope(configMaps, 'a'),
     merge({}, { finalizers: ['a.b/d'], deletionTimestamp: null }),
@@ -240,7 +263,14 @@ test('a namespace goes with the PUT to /finalize that empties spec.finalizers', 
   await f.registry.delete(f.scope(namespaces, 'n'), {})
   const done = await f.registry.update(f.scope(namespaces, 'n', { subresource: 'finalize' }), merge({ spec: {} }))
   expect(done.removed).toBe(true)
-  await expect((async () => f.registry.get(namespaces, '', 'n'))()).rejects.toMatchObject({ code: 404 })
+  expect(await refusal((async () => f.registry.get(namespaces, '', 'n'))())).toEqual(
+    failure({
+      message: 'namespaces "n" not found',
+      reason: 'NotFound',
+      details: { name: 'n', kind: 'namespaces' },
+      code: 404,
+    }),
+  )
 })
 
 test('a dry run answers what would be and changes nothing', async () => {
@@ -312,7 +342,12 @@ test('a guard that is lost again and again ends in ServerTimeout', async () => {
   }
   await using f = await startFixture({ admission: [plugin], deps: { giveUpAfterMs: 0 } })
   await withConfigMap(f)
-  await expect(f.registry.update(f.scope(configMaps, 'a'), merge({ data: {} }))).rejects.toMatchObject({
-    reason: 'ServerTimeout',
-  })
+  expect(await refusal(f.registry.update(f.scope(configMaps, 'a'), merge({ data: {} })))).toEqual(
+    failure({
+      message: 'The UPDATE operation against configmaps could not be completed at this time, please try again.',
+      reason: 'ServerTimeout',
+      details: { kind: 'configmaps', retryAfterSeconds: 1 },
+      code: 500,
+    }),
+  )
 })

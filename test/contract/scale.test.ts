@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, invalidObject } from '../support/refusal.ts'
 import { send } from '../support/send.ts'
 
 const deployments = '/apis/apps/v1/namespaces/default/deployments'
@@ -104,29 +105,39 @@ const refusals = [
   {
     name: 'fewer than no replicas',
     given: { spec: { replicas: -1 } },
-    want: {
-      code: 422,
-      reason: 'Invalid',
-      message:
-        'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
-    },
+    want: invalidObject({ group: 'autoscaling', kind: 'Scale', name: 'web' }, [
+      'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+    ]),
   },
   {
     name: 'an older version of the workload',
     given: { metadata: { resourceVersion: '1' }, spec: { replicas: 3 } },
-    want: { code: 409, reason: 'Conflict' },
+    want: failure({
+      message:
+        'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again',
+      reason: 'Conflict',
+      details: { name: 'web', group: 'apps', kind: 'deployments' },
+      code: 409,
+    }),
   },
 ]
 
 test.each(refusals)('a patch for $name is refused', async ({ given, want }) => {
   const { body } = await patch(given, 'merge-patch+json')
-  expect(body).toMatchObject(want)
+  expect(body).toEqual(want)
   expect(await workload()).toMatchObject({ spec: { replicas: 2 } })
 })
 
 test('the scale of a workload that is not there is not found, in the words of the workload', async () => {
   for (const sent of [{}, { method: 'PATCH', body: {}, type: 'application/merge-patch+json' }]) {
     const { body } = await send(plane, `${deployments}/nobody/scale`, sent)
-    expect(body).toMatchObject({ code: 404, message: 'deployments.apps "nobody" not found' })
+    expect(body).toEqual(
+      failure({
+        message: 'deployments.apps "nobody" not found',
+        reason: 'NotFound',
+        details: { name: 'nobody', group: 'apps', kind: 'deployments' },
+        code: 404,
+      }),
+    )
   }
 })

@@ -1,6 +1,7 @@
 /** The six responsibilities of namespace lifecycle admission, and the two optional plugins beside it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
@@ -60,10 +61,14 @@ describe('3. deletion of other things', () => {
   })
 
   it('of what is in a namespace that does not exist says that the thing is not there', async () => {
-    expect(await wire.call('DELETE', '/api/v1/namespaces/nowhere/configmaps/a')).toMatchObject({
-      status: 404,
-      body: { message: 'configmaps "a" not found', details: { name: 'a', kind: 'configmaps' } },
-    })
+    expect((await wire.call('DELETE', '/api/v1/namespaces/nowhere/configmaps/a')).body).toEqual(
+      failure({
+        message: 'configmaps "a" not found',
+        reason: 'NotFound',
+        details: { name: 'a', kind: 'configmaps' },
+        code: 404,
+      }),
+    )
   })
 })
 
@@ -80,34 +85,53 @@ describe('4. access reviews', () => {
 })
 
 describe('5. namespaces that do not exist', () => {
-  const missing = { name: 'nowhere', kind: 'namespaces' }
   it('refuse a create with 404 about the namespace', async () => {
-    expect(await wire.call('POST', '/api/v1/namespaces/nowhere/pods', pod('a'))).toMatchObject({
-      status: 404,
-      body: { reason: 'NotFound', message: 'namespaces "nowhere" not found', details: missing },
-    })
+    expect((await wire.call('POST', '/api/v1/namespaces/nowhere/pods', pod('a'))).body).toEqual(
+      failure({
+        message: 'namespaces "nowhere" not found',
+        reason: 'NotFound',
+        details: { name: 'nowhere', kind: 'namespaces' },
+        code: 404,
+      }),
+    )
   })
 
   it('refuse it also if the object would be invalid, or the name could never be one', async () => {
     expect(
       (await wire.call('POST', '/api/v1/namespaces/nowhere/configmaps', { metadata: { name: 'A_b' } })).status,
     ).toBe(404)
-    expect(await wire.call('POST', '/api/v1/namespaces/BAD_NS/configmaps', { metadata: { name: 'a' } })).toMatchObject({
-      status: 404,
-      body: { message: 'namespaces "BAD_NS" not found' },
-    })
+    expect((await wire.call('POST', '/api/v1/namespaces/BAD_NS/configmaps', { metadata: { name: 'a' } })).body).toEqual(
+      failure({
+        message: 'namespaces "BAD_NS" not found',
+        reason: 'NotFound',
+        details: { name: 'BAD_NS', kind: 'namespaces' },
+        code: 404,
+      }),
+    )
   })
 
   it('say of an update that the object is not there', async () => {
     const put = await wire.call('PUT', '/api/v1/namespaces/nowhere/configmaps/a', { metadata: { name: 'a' } })
-    expect(put).toMatchObject({ status: 404, body: { message: 'configmaps "a" not found' } })
+    expect(put.body).toEqual(
+      failure({
+        message: 'configmaps "a" not found',
+        reason: 'NotFound',
+        details: { name: 'a', kind: 'configmaps' },
+        code: 404,
+      }),
+    )
   })
 
   it('have no content: a list is empty, a read finds nothing', async () => {
     const list = await wire.call('GET', '/api/v1/namespaces/nowhere/configmaps')
     expect([list.status, list.body.items]).toEqual([200, []])
-    expect((await wire.call('GET', '/api/v1/namespaces/nowhere/configmaps/a')).body.message).toBe(
-      'configmaps "a" not found',
+    expect((await wire.call('GET', '/api/v1/namespaces/nowhere/configmaps/a')).body).toEqual(
+      failure({
+        message: 'configmaps "a" not found',
+        reason: 'NotFound',
+        details: { name: 'a', kind: 'configmaps' },
+        code: 404,
+      }),
     )
   })
 
@@ -158,10 +182,25 @@ describe('6. terminating namespaces', () => {
 
   it('take nothing new by way of a sub-resource', async () => {
     const at = await terminating('closed-to-tokens')
-    expect(await wire.call('POST', `${at}/serviceaccounts/default/token`, { spec: {} })).toMatchObject({
-      status: 403,
-      body: { details: { causes: [{ reason: 'NamespaceTerminating' }] } },
-    })
+    expect((await wire.call('POST', `${at}/serviceaccounts/default/token`, { spec: {} })).body).toEqual(
+      failure({
+        message:
+          'serviceaccounts "default" is forbidden: unable to create new content in namespace closed-to-tokens because it is being terminated',
+        reason: 'Forbidden',
+        details: {
+          name: 'default',
+          kind: 'serviceaccounts',
+          causes: [
+            {
+              reason: 'NamespaceTerminating',
+              message: 'namespace closed-to-tokens is being terminated',
+              field: 'metadata.namespace',
+            },
+          ],
+        },
+        code: 403,
+      }),
+    )
   })
 
   it('let what is there be changed', async () => {
@@ -184,13 +223,15 @@ describe('deletion protection', () => {
   const annotation = 'borough.dev/deletion-protection'
   it('refuses a DELETE and says how to lift it', async () => {
     await wire.must('POST', '/api/v1/namespaces', { metadata: { name: 'kept', annotations: { [annotation]: 'true' } } })
-    expect(await wire.call('DELETE', '/api/v1/namespaces/kept')).toMatchObject({
-      status: 403,
-      body: {
+    expect((await wire.call('DELETE', '/api/v1/namespaces/kept')).body).toEqual(
+      failure({
+        message:
+          'namespaces "kept" is forbidden: it is protected; to lift the protection: kubectl annotate namespace kept borough.dev/deletion-protection-',
         reason: 'Forbidden',
-        message: `namespaces "kept" is forbidden: it is protected; to lift the protection: kubectl annotate namespace kept ${annotation}-`,
-      },
-    })
+        details: { name: 'kept', kind: 'namespaces' },
+        code: 403,
+      }),
+    )
     const lift = { metadata: { annotations: { [annotation]: null } } }
     await wire.must('PATCH', '/api/v1/namespaces/kept', lift, 'application/merge-patch+json')
     expect((await wire.call('DELETE', '/api/v1/namespaces/kept')).status).toBe(200)
@@ -211,10 +252,14 @@ describe('NamespaceExists, where it is switched on', () => {
       extraAdmission: ['NamespaceExists'],
     })
     const its = new Wire(strict)
-    expect(await its.call('DELETE', '/api/v1/namespaces/nowhere/configmaps')).toMatchObject({
-      status: 404,
-      body: { message: 'namespaces "nowhere" not found' },
-    })
+    expect((await its.call('DELETE', '/api/v1/namespaces/nowhere/configmaps')).body).toEqual(
+      failure({
+        message: 'namespaces "nowhere" not found',
+        reason: 'NotFound',
+        details: { name: 'nowhere', kind: 'namespaces' },
+        code: 404,
+      }),
+    )
     expect((await its.call('DELETE', '/api/v1/namespaces/default/configmaps')).status).toBe(200)
   })
 })

@@ -1,6 +1,7 @@
 /** The two tables 'REST API' of the Namespaces design document, row by row, and the same rows under `/apis`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
@@ -252,9 +253,13 @@ describe('the name finalize', () => {
   })
 
   it.each(['GET', 'PATCH', 'DELETE'])('as a sub-resource knows no %s', async (method) => {
-    expect(await wire.call(method, '/api/v1/namespaces/default/finalize')).toMatchObject({
-      status: 405,
-      body: { reason: 'MethodNotAllowed' },
-    })
+    expect((await wire.call(method, '/api/v1/namespaces/default/finalize')).body).toEqual(
+      failure({
+        message: 'the server does not allow this method on the requested resource',
+        reason: 'MethodNotAllowed',
+        details: {},
+        code: 405,
+      }),
+    )
   })
 })

@@ -1,6 +1,7 @@
 /** What the server does to a Namespace that is created, changed, marked for deletion and let go. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure } from '../support/refusal.ts'
 import { type AnswerBody, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
@@ -166,8 +167,13 @@ describe('PUT and PATCH of a namespace', () => {
   it('are refused by name, uid and version', async () => {
     const name = await make()
     const { uid } = (await get(name)).metadata
-    expect((await wire.call('PUT', at('missing'), { metadata: { name: 'missing' } })).body.message).toBe(
-      'namespaces "missing" not found',
+    expect((await wire.call('PUT', at('missing'), { metadata: { name: 'missing' } })).body).toEqual(
+      failure({
+        message: 'namespaces "missing" not found',
+        reason: 'NotFound',
+        details: { name: 'missing', kind: 'namespaces' },
+        code: 404,
+      }),
     )
     expect(await messageOf('PUT', at(name), { metadata: { name: 'a2' } })).toBe(
       `the name of the object (a2) does not match the name on the URL (${name})`,
@@ -242,10 +248,14 @@ describe('/finalize of a namespace', () => {
   })
 
   it('never makes a namespace', async () => {
-    expect(await wire.call('PUT', at('missing', '/finalize'), { metadata: { name: 'missing' } })).toMatchObject({
-      status: 404,
-      body: { message: 'namespaces "missing" not found' },
-    })
+    expect((await wire.call('PUT', at('missing', '/finalize'), { metadata: { name: 'missing' } })).body).toEqual(
+      failure({
+        message: 'namespaces "missing" not found',
+        reason: 'NotFound',
+        details: { name: 'missing', kind: 'namespaces' },
+        code: 404,
+      }),
+    )
   })
 
   it('names the finalizer that is no finalizer', async () => {

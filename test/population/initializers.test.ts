@@ -5,6 +5,7 @@ import type { Client, WatchEvent } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import { type StartOptions, startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, invalidObject } from '../support/refusal.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -110,8 +111,14 @@ describe('the list', () => {
 
   test('can be set only by who holds initialize', async () => {
     const given = { spec: { initializers: { pending: named('mine.ex.io') } } }
-    expect((await refusal(begin('team', given, await grant('bob', anything)))).message).toContain(
-      'create with initializers denied',
+    expect(await refusal(begin('team', given, await grant('bob', anything)))).toEqual(
+      failure({
+        message:
+          'namespaces "team" is forbidden: create with initializers denied: it needs the verb "initialize" on the namespace',
+        reason: 'Forbidden',
+        details: { name: 'team', kind: 'namespaces' },
+        code: 403,
+      }),
     )
     expect(pendingOf(await begin('team', given))).toEqual(['mine.ex.io'])
   })
@@ -159,7 +166,11 @@ describe('acting', () => {
 
   test('goes in order: only the first may remove itself', async () => {
     await begin('team')
-    expect((await refusal(act('team', ['one.ex.io']))).message).toContain('only the first, "one.ex.io", can be removed')
+    expect(await refusal(act('team', ['one.ex.io']))).toEqual(
+      invalidObject({ kind: 'Namespace', name: 'team' }, [
+        'spec.initializers.pending: Forbidden: initializers act in order: only the first, "one.ex.io", can be removed',
+      ]),
+    )
     expect((await refusal(act('team', ['two.ex.io', 'one.ex.io']))).code).toBe(422)
     expect((await refusal(act('team', ['new.ex.io', 'one.ex.io', 'two.ex.io']))).code).toBe(422)
     expect(pendingOf(await act('team', ['two.ex.io']))).toEqual(['two.ex.io'])
@@ -168,7 +179,15 @@ describe('acting', () => {
   test('needs the verb initialize', async () => {
     await begin('team')
     const bob = await grant('bob', anything)
-    expect((await refusal(act('team', ['two.ex.io'], bob))).message).toContain('needs the verb "initialize"')
+    expect(await refusal(act('team', ['two.ex.io'], bob))).toEqual(
+      failure({
+        message:
+          'namespaces "team" is forbidden: update of initializers denied: it needs the verb "initialize" on the namespace',
+        reason: 'Forbidden',
+        details: { name: 'team', kind: 'namespaces' },
+        code: 403,
+      }),
+    )
     const carol = await grant('carol', anything, rule('initialize', 'namespaces'))
     expect(pendingOf(await act('team', ['two.ex.io'], carol))).toEqual(['two.ex.io'])
   })
@@ -214,8 +233,10 @@ describe('acting', () => {
     await begin('team')
     await act('team', ['two.ex.io'])
     expect((await act('team', []))['spec']).not.toHaveProperty('initializers')
-    expect((await refusal(act('team', ['one.ex.io']))).message).toContain(
-      'field is immutable once initialization has completed',
+    expect(await refusal(act('team', ['one.ex.io']))).toEqual(
+      invalidObject({ kind: 'Namespace', name: 'team' }, [
+        'spec.initializers: Invalid value: {"pending":[{"name":"one.ex.io"}]}: field is immutable once initialization has completed',
+      ]),
     )
   })
 
@@ -240,7 +261,7 @@ describe('acting', () => {
     await admin.patch(namespaces, { name: 'team' }, { spec: { initializers: { result } } })
     const answer = await held
     expect(answer.status).toBe(403)
-    expect(await answer.json()).toMatchObject({ kind: 'Status', reason: 'Forbidden', message: 'no index for you' })
+    expect(await answer.json()).toEqual(failure({ message: 'no index for you', reason: 'Forbidden', code: 403 }))
     await watched
     const failed = seen.find(
       (e) => (e.object['spec'] as JsonObject)['initializers'] && JSON.stringify(e.object).includes('no index'),
@@ -260,7 +281,11 @@ describe('acting', () => {
       { name: 'team' },
       { spec: { initializers: { result: { status: 'Success' } } } },
     )
-    expect((await refusal(patch)).message).toContain("must be 'Failure'")
+    expect(await refusal(patch)).toEqual(
+      invalidObject({ kind: 'Namespace', name: 'team' }, [
+        'spec.initializers.result.status: Invalid value: "Success": must be \'Failure\'',
+      ]),
+    )
   })
 
   test('a namespace can be deleted while it is being initialized, and made again', async () => {
@@ -322,12 +347,23 @@ describe('who sees it', () => {
     const bob = await grant('bob', anything)
     const write = (by: Client): Promise<KubeObject> =>
       by.create(configMaps, { metadata: { namespace: 'team', name: 'x' } })
-    expect(await refusal(write(plane.clientAs('nobody')))).toMatchObject({ code: 403 })
-    expect(await refusal(write(bob))).toMatchObject({
-      code: 429,
-      reason: 'TooManyRequests',
-      details: { retryAfterSeconds: 1 },
-    })
+    expect(await refusal(write(plane.clientAs('nobody')))).toEqual(
+      failure({
+        message:
+          'configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "team"',
+        reason: 'Forbidden',
+        details: { kind: 'configmaps' },
+        code: 403,
+      }),
+    )
+    expect(await refusal(write(bob))).toEqual(
+      failure({
+        message: 'namespace "team" is being initialized: waiting for "one.ex.io"; try again in a moment',
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      }),
+    )
     const answer = await plane.fetch('/api/v1/namespaces/team/configmaps', {
       method: 'POST',
       body: JSON.stringify({ metadata: { name: 'x' } }),
@@ -441,11 +477,9 @@ describe('it can not wedge', () => {
       await get('default')
       return answered !== undefined
     })
-    expect(await answered?.json()).toMatchObject({
-      code: 504,
-      reason: 'Timeout',
-      message: 'initializer one.ex.io did not act within 10 seconds',
-    })
+    expect(await answered?.json()).toEqual(
+      failure({ message: 'initializer one.ex.io did not act within 10 seconds', reason: 'Timeout', code: 504 }),
+    )
     expect(clock.now()).toBeGreaterThanOrEqual(Date.UTC(2026, 0, 1) + 10_000)
     await waitFor(admin, namespaces, { name: 'team' }, isGone)
   })

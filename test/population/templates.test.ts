@@ -7,6 +7,7 @@ import type { Client } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, invalidObject } from '../support/refusal.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -186,7 +187,11 @@ describe('what a namespace is given', () => {
   test('a clash that is certain is refused when the template is written', async () => {
     await template('a', [configMap('shared')])
     const status = await refusal(template('b', [configMap('other'), configMap('shared')]))
-    expect(status).toMatchObject({ code: 422, details: { causes: [{ field: 'spec.templates[1]' }] } })
+    expect(status).toEqual(
+      invalidObject({ group: 'policy.borough.dev', kind: 'NamespaceTemplate', name: 'b' }, [
+        'spec.templates[1]: Invalid value: "ConfigMap/shared": template "a" gives it to the same namespaces',
+      ]),
+    )
     expect(status.message).toContain('template "a" gives it to the same namespaces')
   })
 
@@ -312,8 +317,14 @@ describe('permission', () => {
   test('a template that requires permission needs the verb use, of whoever creates the namespace', async () => {
     await template('privileged', [configMap('one')], { annotations: requirePermission })
     const bob = await grant('bob', 'c', creators)
-    expect((await refusal(namespace('team', {}, bob))).message).toBe(
-      'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "privileged", which selects this namespace',
+    expect(await refusal(namespace('team', {}, bob))).toEqual(
+      failure({
+        message:
+          'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "privileged", which selects this namespace',
+        reason: 'Forbidden',
+        details: { name: 'team', kind: 'namespaces' },
+        code: 403,
+      }),
     )
   })
 
@@ -340,7 +351,15 @@ describe('permission', () => {
     await namespace('team', {}, bob)
     const relabel = (labels: JsonObject): Promise<KubeObject> =>
       bob.patch(namespaces, { name: 'team' }, { metadata: { labels } })
-    expect((await refusal(relabel({ tier: 'gold' }))).message).toContain('cannot use namespacetemplates "gold"')
+    expect(await refusal(relabel({ tier: 'gold' }))).toEqual(
+      failure({
+        message:
+          'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "gold", which selects this namespace',
+        reason: 'Forbidden',
+        details: { name: 'team', kind: 'namespaces' },
+        code: 403,
+      }),
+    )
     await admin.patch(namespaces, { name: 'team' }, { metadata: { labels: { tier: 'gold' } } })
     await relabel({ other: 'x' })
     await waitFor(admin, configMaps, { namespace: 'team', name: 'gold' }, isThere)
@@ -360,8 +379,14 @@ describe('opt-out', () => {
   test('the annotation needs the verb optout', async () => {
     await template('t', [configMap('one')])
     const bob = await grant('bob', 'c', creators)
-    expect((await refusal(namespace('team', { annotations: optOut }, bob))).message).toContain(
-      'needs the verb "optout"',
+    expect(await refusal(namespace('team', { annotations: optOut }, bob))).toEqual(
+      failure({
+        message:
+          'namespaces "team" is forbidden: user "bob" cannot opt a namespace out of its templates: annotation policy/namespace-template-opt-out needs the verb "optout" on namespacetemplates',
+        reason: 'Forbidden',
+        details: { name: 'team', kind: 'namespaces' },
+        code: 403,
+      }),
     )
     const carol = await grant('carol', 'd', [...creators, rule('optout', 'policy', 'namespacetemplates')])
     await namespace('team', { annotations: optOut }, carol)
@@ -622,7 +647,16 @@ describe('failure', () => {
   })
 
   test('a template name that makes no label value is refused', async () => {
-    expect((await refusal(template('x'.repeat(64), []))).details?.causes?.[0]).toMatchObject({ field: 'metadata.name' })
+    expect(await refusal(template('x'.repeat(64), []))).toEqual(
+      invalidObject(
+        {
+          group: 'policy.borough.dev',
+          kind: 'NamespaceTemplate',
+          name: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
+        },
+        ['metadata.name: Too long: may not be more than 63 bytes'],
+      ),
+    )
   })
 })
 

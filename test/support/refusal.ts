@@ -87,14 +87,19 @@ export function faultsOf(errors: readonly FieldError[]): string[] {
   return faults
 }
 
+/** What an error tells a client. @throws the error itself if it is none that a client sees */
+export function statusOf(error: unknown): Status {
+  const status = findStatusError(error)?.toStatus()
+  if (status === undefined) throw error
+  return status
+}
+
 /** What a call that must fail tells its client. @throws the error itself if it is none that a client sees */
 export async function refusal(call: Promise<unknown>): Promise<Status> {
   try {
     await call
   } catch (e) {
-    const status = findStatusError(e)?.toStatus()
-    if (status === undefined) throw e
-    return status
+    return statusOf(e)
   }
   throw new Error('nothing was refused')
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { definition, install } from '../support/definitions.ts'
+import { failure } from '../support/refusal.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type AnswerBody, Wire } from '../support/wire.ts'
 
@@ -223,8 +224,14 @@ describe('ResourceQuota', () => {
     const widget = (name: string): object => ({ apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name } })
     await wire.must('POST', ofGroup('ex.io', 'widgets'), widget('test-cr-1'))
     await expectUsed({ [key]: '1' })
-    expect((await wire.call('POST', ofGroup('ex.io', 'widgets'), widget('test-cr-2'))).body.message).toBe(
-      'widgets.ex.io "test-cr-2" is forbidden: exceeded quota: test-quota, requested: count/widgets.ex.io=1, used: count/widgets.ex.io=1, limited: count/widgets.ex.io=1',
+    expect((await wire.call('POST', ofGroup('ex.io', 'widgets'), widget('test-cr-2'))).body).toEqual(
+      failure({
+        message:
+          'widgets.ex.io "test-cr-2" is forbidden: exceeded quota: test-quota, requested: count/widgets.ex.io=1, used: count/widgets.ex.io=1, limited: count/widgets.ex.io=1',
+        reason: 'Forbidden',
+        details: { name: 'test-cr-2', group: 'ex.io', kind: 'widgets' },
+        code: 403,
+      }),
     )
     await wire.must('DELETE', ofGroup('ex.io', 'widgets/test-cr-1'))
     await expectUsed({ [key]: '0' })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { definition, install, objectOf } from '../support/definitions.ts'
+import { failure } from '../support/refusal.ts'
 import { type Answered, send } from '../support/send.ts'
 
 let plane: TestControlPlane
@@ -127,7 +128,22 @@ describe('ServerSideApply', () => {
     objectIn(await apply(at, 'apply_test', config))
     objectIn(await patch(at, { spec: { replicas: 5 } }))
     const refused = statusIn(await apply(at, 'apply_test', config))
-    expect(refused).toMatchObject({ code: 409, reason: 'Conflict' })
+    expect(refused).toEqual(
+      failure({
+        message: 'Apply failed with 1 conflict: conflict with "unknown" using apps/v1: .spec.replicas',
+        reason: 'Conflict',
+        details: {
+          causes: [
+            {
+              reason: 'FieldManagerConflict',
+              message: 'conflict with "unknown" using apps/v1',
+              field: '.spec.replicas',
+            },
+          ],
+        },
+        code: 409,
+      }),
+    )
     expect(refused.details?.causes).toEqual([
       { reason: 'FieldManagerConflict', message: expect.any(String) as string, field: '.spec.replicas' },
     ])
@@ -243,7 +259,14 @@ describe('FieldValidation', () => {
   it('should detect unknown and duplicate fields of a typed object', async () => {
     const text = JSON.stringify(deployment('my-dep', { unknownField: 'foo', replicas: 2 }))
     const refused = statusIn(await createRaw(text.replace('"replicas":2', '"replicas":2,"replicas":3')))
-    expect(refused).toMatchObject({ code: 400, reason: 'BadRequest' })
+    expect(refused).toEqual(
+      failure({
+        message:
+          'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.unknownField", duplicate field "spec.replicas"',
+        reason: 'BadRequest',
+        code: 400,
+      }),
+    )
     expect(refused.message).toContain(
       'strict decoding error: unknown field "spec.unknownField", duplicate field "spec.replicas"',
     )
@@ -321,7 +344,14 @@ describe('FieldValidation', () => {
         withSchema,
         yaml('Strict', 'kept:', '  unknown: uk1', '  foo: foo1', '  foo: foo2', '  cronSpec: "* * * * */5"'),
       )
-      expect(statusIn(refused)).toMatchObject({ code: 400, reason: 'BadRequest' })
+      expect(statusIn(refused)).toEqual(
+        failure({
+          message:
+            'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 8: key "foo" already set in map',
+          reason: 'BadRequest',
+          code: 400,
+        }),
+      )
       expect(statusIn(refused).message).toContain('line 8: key "foo" already set in map')
     })
   })
