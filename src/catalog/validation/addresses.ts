@@ -8,19 +8,34 @@ export function checkIp(report: Report, field: string, value: string): void {
   }
 }
 
-const blocks = (...subnets: readonly (readonly [address: string, bits: number])[]): BlockList => {
-  const list = new BlockList()
-  for (const [address, bits] of subnets) list.addSubnet(address, bits, isIP(address) === 4 ? 'ipv4' : 'ipv6')
-  return list
+type Family = 'ipv4' | 'ipv6'
+type Contains = (address: string, family: Family) => boolean
+
+/** The list is made when it is first asked: a start asks none. */
+function blocks(...subnets: readonly (readonly [address: string, bits: number, family: Family])[]): Contains {
+  let list: BlockList | undefined
+  return (address, family) => {
+    if (list === undefined) {
+      list = new BlockList()
+      for (const subnet of subnets) list.addSubnet(...subnet)
+    }
+    return list.check(address, family)
+  }
 }
 
 /** Nobody is there, or not the same for everyone. */
-const notForEndpoints: readonly (readonly [blocks: BlockList, why: string])[] = [
-  [blocks(['127.0.0.0', 8], ['::1', 128]), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  [blocks(['169.254.0.0', 16], ['fe80::', 10]), 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  [blocks(['224.0.0.0', 24], ['ff02::', 16]), 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
+const notForEndpoints: readonly (readonly [isIn: Contains, why: string])[] = [
+  [blocks(['127.0.0.0', 8, 'ipv4'], ['::1', 128, 'ipv6']), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  [
+    blocks(['169.254.0.0', 16, 'ipv4'], ['fe80::', 10, 'ipv6']),
+    'may not be in the link-local range (169.254.0.0/16, fe80::/10)',
+  ],
+  [
+    blocks(['224.0.0.0', 24, 'ipv4'], ['ff02::', 16, 'ipv6']),
+    'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)',
+  ],
 ]
-const unspecified = blocks(['0.0.0.0', 32], ['::', 128])
+const isUnspecified = blocks(['0.0.0.0', 32, 'ipv4'], ['::', 128, 'ipv6'])
 
 /** An address where something answers. @see ValidateEndpointIP in pkg/apis/core/validation of Kubernetes 1.36 */
 export function checkEndpointIp(report: Report, field: string, value: string): void {
@@ -28,8 +43,8 @@ export function checkEndpointIp(report: Report, field: string, value: string): v
   const version = isIP(value)
   if (version === 0) return
   const family = version === 4 ? 'ipv4' : 'ipv6'
-  if (unspecified.check(value, family)) report.invalid(field, value, `may not be unspecified (${value})`)
-  for (const [list, why] of notForEndpoints) if (list.check(value, family)) report.invalid(field, value, why)
+  if (isUnspecified(value, family)) report.invalid(field, value, `may not be unspecified (${value})`)
+  for (const [isIn, why] of notForEndpoints) if (isIn(value, family)) report.invalid(field, value, why)
 }
 
 export function checkCidr(report: Report, field: string, value: string): void {
