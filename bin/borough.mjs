@@ -6,7 +6,6 @@
 //
 // Starts what `npm run build` made. The rest of the command line lives in src/cli/.
 import { existsSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../dist/cli/program.cjs', import.meta.url))
@@ -18,6 +17,8 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 } else {
   // Beside the code, not in the system's temporary folder, where others could put code of theirs.
   const compiled = fileURLToPath(new URL('../.cache/compiled', import.meta.url))
+  // Not above: a Node that is too old has it not, and is to be told so.
+  const { enableCompileCache } = await import('node:module')
   // For packages and threads. Where the package is read-only Node does without.
   enableCompileCache(compiled)
   const { scripts } = await import('./scripts.mjs')
