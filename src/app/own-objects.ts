@@ -8,7 +8,9 @@ import { encodeStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 
-export function newObjectWriter(clock: Clock, ids: Ids): (storageName: string, object: KubeObject) => DecidedWrite {
+export type NewObject = (storageName: string, object: KubeObject) => DecidedWrite
+
+export function newObjectWriter(clock: Clock, ids: Ids): NewObject {
   return (storageName, object) => {
     const { namespace = '', name = '' } = object.metadata
     const complete: KubeObject = {
