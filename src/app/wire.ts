@@ -15,6 +15,7 @@ import { nodeResource, podResource } from '../apis/pods/types.ts'
 import { quotaAccountant } from '../apis/quotas/accountant.ts'
 import { quotaResource } from '../apis/quotas/types.ts'
 import { serviceAllocator } from '../apis/services/allocator.ts'
+import { FreeAddresses } from '../apis/services/free-addresses.ts'
 import { ServiceRanges } from '../apis/services/service-ranges.ts'
 import {
   endpointSliceResource,
@@ -143,6 +144,9 @@ export async function wireCore(
   )
   const newObject = newObjectWriter(clock, ids)
   const ranges = serviceRanges(lister, typeOf(serviceCidrResource))
+  const freeAddresses = new FreeAddresses(Math.random, (changed) =>
+    lister.subscribe(typeOf(ipAddressResource), (next, old) => changed((next ?? old)?.name ?? '', next !== undefined)),
+  )
 
   // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
   const schemaErrorsOf = (type: ResourceType, object: KubeObject, update?: SchemaUpdate): FieldError[] =>
@@ -201,6 +205,7 @@ export async function wireCore(
         addressType: typeOf(ipAddressResource),
         nodePorts: config.serviceNodePorts,
         ranges: (family) => ranges.of(family),
+        freeAddresses: (range) => freeAddresses.of(range),
         newObject,
         random: Math.random,
       }),

@@ -1,6 +1,6 @@
 /**
- * The ranges that Services are given their addresses from. The lower part of a range is left to those
- * who ask for an address by name, so that they rarely find it taken.
+ * The ranges that Services are given their addresses from. The lower part of a range is left to those who ask for an
+ * address by name, so that they rarely find it taken.
  * @see pkg/registry/core/service/ipallocator of Kubernetes 1.36 (which addresses of a range are given, and the bands)
  */
 import {
@@ -56,26 +56,3 @@ function reservedOf(size: bigint): bigint {
 
 export const isWithin = (range: AddressRange, { family, value }: Address): boolean =>
   family === range.family && value >= range.first && value <= range.last
-
-/**
- * The addresses of the range in the order in which they are tried: from a random one on, those that are reserved for
- * who asks by name last. At most `most` of them. `random`: from 0 to 1, as Math.random.
- */
-export function* candidates(range: AddressRange, random: () => number, most: number): Generator<bigint> {
-  const { first, last, reserved } = range
-  const bands = [
-    { from: first + reserved, count: last - first + 1n - reserved },
-    { from: first, count: reserved },
-  ]
-  let left = BigInt(most)
-  for (const { from, count } of bands) {
-    const start = randomBelow(count, random)
-    for (let i = 0n; i < count && left > 0n; i++, left--) yield from + ((start + i) % count)
-  }
-}
-
-/** Of a large IPv6 range only as many addresses as a random number can tell apart are begun at. */
-function randomBelow(count: bigint, random: () => number): bigint {
-  const steps = count < 1n << 52n ? count : 1n << 52n
-  return BigInt(Math.floor(random() * Number(steps)))
-}

@@ -15,7 +15,7 @@ import { type Address, formatAddress, parseAddress } from '../../kube/ip-address
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { internalError, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { type AddressRange, candidates, isWithin } from './address-range.ts'
+import { type AddressRange, isWithin } from './address-range.ts'
 import {
   type Family,
   type IpAddress,
@@ -38,14 +38,14 @@ export interface AllocatorDeps {
   readonly addressType: ResourceType
   readonly nodePorts: PortRange
   ranges(family: Family): readonly AddressRange[]
+  /** Those that are probably free, the best first. */
+  freeAddresses(range: AddressRange): Iterable<bigint>
   /** The write that stores a new object; uid and time are added. */
   newObject(storageName: string, object: KubeObject): DecidedWrite
   /** From 0 to 1. */
   random(): number
 }
 
-/** How far a free one is looked for: beyond that a range is full but for what only luck would find. */
-const mostTried = 65_536
 /** Each is a key of its own, and a transaction holds a hundred: the Service can always be deleted. */
 const mostHeld = 90
 const mostChanged = 95
@@ -173,10 +173,8 @@ class Claims {
   }
 
   #nextAddress(family: Family): string {
-    let left = mostTried
     for (const range of this.#deps.ranges(family)) {
-      for (const value of candidates(range, () => this.#deps.random(), left)) {
-        left--
+      for (const value of this.#deps.freeAddresses(range)) {
         const name = formatAddress({ family, value })
         if (!this.#isFree(this.#deps.addressType, name)) continue
         this.#claimAddress({ family, value })
