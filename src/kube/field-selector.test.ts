@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { badRequest, thrown } from '../../test/support/refusal.ts'
 import {
   matchesFields,
   parseFieldSelector,
@@ -29,7 +30,7 @@ describe('field selectors', () => {
     { given: 'a=b\\', want: 'invalid field selector: invalid escape sequence: \\' },
   ]
   test.each(refusals)('refuse $given', ({ given, want }) => {
-    expect(() => parseFieldSelector(given)).toThrow(expect.objectContaining({ code: 400, message: want }))
+    expect(thrown(() => parseFieldSelector(given))).toEqual(badRequest(want))
   })
 })
 
@@ -52,10 +53,11 @@ test('an unknown field is refused in the words of its kind', () => {
   const selector = parseFieldSelector('metadata.name=a,spec.x=b')
   const none = new Set<string>()
   expect(() => refuseUnknownFields(selector, new Set(['spec.x']), false)).not.toThrow()
-  expect(() => refuseUnknownFields(selector, new Set(['type']), false)).toThrow('field label not supported: spec.x')
-  expect(() => refuseUnknownFields(selector, none, true)).toThrow('field label not supported: spec.x')
-  expect(() => refuseUnknownFields(selector, none, false)).toThrow(
-    '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  const notSupported = badRequest('field label not supported: spec.x')
+  expect(thrown(() => refuseUnknownFields(selector, new Set(['type']), false))).toEqual(notSupported)
+  expect(thrown(() => refuseUnknownFields(selector, none, true))).toEqual(notSupported)
+  expect(thrown(() => refuseUnknownFields(selector, none, false))).toEqual(
+    badRequest('"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"'),
   )
 })
 

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { notLabelValue, notQualified } from '../../test/support/name-faults.ts'
+import { badRequest, faultsOf, thrown } from '../../test/support/refusal.ts'
 import {
   everything,
   type LabelOperator,
@@ -14,17 +16,6 @@ import {
   selectorOfLabels,
   validateLabelSelector,
 } from './label-selector.ts'
-import { StatusError } from './status-error.ts'
-
-function refusal(run: () => unknown): string {
-  try {
-    run()
-  } catch (e) {
-    if (e instanceof StatusError) return `${e.code} ${e.message}`
-    throw e
-  }
-  throw new Error('nothing was refused')
-}
 
 describe('label selectors match', () => {
   const cases: { name: string; given: string; labels: Record<string, string>; want: boolean }[] = [
@@ -76,7 +67,9 @@ describe('label selectors are refused in upstream words', () => {
       want: `unable to parse requirement: values[0][a]: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     },
   ]
-  test.each(cases)('$given', ({ given, want }) => expect(refusal(() => parseLabelSelector(given))).toBe(`400 ${want}`))
+  test.each(cases)('$given', ({ given, want }) =>
+    expect(thrown(() => parseLabelSelector(given))).toEqual(badRequest(want)),
+  )
 })
 
 test('a selector prints sorted by key, its sets sorted and without repeats', () => {
@@ -146,8 +139,8 @@ test('a selector object means its labels and its expressions together', () => {
   expect(printLabelSelector(selector)).toBe('a in (x,y),b=1,!c')
   expect(matchesLabels(selector, { a: 'x', b: '1' })).toBe(true)
   expect(matchesLabels(selector, { a: 'x', b: '1', c: '' })).toBe(false)
-  expect(refusal(() => labelSelectorOf({ matchExpressions: [{ key: 'a', operator: 'Like' }] }))).toBe(
-    '400 "Like" is not a valid label selector operator',
+  expect(thrown(() => labelSelectorOf({ matchExpressions: [{ key: 'a', operator: 'Like' }] }))).toEqual(
+    badRequest('"Like" is not a valid label selector operator'),
   )
 })
 
@@ -159,13 +152,13 @@ test('each fault of a selector object has its own field', () => {
       { key: '', operator: 'Like', values: ['-'] },
     ],
   }
-  expect(validateLabelSelector(bad, 'sel').map((e) => `${e.field}: ${e.body.split(/ must /)[0]}`)).toEqual([
-    'sel.matchExpressions[0].values: Required value:',
+  expect(faultsOf(validateLabelSelector(bad, 'sel'))).toEqual([
+    "sel.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
     "sel.matchExpressions[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
     'sel.matchExpressions[2].operator: Invalid value: "Like": not a valid selector operator',
-    'sel.matchExpressions[2].key: Invalid value: "": name part',
-    'sel.matchExpressions[2].key: Invalid value: "": name part',
-    'sel.matchExpressions[2].values[0]: Invalid value: "-": a valid label',
+    'sel.matchExpressions[2].key: Invalid value: "": name part must be non-empty',
+    `sel.matchExpressions[2].key: Invalid value: "": ${notQualified}`,
+    `sel.matchExpressions[2].values[0]: Invalid value: "-": ${notLabelValue}`,
   ])
 })
 

@@ -139,25 +139,64 @@ describe('the list', () => {
   })
 })
 
+const invalidConfiguration = (faults: readonly string[]): Status =>
+  invalidObject({ group: 'admissionregistration.k8s.io', kind: 'NamespaceInitializerConfiguration', name: 'a' }, faults)
+
 describe('a configuration', () => {
   test.each([
-    ['short', 'should be a domain with at least three segments separated by dots'],
-    ['two.segments', 'should be a domain with at least three segments separated by dots'],
-    ['Not.A.Domain', 'a lowercase RFC 1123 subdomain must consist of'],
-    ['namespace-template', 'it is built in'],
-    ['', 'Required value'],
-  ])('that names %j is refused', async (name, want) => {
-    const status = await refusal(configure('a', { name }))
-    expect(status.code).toBe(422)
-    expect(status.message).toContain(want)
+    {
+      name: 'short',
+      want: invalidConfiguration([
+        'initializers[0].name: Invalid value: "short": should be a domain with at least three segments separated by dots',
+      ]),
+    },
+    {
+      name: 'two.segments',
+      want: invalidConfiguration([
+        'initializers[0].name: Invalid value: "two.segments": should be a domain with at least three segments separated by dots',
+      ]),
+    },
+    {
+      name: 'Not.A.Domain',
+      want: invalidConfiguration([
+        "initializers[0].name: Invalid value: \"Not.A.Domain\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      ]),
+    },
+    {
+      name: 'namespace-template',
+      want: invalidConfiguration([
+        'initializers[0].name: Forbidden: it is built in: templates that match a namespace put it first by themselves',
+      ]),
+    },
+    {
+      name: '',
+      want: invalidConfiguration(['initializers[0].name: Required value']),
+    },
+  ])('that names $name is refused', async ({ name, want }) => {
+    expect(await refusal(configure('a', { name }))).toEqual(want)
   })
 
   test.each([
-    { name: 'a.ex.io', timeoutSeconds: 0 },
-    { name: 'a.ex.io', failurePolicy: 'Maybe' },
-    { name: 'a.ex.io', namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
-  ])('that makes no sense is refused: %j', async (initializer) => {
-    expect((await refusal(configure('a', initializer as JsonObject))).code).toBe(422)
+    {
+      given: { timeoutSeconds: 0 },
+      want: invalidConfiguration([
+        'initializers[0].timeoutSeconds: Invalid value: 0: initializers[0].timeoutSeconds in body should be greater than or equal to 1',
+      ]),
+    },
+    {
+      given: { failurePolicy: 'Maybe' },
+      want: invalidConfiguration([
+        'initializers[0].failurePolicy: Unsupported value: "Maybe": supported values: "Ignore", "Fail"',
+      ]),
+    },
+    {
+      given: { namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
+      want: invalidConfiguration([
+        'initializers[0].namespaceSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
+      ]),
+    },
+  ])('that makes no sense is refused: $given', async ({ given, want }) => {
+    expect(await refusal(configure('a', { name: 'a.ex.io', ...given }))).toEqual(want)
   })
 })
 
@@ -166,13 +205,12 @@ describe('acting', () => {
 
   test('goes in order: only the first may remove itself', async () => {
     await begin('team')
-    expect(await refusal(act('team', ['one.ex.io']))).toEqual(
-      invalidObject({ kind: 'Namespace', name: 'team' }, [
-        'spec.initializers.pending: Forbidden: initializers act in order: only the first, "one.ex.io", can be removed',
-      ]),
-    )
-    expect((await refusal(act('team', ['two.ex.io', 'one.ex.io']))).code).toBe(422)
-    expect((await refusal(act('team', ['new.ex.io', 'one.ex.io', 'two.ex.io']))).code).toBe(422)
+    const outOfOrder = invalidObject({ kind: 'Namespace', name: 'team' }, [
+      'spec.initializers.pending: Forbidden: initializers act in order: only the first, "one.ex.io", can be removed',
+    ])
+    expect(await refusal(act('team', ['one.ex.io']))).toEqual(outOfOrder)
+    expect(await refusal(act('team', ['two.ex.io', 'one.ex.io']))).toEqual(outOfOrder)
+    expect(await refusal(act('team', ['new.ex.io', 'one.ex.io', 'two.ex.io']))).toEqual(outOfOrder)
     expect(pendingOf(await act('team', ['two.ex.io']))).toEqual(['two.ex.io'])
   })
 

@@ -94,6 +94,19 @@ export function statusOf(error: unknown): Status {
   return status
 }
 
+/** 400. */
+export const badRequest = (message: string): Status => failure({ message, reason: 'BadRequest', code: 400 })
+
+/** What a function that must throw tells a client. */
+export function thrown(run: () => unknown): Status {
+  try {
+    run()
+  } catch (e) {
+    return statusOf(e)
+  }
+  throw new Error('nothing was refused')
+}
+
 /** What a call that must fail tells its client. @throws the error itself if it is none that a client sees */
 export async function refusal(call: Promise<unknown>): Promise<Status> {
   try {

@@ -90,7 +90,7 @@ function bindingErrors(next: Binding, old: Binding | undefined, namespaced: bool
 /** Upstream prints its own form of a reference. */
 const shownRoleRef = ({ apiGroup, kind, name }: RoleRef): object => ({ APIGroup: apiGroup, Kind: kind, Name: name })
 
-function roleRefErrors({ apiGroup, kind, name }: RoleRef, namespaced: boolean): FieldError[] {
+function roleRefErrors({ apiGroup = '', kind = '', name }: RoleRef, namespaced: boolean): FieldError[] {
   const errors: FieldError[] = []
   const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
   if (apiGroup !== rbacGroup) errors.push(fieldNotSupported('roleRef.apiGroup', apiGroup, [rbacGroup]))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { badRequest, failure, thrown } from '../../../test/support/refusal.ts'
 import { StatusError } from '../status-error.ts'
 import type { JsonValue } from '../types.ts'
 import { applyJsonPatch, parseJsonPatch } from './json-patch.ts'
@@ -177,19 +178,18 @@ describe('a JSON patch', () => {
   })
 
   test('that is no list is a bad request', () => {
-    expect(refusal(() => parseJsonPatch({})).message).toBe(
-      'json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+    expect(thrown(() => parseJsonPatch({}))).toEqual(
+      badRequest('json: cannot unmarshal object into Go value of type jsonpatch.Patch'),
     )
-    expect(refusal(() => parseJsonPatch(['x'])).message).toBe(
-      'json: cannot unmarshal string into Go value of type jsonpatch.Operation',
+    expect(thrown(() => parseJsonPatch(['x']))).toEqual(
+      badRequest('json: cannot unmarshal string into Go value of type jsonpatch.Operation'),
     )
   })
 
   test('of more than 10,000 operations is too large', () => {
-    const error = refusal(() => parseJsonPatch(Array.from({ length: 10_001 }, () => ({}))))
-    expect(error.code).toBe(413)
-    expect(error.message).toBe(
-      'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001',
+    const message = 'Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001'
+    expect(thrown(() => parseJsonPatch(Array.from({ length: 10_001 }, () => ({}))))).toEqual(
+      failure({ message, reason: 'RequestEntityTooLarge', code: 413 }),
     )
   })
 
@@ -213,7 +213,9 @@ describe('a JSON patch', () => {
   test('that shifts a long list again and again is stopped', () => {
     const list = Array.from({ length: 100_000 }, () => 0)
     const patch = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))
-    expect(refusal(() => run({ l: list }, patch)).code).toBe(413)
+    expect(thrown(() => run({ l: list }, patch))).toEqual(
+      failure({ message: 'Request entity too large: limit is 50000000', reason: 'RequestEntityTooLarge', code: 413 }),
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { badRequest, thrown } from '../../../test/support/refusal.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { applyMergePatch, diffMergePatch, parseMergePatch } from './merge-patch.ts'
 
@@ -37,9 +38,9 @@ describe('a merge patch', () => {
   })
 
   test('that is no object is a bad request', () => {
-    expect(() => parseMergePatch(null)).toThrow('Invalid JSON Patch')
-    expect(() => parseMergePatch([])).toThrow(
-      'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    expect(thrown(() => parseMergePatch(null))).toEqual(badRequest('Invalid JSON Patch'))
+    expect(thrown(() => parseMergePatch([]))).toEqual(
+      badRequest('error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}'),
     )
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { badRequest, failure, thrown } from '../../../test/support/refusal.ts'
 import type { Schema } from '../schema/schema.ts'
-import { StatusError } from '../status-error.ts'
-import type { JsonObject } from '../types.ts'
+import type { JsonObject, Status } from '../types.ts'
 import { applyStrategicMergePatch } from './strategic-merge-patch.ts'
 
 const text: Schema = { type: 'string' }
@@ -181,76 +181,80 @@ describe('a strategic merge patch', () => {
     expect(JSON.stringify([given, patch])).toBe(before)
   })
 
-  const faults: { name: string; given: JsonObject; patch: JsonObject; want: string }[] = [
+  const faults: { name: string; given: JsonObject; patch: JsonObject; want: Status }[] = [
     {
       name: 'an item without its key',
       given: { containers: [{ name: 'a' }] },
       patch: { containers: [{ image: 'x' }] },
-      want: '400 map: map[image:x] does not contain declared merge key: name',
+      want: badRequest('map: map[image:x] does not contain declared merge key: name'),
     },
     {
       name: 'an unknown directive',
       given: { labels: {} },
       patch: { labels: { $patch: 'frob' } },
-      want: '400 unknown patch type: frob in map: map[$patch:frob]',
+      want: badRequest('unknown patch type: frob in map: map[$patch:frob]'),
     },
     {
       name: 'an order that contradicts the list',
       given: {},
       patch: { '$setElementOrder/finalizers': ['a', 'b'], finalizers: ['b', 'a'] },
-      want: "400 The order in patch list:\n[b a]\n doesn't match $setElementOrder list:\n[a b]\n",
+      want: badRequest("The order in patch list:\n[b a]\n doesn't match $setElementOrder list:\n[a b]\n"),
     },
     {
       name: 'an order without a target',
       given: {},
       patch: { $setElementOrder: [] },
-      want: '400 invalid patch format of setElementOrder list',
+      want: badRequest('invalid patch format of setElementOrder list'),
     },
     {
       name: 'an order that is no list',
       given: {},
       patch: { '$setElementOrder/finalizers': 'a' },
-      want: '400 expected a []interface {}, but received a string',
+      want: badRequest('expected a []interface {}, but received a string'),
     },
     {
       name: 'removals without a target',
       given: {},
       patch: { $deleteFromPrimitiveList: [] },
-      want: '400 invalid patch format of primitive list',
+      want: badRequest('invalid patch format of primitive list'),
     },
     {
       name: 'a member that is not retained',
       given: {},
       patch: { $retainKeys: ['labels'], args: ['a'] },
-      want: '400 invalid patch format of retainKeys',
+      want: badRequest('invalid patch format of retainKeys'),
     },
     {
       name: 'a merged list of maps without a key',
       given: { pairs: [{ a: 1 }] },
       patch: { pairs: [{ a: 2 }] },
-      want: '400 cannot merge lists without merge key for struct',
+      want: badRequest('cannot merge lists without merge key for struct'),
     },
     {
       name: 'lists of lists',
       given: { finalizers: ['a'] },
       patch: { finalizers: [['b']] },
-      want: '422 the server rejected our request due to an error in our request',
+      want: failure({
+        message: 'the server rejected our request due to an error in our request',
+        reason: 'Invalid',
+        details: {},
+        code: 422,
+      }),
+    },
+    {
+      name: 'a list of what is no object',
+      given: { containers: [{ name: 'a' }] },
+      patch: { containers: [5] },
+      want: badRequest('list element types are not identical: [[map[name:a]] [5]]'),
     },
     {
       name: 'items of different types',
       given: { finalizers: ['a'] },
       patch: { finalizers: [1] },
-      want: '400 list element types are not identical: [[a] [1]]',
+      want: badRequest('list element types are not identical: [[a] [1]]'),
     },
   ]
   test.each(faults)('refuses $name', ({ given, patch, want }) => {
-    let got = 'nothing was refused'
-    try {
-      applyStrategicMergePatch(given, patch, schema)
-    } catch (e) {
-      if (!(e instanceof StatusError)) throw e
-      got = `${e.code} ${e.message}`
-    }
-    expect(got).toBe(want)
+    expect(thrown(() => applyStrategicMergePatch(given, patch, schema))).toEqual(want)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { badRequest, thrown } from '../../../test/support/refusal.ts'
 import type { Column, ResourceType } from '../resource-type.ts'
 import type { KubeObject } from '../types.ts'
 import { columnsOf } from './columns-of.ts'
@@ -593,12 +594,10 @@ describe('a Table document', () => {
   })
 
   test('is refused for an unknown includeObject', () => {
-    expect(() => parseIncludeObject('Bogus')).toThrow(
-      expect.objectContaining({
-        code: 400,
-        message:
-          "Unable to convert to Table as requested: includeObject: Invalid value: \"Bogus\": must be 'Metadata', 'Object', 'None', or empty",
-      }),
+    expect(thrown(() => parseIncludeObject('Bogus'))).toEqual(
+      badRequest(
+        "Unable to convert to Table as requested: includeObject: Invalid value: \"Bogus\": must be 'Metadata', 'Object', 'None', or empty",
+      ),
     )
   })
 })
