@@ -27,7 +27,7 @@ export function scripts(keptFolder) {
     const checksum = crc32(bytes)
     const cachedData = readKept(keptPath(file), checksum)
     // All ASCII: one byte per character, here and in V8.
-    const script = new Script(`(function (exports, require, __filename) {${bytes.latin1Slice()}\n})`, {
+    const script = new Script(`(function (exports, require, __filename) {${bytes.toString('latin1')}\n})`, {
       filename: file,
       ...(cachedData && { cachedData }),
     })
