@@ -55,15 +55,19 @@ export class ApiService {
     this.#log = parts.config.log
   }
 
-  /** The ranges that addresses come from. Where there are any, they stay as they are. */
+  /** The ranges that addresses come from. Where there are any they stay, but for one of the other family that is new. */
   async makeRange(): Promise<void> {
     const cidrs = this.#parts.config.serviceRanges.map(({ cidr }) => cidr)
     const found = this.#find(serviceCidrResource, '', defaultServiceCidr) as ServiceCidr | undefined
     if (found === undefined) {
       await this.#create(serviceCidrResource, { metadata: { name: defaultServiceCidr }, spec: { cidrs } })
-    } else if (!jsonEqual(found.spec?.cidrs ?? [], cidrs)) {
-      this.#log.warn({ stored: found.spec?.cidrs, cidrs }, 'the ServiceCIDR kubernetes in the store has other ranges')
+      return
     }
+    const stored = found.spec?.cidrs ?? []
+    if (jsonEqual(stored, cidrs)) return
+    if (stored.length === 1 && cidrs.length === 2 && stored[0] === cidrs[0]) {
+      await this.#widen({ ...found, spec: { cidrs } })
+    } else this.#log.warn({ stored, cidrs }, 'the ServiceCIDR kubernetes in the store has other ranges')
   }
 
   /** After `makeRange`. A Service that can't be made stops nobody. Rejects only where the store can't be read. */
@@ -89,6 +93,16 @@ export class ApiService {
       await this.#parts.core.lister.refresh()
       if (this.#find(serviceResource, namespace, name) !== undefined) return
       this.#failed(error)
+    }
+  }
+
+  async #widen(cidr: ServiceCidr): Promise<void> {
+    try {
+      await this.#parts.client.update(serviceCidrResource, cidr)
+    } catch (error) {
+      // Another server starts with the same ranges, or somebody changes it at this moment: the next start looks again.
+      if (!isConflict(error)) throw error
+      this.#log.warn({ error }, 'the ServiceCIDR kubernetes could not be given its second range')
     }
   }
 

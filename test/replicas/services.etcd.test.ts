@@ -1,7 +1,7 @@
 /** Two servers on one etcd that give Services their addresses and node ports: nothing twice, and all there is. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseServiceRanges } from '../../src/app/config.ts'
-import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { type StartOptions, startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { type Answer, Wire } from '../support/wire.ts'
 
@@ -10,6 +10,7 @@ describe.skipIf(etcdVersion === undefined)(
   () => {
     let etcd: EtcdServer
     let planes: TestControlPlane[]
+    let options: StartOptions
 
     beforeEach(async () => {
       etcd = await EtcdServer.start()
@@ -17,7 +18,7 @@ describe.skipIf(etcdVersion === undefined)(
       // 14 addresses, one of which the service `kubernetes` has, and 10 node ports.
       const serviceRanges = parseServiceRanges('10.96.0.0/28')
       const serviceNodePorts = { first: 30_000, last: 30_009 }
-      const options = { storage, population: false, serviceRanges, serviceNodePorts }
+      options = { storage, population: false, serviceRanges, serviceNodePorts }
       planes = [await startControlPlane(options), await startControlPlane(options)]
     })
     afterEach(async () => {
@@ -43,6 +44,17 @@ describe.skipIf(etcdVersion === undefined)(
       expect(new Set(ips).size).toBe(13)
       expect(made.length).toBe(13)
       for (const { status, body } of answers) if (status !== 201) expect(body.message).toContain('range is full')
+    })
+
+    it('have both families from the start of a server on that has a range of each', async () => {
+      const serviceRanges = parseServiceRanges('10.96.0.0/28,fd00::/108')
+      planes.push(await startControlPlane({ ...options, serviceRanges }))
+      const wire = wires()[2] as Wire
+      const cidr = await wire.must('GET', '/apis/networking.k8s.io/v1/servicecidrs/kubernetes')
+      expect(cidr.spec).toEqual({ cidrs: ['10.96.0.0/28', 'fd00::/108'] })
+      const spec = { ipFamilyPolicy: 'RequireDualStack', ports: [{ port: 80 }] }
+      const { spec: made } = await wire.must('POST', path, { metadata: { name: 's' }, spec })
+      expect(made?.['clusterIPs']).toEqual([expect.stringMatching(/^10\.96\./), expect.stringMatching(/^fd00::/)])
     })
 
     it('that are created at once have all node ports there are, each one', async () => {
