@@ -169,3 +169,22 @@ describe('plain writes', () => {
     expect(status.message).toContain('"before-first-apply" using v1')
   })
 })
+
+describe('an object that would be too large with its owners', () => {
+  const longKeys = (): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`${'k'.repeat(85)}${i}`, '']))
+
+  it('is created and updated without them', async () => {
+    const created = await client.create(configMaps, configMap('j', longKeys()), { fieldManager: 'curl' })
+    expect(created.metadata).not.toHaveProperty('managedFields')
+    const small = await client.create(configMaps, configMap('k', { x: '1' }), { fieldManager: 'curl' })
+    expect(small.metadata.managedFields).toHaveLength(1)
+    const grown = await client.update(configMaps, { ...small, data: longKeys() }, { fieldManager: 'curl' })
+    expect(grown.metadata).not.toHaveProperty('managedFields')
+  })
+
+  it('is not applied: an apply rests on them', async () => {
+    expect((await refusal(apply('m1', configMap('l', longKeys())))).reason).toBe('RequestEntityTooLarge')
+    expect((await refusal(apply('m1', configMap('k', { x: '2' }), true))).reason).toBe('RequestEntityTooLarge')
+  })
+})

@@ -11,13 +11,14 @@ import { andThen, type Eventual } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { dedupOwnerReferences, finalizerWarnings } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { alreadyExists, badRequest, invalid, requestTooLarge, StatusError } from '../kube/status-error.ts'
+import { alreadyExists, badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
-import { type Entry, maxValueBytes, type Revision } from '../storage/storage.ts'
+import type { Entry, Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
+import { fitting } from './fitting.ts'
 import { dropsNewStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
@@ -52,7 +53,7 @@ export async function createObject(
     if (generateName !== '') {
       metadata.name = generateName.slice(0, generatedBaseLength) + parts.ids.nameSuffix()
     }
-    const outcome = await createNamed(parts, scope, next, now, deadlineMs)
+    const outcome = await createNamed(parts, scope, next, { now, deadlineMs, tracked })
     if ('stored' in outcome) return outcome.stored
     if (generateName === '') throw existsAlready(scope, metadata.name ?? '', outcome.current)
     if (tries >= generatedNameTries) throw noUniqueName(scope, metadata.name ?? '')
@@ -144,10 +145,10 @@ async function createNamed(
   parts: RegistryParts,
   scope: WriteScope,
   object: KubeObject,
-  now: string,
-  deadlineMs: number,
+  how: { readonly now: string; readonly deadlineMs: number; readonly tracked: boolean },
 ): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
   const { type } = scope
+  const { now, deadlineMs } = how
   const strategy = parts.strategyOf(type)
   let next = object
   if (tracksGeneration(type, strategy)) next.metadata.generation = 1
@@ -168,12 +169,11 @@ async function createNamed(
   const asked = parts.chain.validate(attributes)
   if (asked) await asked
 
-  const encoding = encoded(next, type)
-  const bytes = encoding instanceof Promise ? await encoding : encoding
-  if (bytes.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
+  const fitted = fitting(next, (one) => encoded(one, type), how.tracked)
+  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
   const write = {
     attributes,
-    change: { type, namespace: scope.namespace, name, before: undefined, after: next },
+    change: { type, namespace: scope.namespace, name, before: undefined, after },
     key: keyOf(scope, name),
     value: bytes,
     expect: 'absent' as const,

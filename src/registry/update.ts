@@ -8,27 +8,20 @@
  * only if that state is still current.
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
+import { andThen, type Eventual } from '../base/eventual.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import {
-  badRequest,
-  conflict,
-  invalid,
-  isAlreadyExists,
-  notFound,
-  objectModified,
-  requestTooLarge,
-} from '../kube/status-error.ts'
+import { badRequest, conflict, invalid, isAlreadyExists, notFound, objectModified } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
-import { maxValueBytes } from '../storage/storage.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
 import { committedAs, createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
+import { fitting } from './fitting.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
@@ -131,10 +124,12 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
 
   const removed = endsDeletion(strategy, old, next)
   const remote = type.conversion?.remote
-  const bytes = encodeUnlessSame(remote ? await remote.stored(next) : next, current)
+  const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
+    andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current))
+  const fitted = fitting(next, encode, options.ownsManagedFields === true)
+  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
   if (bytes === undefined && !removed) return { stored: current, created: false, removed: false }
   const kept = bytes ?? storedBytesOf(current)
-  if (kept.byteLength > maxValueBytes) throw requestTooLarge(maxValueBytes)
   const write = {
     attributes,
     change: {
@@ -143,7 +138,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
       name,
       subresource: scope.subresource,
       before: old,
-      after: removed ? undefined : next,
+      after: removed ? undefined : after,
     },
     key: keyOf(scope, name),
     value: removed ? undefined : kept,
