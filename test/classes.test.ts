@@ -1,6 +1,7 @@
 /** What pods, claims and ingresses are given by their classes, or without one, through the whole server. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { failure } from './support/refusal.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -26,7 +27,10 @@ const create = (spec?: object): Promise<AnswerBody> => wire.must('POST', pods, p
 
 async function refusal(spec: object): Promise<string> {
   const { status, body } = await wire.call('POST', pods, pod(spec))
-  expect([status, body.reason]).toEqual([403, 'Forbidden'])
+  expect(status).toBe(403)
+  expect(body).toEqual(
+    failure({ message: body.message, reason: 'Forbidden', details: { name: 'p', kind: 'pods' }, code: 403 }),
+  )
   return body.message.replace('pods "p" is forbidden: ', '')
 }
 
@@ -105,15 +109,20 @@ describe('the priority of a pod', () => {
 
   it('has one default at most', async () => {
     await wire.must('POST', priorities, { metadata: { name: 'one' }, value: 1, globalDefault: true })
-    const { status, body } = await wire.call('POST', priorities, {
+    const { body } = await wire.call('POST', priorities, {
       metadata: { name: 'two' },
       value: 2,
       globalDefault: true,
     })
-    expect([status, body.message]).toEqual([
-      403,
-      'priorityclasses.scheduling.k8s.io "two" is forbidden: PriorityClass one is already marked as default. Only one default can exist',
-    ])
+    expect(body).toEqual(
+      failure({
+        message:
+          'priorityclasses.scheduling.k8s.io "two" is forbidden: PriorityClass one is already marked as default. Only one default can exist',
+        reason: 'Forbidden',
+        details: { name: 'two', group: 'scheduling.k8s.io', kind: 'priorityclasses' },
+        code: 403,
+      }),
+    )
     const labels = { metadata: { labels: { a: 'b' } } }
     await wire.must('PATCH', `${priorities}/one`, labels, 'application/merge-patch+json')
   })

@@ -163,7 +163,19 @@ describe('pods/binding', () => {
     expect((await bind('settled', {})).body).toEqual(
       invalidObject({ kind: 'Binding', name: 'settled' }, ['target.name: Required value']),
     )
-    expect((await bind('missing', { name: 'n1' })).status).toBe(404)
+    expect((await bind('settled', { kind: 'Rack', name: 'n1' })).body).toEqual(
+      invalidObject({ kind: 'Binding', name: 'settled' }, [
+        'target.kind: Unsupported value: "Rack": supported values: "Node", "<empty>"',
+      ]),
+    )
+    expect((await bind('missing', { name: 'n1' })).body).toEqual(
+      failure({
+        message: 'pods "missing" not found',
+        reason: 'NotFound',
+        details: { name: 'missing', kind: 'pods' },
+        code: 404,
+      }),
+    )
   })
 })
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseServiceRanges } from '../src/app/config.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import { failure, faultsIn } from './support/refusal.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
 interface Port {
@@ -44,6 +45,7 @@ async function taken(): Promise<string[]> {
 async function refusal(name: string, spec: object): Promise<string> {
   const { status, body } = await wire.call('POST', services, service(name, spec))
   expect(status).toBe(422)
+  faultsIn({ code: status, body }, { kind: 'Service', name })
   expect(await wire.call('GET', `${services}/${name}`)).toMatchObject({ status: 404 })
   return body.message.replace(`Service "${name}" is invalid: `, '')
 }
@@ -241,9 +243,16 @@ describe('ranges', () => {
     await wire.must('DELETE', `${cidrs}/kubernetes`)
     await wire.must('POST', cidrs, { metadata: { name: 'small' }, spec: { cidrs: ['10.7.0.0/30'] } })
     expect([ipOf(await create('a')), ipOf(await create('b'))].sort()).toEqual(['10.7.0.1', '10.7.0.2'])
-    const { status, body } = await wire.call('POST', services, service('c'))
-    expect(status).toBe(500)
-    expect(body.message).toBe('Internal error occurred: failed to allocate a serviceIP: range is full')
+    const { body } = await wire.call('POST', services, service('c'))
+    const why = 'failed to allocate a serviceIP: range is full'
+    expect(body).toEqual(
+      failure({
+        message: `Internal error occurred: ${why}`,
+        reason: 'InternalError',
+        details: { causes: [{ message: why }] },
+        code: 500,
+      }),
+    )
   })
 
   it('of both families give a service one address of each', async () => {
@@ -264,10 +273,14 @@ describe('ranges', () => {
 describe('an address', () => {
   it('can not be taken away while its service has it', async () => {
     const ip = ipOf(await create('a'))
-    const { status, body } = await wire.call('DELETE', `${addresses}/${ip}`)
-    expect(status).toBe(403)
-    expect(body.message).toBe(
-      `ipaddresses.networking.k8s.io "${ip}" is forbidden: it is the address of the service s/a`,
+    const { body } = await wire.call('DELETE', `${addresses}/${ip}`)
+    expect(body).toEqual(
+      failure({
+        message: `ipaddresses.networking.k8s.io "${ip}" is forbidden: it is the address of the service s/a`,
+        reason: 'Forbidden',
+        details: { name: ip, group: 'networking.k8s.io', kind: 'ipaddresses' },
+        code: 403,
+      }),
     )
   })
 

@@ -20,6 +20,19 @@ describe('metadata on create', () => {
   const cases: { name: string; given: ObjectMeta; rules?: MetadataRules; want: string[] }[] = [
     { name: 'a plain name is enough', given: { name: 'a' }, want: [] },
     {
+      name: 'a generation counts up from 0',
+      given: { name: 'a', generation: -1 },
+      want: ['metadata.generation: Invalid value: -1: must be greater than or equal to 0'],
+    },
+    {
+      name: 'a sub-resource in managedFields has a name of its length',
+      given: {
+        name: 'a',
+        managedFields: [{ manager: 'm', operation: 'Update', fieldsType: 'FieldsV1', subresource: 'x'.repeat(257) }],
+      },
+      want: ['metadata.managedFields[0].subresource: Too long: may not be more than 256 bytes'],
+    },
+    {
       name: 'a name must be there',
       given: {},
       want: ['metadata.name: Required value: name or generateName is required'],

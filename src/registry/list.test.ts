@@ -96,7 +96,7 @@ test('a token is what upstream makes of it', async () => {
   expect(read(await f.registry.list(configMaps, { namespace: 'a', limit: 1 }))).toMatchObject({ start: '1\0' })
 })
 
-const token = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const token = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const badTokens = [
   { name: 'not base64', given: '!!', want: 'illegal base64 data' },
   {
@@ -104,6 +104,7 @@ const badTokens = [
     given: Buffer.from('nope').toString('base64url'),
     want: "invalid character 'o' in literal null (expecting 'u')",
   },
+  { name: 'a number', given: token(5), want: 'not an object' },
   {
     name: 'another version',
     given: token({ v: 'meta.k8s.io/v2', rv: 1, start: 'a\0' }),

@@ -289,6 +289,14 @@ const refused: { name: string; given: Partial<WatchQuery>; want: Status }[] = [
     ]),
   },
   {
+    name: 'sendInitialEvents with another match',
+    given: { sendInitialEvents: true, resourceVersionMatch: 'Exact' },
+    want: invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, [
+      'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+      'resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"',
+    ]),
+  },
+  {
     name: 'a version that is no number',
     given: { resourceVersion: 'abc' },
     want: failure({

@@ -219,6 +219,28 @@ describe('an object under rules', () => {
     expect(faultsIn(answer, aBox('row'))).toEqual(want)
   })
 
+  test('is refused for the reason that its rule gives, with or without a value', async () => {
+    const reasons = ['FieldValueRequired', 'FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid']
+    const failing = reasons.map((reason) => ({ rule: 'false', message: reason, reason }))
+    const schema = ofSpec(
+      { a: rules(shortText, ...failing), either: { 'x-kubernetes-int-or-string': true } },
+      ...failing,
+    )
+    await install(plane, definition({ plural: 'reasons', kind: 'Reason', schema }))
+    const given = { apiVersion: 'ex.io/v1', kind: 'Reason', metadata: { name: 'x' }, spec: { a: 'v', either: 1 } }
+    const answer = await post(plane, '/apis/ex.io/v1/namespaces/default/reasons', given)
+    expect(faultsIn(answer, { group: 'ex.io', kind: 'Reason', name: 'x' })).toEqual([
+      'spec: Required value: FieldValueRequired',
+      'spec: Duplicate value: FieldValueDuplicate',
+      'spec: Forbidden: FieldValueForbidden',
+      'spec: Invalid value: FieldValueInvalid',
+      'spec.a: Required value: FieldValueRequired',
+      'spec.a: Duplicate value: "v"',
+      'spec.a: Forbidden: FieldValueForbidden',
+      'spec.a: Invalid value: "v": FieldValueInvalid',
+    ])
+  })
+
   test('may not change what a transition rule keeps', async () => {
     await post(plane, path, box('fixed', { mode: 'a', owner: 'me', ports: [{ name: 'http', port: 80 }] }))
     expect(faultsIn(await patch('fixed', { mode: 'b' }), aBox('fixed'))).toEqual([

@@ -351,6 +351,14 @@ const paths: readonly Row[] = [
     ...method405,
     message: method405Text,
   },
+  { name: 'POST to a document', given: 'POST /openapi/v2', ...method405, message: method405Text },
+  { name: 'POST to a probe', given: 'POST /readyz', ...method405, message: method405Text },
+  {
+    name: 'GET of what is only asked',
+    given: 'GET /apis/authorization.k8s.io/v1/subjectaccessreviews',
+    ...method405,
+    message: method405Text,
+  },
   { name: 'OPTIONS', given: `OPTIONS ${maps}`, ...method405, message: method405Text },
   { name: 'HEAD', given: `HEAD ${map}`, ...method405, message: method405Text },
   {
@@ -831,6 +839,18 @@ const deletes: readonly Row[] = [
         'propagationPolicy',
         'Unsupported value: "Bogus": supported values: "Foreground", "Background", "Orphan", "nil"',
       ),
+    ),
+  },
+  {
+    name: 'a dry run of nobody knows what',
+    given: `DELETE ${map}`,
+    sent: { body: { dryRun: ['some'] } },
+    code: 422,
+    reason: 'Invalid',
+    message: 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["some"]: supported values: "All"',
+    details: options(
+      'DeleteOptions',
+      cause('FieldValueNotSupported', 'dryRun', 'Unsupported value: ["some"]: supported values: "All"'),
     ),
   },
   {

@@ -7,6 +7,7 @@ import {
   roleBinding,
   user,
 } from '../../../test/support/fake-rbac-source.ts'
+import { notSubdomain } from '../../../test/support/name-faults.ts'
 import { faultsOf } from '../../../test/support/refusal.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
@@ -95,6 +96,14 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
     name: 'a ClusterRoleBinding to a Role',
     given: { ...clusterRoleBinding('b', 'r'), roleRef: { ...ref, kind: 'Role' } },
     want: ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"'],
+  },
+  {
+    name: 'an account and a role whose names are none',
+    given: { ...clusterRoleBinding('b', 'a/b'), subjects: [{ kind: 'ServiceAccount', name: 'A_b', namespace: 'n' }] },
+    want: [
+      `roleRef.name: Invalid value: "a/b": may not contain '/'`,
+      `subjects[0].name: Invalid value: "A_b": ${notSubdomain}`,
+    ],
   },
   {
     name: 'another roleRef than before',

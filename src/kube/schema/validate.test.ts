@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { notDns1035, notQualified } from '../../../test/support/name-faults.ts'
 import { faultsOf } from '../../../test/support/refusal.ts'
 import { exactNumber } from '../json-value.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
@@ -280,13 +281,33 @@ describe('list types', () => {
       given: { embedded: { kind: 'A_b', metadata: { labels: { '': 'x' } } } },
       want: [
         'embedded.apiVersion: Required value',
-        expect.stringMatching(
-          /^embedded\.kind: Invalid value: "A_b": may have mixed case, but should otherwise match: a DNS-1035 label/,
-        ) as unknown as string,
+        `embedded.kind: Invalid value: "A_b": may have mixed case, but should otherwise match: ${notDns1035}`,
         'embedded.metadata.labels: Invalid value: "": name part must be non-empty',
-        expect.stringMatching(
-          /^embedded\.metadata\.labels: Invalid value: "": name part must consist/,
-        ) as unknown as string,
+        `embedded.metadata.labels: Invalid value: "": ${notQualified}`,
+      ],
+    },
+    {
+      name: 'want an embedded resource to say it as text',
+      given: { embedded: { apiVersion: 1, kind: 1 } },
+      want: [
+        'embedded.apiVersion: Invalid value: 1: must be a string',
+        'embedded.kind: Invalid value: 1: must be a string',
+      ],
+    },
+    {
+      name: 'want an embedded resource to say it in words',
+      given: { embedded: { apiVersion: '', kind: '' } },
+      want: [
+        'embedded.apiVersion: Invalid value: "": must not be empty',
+        'embedded.kind: Invalid value: "": must not be empty',
+      ],
+    },
+    {
+      name: 'want an embedded resource to be of one group and version',
+      given: { embedded: { apiVersion: 'a/b/c' } },
+      want: [
+        'embedded.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+        'embedded.kind: Required value',
       ],
     },
   ]

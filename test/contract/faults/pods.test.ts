@@ -227,6 +227,28 @@ const rows: readonly FaultRow[] = [
     part: 'status',
     faults: ['status.qosClass: Invalid value: "Guaranteed": field is immutable'],
   },
+  {
+    of: 'pod',
+    name: 'whose ephemeral container is to be restarted',
+    update: { 'spec.ephemeralContainers': [{ name: 'd', image: 'i', restartPolicy: 'Always' }] },
+    part: 'ephemeralcontainers',
+    faults: ['spec.ephemeralContainers[0].restartPolicy: Forbidden: cannot be set for an Ephemeral Container'],
+  },
+  {
+    of: 'pod',
+    name: 'with a resource that belongs in a quota',
+    put: { 'spec.containers[0].resources': { limits: { 'requests.ex.io/a': 1 } } },
+    faults: [
+      'spec.containers[0].resources.limits[requests.ex.io/a]: Invalid value: "requests.ex.io/a": doesn\'t follow extended resource name standard',
+      'spec.containers[0].resources.requests[requests.ex.io/a]: Invalid value: "requests.ex.io/a": doesn\'t follow extended resource name standard',
+    ],
+  },
+  {
+    of: 'priority',
+    name: 'that is to preempt in some other way',
+    put: { preemptionPolicy: 'Some' },
+    faults: ['preemptionPolicy: Unsupported value: "Some": supported values: "PreemptLowerPriority", "Never"'],
+  },
 ]
 
 describeFaults('of pods', rows)

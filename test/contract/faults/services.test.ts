@@ -275,6 +275,69 @@ const rows: readonly FaultRow[] = [
       'subsets[0].addresses[6].ip: Invalid value: "fe80::1": may not be in the link-local range (169.254.0.0/16, fe80::/10)',
     ],
   },
+  {
+    of: 'service',
+    name: 'without an address and with one',
+    put: {
+      'spec.clusterIPs': ['None', '10.96.0.9'],
+      'spec.clusterIP': 'None',
+      'spec.ipFamilyPolicy': 'PreferDualStack',
+    },
+    faults: [
+      'spec.clusterIPs: Invalid value: ["None","10.96.0.9"]: \'None\' must be the first and only value',
+      'spec.clusterIPs[1]: Invalid value: "10.96.0.9": expected an IPv6 value as indicated by `ipFamilies[1]`',
+    ],
+  },
+  {
+    of: 'service',
+    name: 'with three addresses',
+    put: {
+      'spec.clusterIP': '10.96.0.9',
+      'spec.clusterIPs': ['10.96.0.9', 'fd00::1', '10.96.0.10'],
+      'spec.ipFamilyPolicy': 'PreferDualStack',
+    },
+    faults: [
+      'spec.clusterIPs[1]: Invalid value: ["10.96.0.9","fd00::1","10.96.0.10"]: IPv6 is not configured on this cluster',
+    ],
+  },
+  {
+    of: 'service',
+    name: 'with one family twice',
+    put: { 'spec.ipFamilies': ['IPv4', 'IPv4'], 'spec.ipFamilyPolicy': 'PreferDualStack' },
+    faults: ['spec.ipFamilies[1]: Duplicate value: "IPv4"'],
+  },
+  {
+    of: 'service',
+    name: 'with two addresses of one family',
+    put: {
+      'spec.clusterIP': '10.96.0.9',
+      'spec.clusterIPs': ['10.96.0.9', '10.96.0.10'],
+      'spec.ipFamilyPolicy': 'PreferDualStack',
+    },
+    faults: [
+      'spec.ipFamilies[1]: Duplicate value: "IPv4"',
+      'spec.clusterIPs: Invalid value: ["10.96.0.9","10.96.0.10"]: may specify no more than one IP for each IP family',
+    ],
+  },
+  {
+    of: 'service',
+    name: 'with an address of another family',
+    put: { 'spec.clusterIP': '10.96.0.9', 'spec.clusterIPs': ['10.96.0.9'], 'spec.ipFamilies': ['IPv6'] },
+    faults: ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
+  },
+  {
+    of: 'service',
+    name: 'whose port of health changes',
+    put: { 'spec.type': 'LoadBalancer', 'spec.externalTrafficPolicy': 'Local', 'spec.healthCheckNodePort': 32100 },
+    update: { 'spec.healthCheckNodePort': 32101 },
+    faults: ['spec.healthCheckNodePort: Invalid value: 32101: field is immutable'],
+  },
+  {
+    of: 'service',
+    name: 'whose family changes',
+    update: { 'spec.ipFamilies': ['IPv6'] },
+    faults: ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
+  },
 ]
 
 describeFaults('of services and endpoints', rows)
