@@ -48,10 +48,16 @@ const propagation: { name: string; given: string[]; options: DeleteOptions; want
       want: { finalizers: ['orphan'] },
     },
     {
-      name: 'orphanDependents: false is Foreground',
+      name: 'orphanDependents: false is Background',
       given: [],
       options: { orphanDependents: false },
-      want: { finalizers: ['foregroundDeletion'] },
+      want: 'removed',
+    },
+    {
+      name: 'orphanDependents: false takes back a policy of before',
+      given: ['a.b/c', 'foregroundDeletion'],
+      options: { orphanDependents: false },
+      want: { finalizers: ['a.b/c'] },
     },
     {
       name: 'an orphan finalizer already there counts',
@@ -93,7 +99,7 @@ const usual: { name: string; given: string[]; options: DeleteOptions; want: stri
     name: 'yields to orphanDependents: false',
     given: [],
     options: { orphanDependents: false },
-    want: ['foregroundDeletion'],
+    want: 'removed',
   },
   {
     name: 'yields to what the object says',

@@ -106,7 +106,7 @@ function propagationFinalizers(given: readonly string[], strategy: Strategy, opt
 }
 
 function policyOf(given: readonly string[], strategy: Strategy, options: DeleteOptions): string {
-  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Foreground'
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? 'Orphan' : 'Background'
   if (options.propagationPolicy) return options.propagationPolicy
   if (given.includes(orphan)) return 'Orphan'
   if (given.includes(foreground)) return 'Foreground'
