@@ -78,6 +78,14 @@ describe('what is no quantity is refused in upstream words', () => {
   test.each(cases)('%s', (given, want) => expect(() => parseQuantity(given)).toThrow(want))
 })
 
+test('what was read before is read the same again, and what is refused is refused again', () => {
+  const texts = ['1', '1.0', ' 1', '1k', '-1k', '1Ki']
+  const first = texts.map(parseQuantity)
+  expect(texts.map(parseQuantity)).toEqual(first)
+  expect(new Set(first.map((q) => `${q.nanos} ${q.format}`)).size).toBe(4)
+  for (let i = 0; i < 2; i++) expect(() => parseQuantity('1x')).toThrow('quantities must match')
+})
+
 test('values round away from zero', () => {
   expect(wholeValue(parseQuantity('1.1'))).toBe(2n)
   expect(wholeValue(parseQuantity('-1.1'))).toBe(-2n)

@@ -6,6 +6,8 @@
  * @see k8s.io/apimachinery/pkg/api/resource/quantity.go v0.36
  */
 
+import { BoundedCache } from '../base/bounded-cache.ts'
+
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
 export interface Quantity {
@@ -47,8 +49,19 @@ const binaryNames = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 export const zero: Quantity = Object.freeze({ nanos: 0n, format: 'DecimalSI' })
 
+/** The same few amounts are looked at again and again: by decoding, validation, limits and quotas. */
+const parsed = new BoundedCache<string, Quantity>(1000)
+
 /** @throws QuantityError in upstream's words. Blanks around it are allowed, as upstream's JSON decoder allows them. */
 export function parseQuantity(text: string): Quantity {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const quantity = parse(text)
+  parsed.set(text, quantity)
+  return quantity
+}
+
+function parse(text: string): Quantity {
   if (text.length > maxLength) throw new QuantityError(wrongFormat)
   const m = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text.trim())
   const [, sign, whole = '', fraction = '', suffix = ''] = m ?? []

@@ -34,6 +34,12 @@ describe('times', () => {
     expect(timeFault(given)).toBe(want)
   })
 
+  test('the text before says nothing about the next one', () => {
+    const texts = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'no time', 'no time', '2026-01-01T00:00:01Z']
+    const [first, again, none, still, next] = texts.map(parseTime)
+    expect([again, none, still, next]).toEqual([first, undefined, undefined, (first ?? 0) + 1000])
+  })
+
   test('what was printed is read back', () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_000 }), (ms) => {

@@ -31,8 +31,16 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
+/** One object names one time often, and so do objects that come together. */
+let lastParsed: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
+
 /** Undefined for what Go's `time.Parse(time.RFC3339, …)` refuses. */
 export function parseTime(text: string): number | undefined {
+  if (lastParsed.text !== text) lastParsed = { text, ms: parsed(text) }
+  return lastParsed.ms
+}
+
+function parsed(text: string): number | undefined {
   const m = rfc3339.exec(text)
   if (!m || rangeFault(m) !== undefined) return undefined
   const [, year, month, day, hour, minute, second, fraction, sign, offsetHours, offsetMinutes] = m

@@ -141,5 +141,10 @@ export function equalValues(a: JsonValue | undefined, b: JsonValue | undefined):
 /** Field names in order. */
 export function sortedNames(map: JsonObject): string[] {
   const names = Object.keys(map)
-  return names.length > 1 ? names.sort() : names
+  return isAscending(names) ? names : names.sort()
+}
+
+function isAscending(names: readonly string[]): boolean {
+  for (let i = 1; i < names.length; i++) if ((names[i - 1] as string) > (names[i] as string)) return false
+  return true
 }
