@@ -375,10 +375,11 @@ describe('DELETE of a namespace', () => {
     { name: 'Orphan', options: { propagationPolicy: 'Orphan' }, status: 200, want: ['orphan'] },
     { name: 'orphanDependents: true is Orphan', options: { orphanDependents: true }, status: 200, want: ['orphan'] },
     {
-      name: 'orphanDependents: false is Foreground, answered 202',
+      name: 'orphanDependents: false is Background, answered 202',
       options: { orphanDependents: false },
+      given: ['orphan'],
       status: 202,
-      want: ['foregroundDeletion'],
+      want: undefined,
     },
   ]
   it.each(policies)('with propagation policy $name', async ({ options, given, status, want }) => {
