@@ -1,7 +1,7 @@
 /** The two tables 'REST API' of the Namespaces design document, row by row, and the same rows under `/apis`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { failure } from '../support/refusal.ts'
+import { failure, faultsIn } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
@@ -238,18 +238,14 @@ describe('the name finalize', () => {
     },
   })
 
-  it.each(['finalize', 'status'])('is reserved: no resource type may be called %s', async (plural) => {
+  it.each([
+    { plural: 'finalize', why: 'is reserved for the sub-resource of namespaces' },
+    { plural: 'status', why: 'the name is reserved for a sub-resource of namespaces' },
+  ])('is reserved: no resource type may be called $plural', async ({ plural, why }) => {
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-    expect(await wire.call('POST', path, definition(plural))).toMatchObject({
-      status: 422,
-      body: {
-        reason: 'Invalid',
-        details: {
-          kind: 'CustomResourceDefinition',
-          causes: [{ reason: 'FieldValueInvalid', field: 'spec.names.plural' }],
-        },
-      },
-    })
+    const { status, body } = await wire.call('POST', path, definition(plural))
+    const about = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', name: `${plural}.ex.io` }
+    expect(faultsIn({ code: status, body }, about)).toEqual([`spec.names.plural: Invalid value: "${plural}": ${why}`])
   })
 
   it.each(['GET', 'PATCH', 'DELETE'])('as a sub-resource knows no %s', async (method) => {

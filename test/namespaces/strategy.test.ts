@@ -1,7 +1,7 @@
 /** What the server does to a Namespace that is created, changed, marked for deletion and let go. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { failure } from '../support/refusal.ts'
+import { failure, faultsIn } from '../support/refusal.ts'
 import { type AnswerBody, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
@@ -26,8 +26,25 @@ async function make(more: { metadata?: object; spec?: object; status?: object } 
 }
 
 const get = (name: string): Promise<AnswerBody> => wire.must('GET', at(name))
-const messageOf = async (method: string, path: string, body?: unknown): Promise<string> =>
-  (await wire.call(method, path, body)).body.message
+/** The rest of the refusal follows from its message, which is asserted here. */
+const messageOf = async (method: string, path: string, sent?: unknown): Promise<string> => {
+  const { body } = await wire.call(method, path, sent)
+  const { code, message, details } = body
+  const name = details?.name ?? ''
+  if (code === 422) faultsIn({ code, body }, { kind: 'Namespace', name })
+  else {
+    const made = message.endsWith('already exists') ? 'AlreadyExists' : 'Conflict'
+    expect(body).toEqual(
+      failure({
+        message,
+        ...(code === 400 ? { reason: 'BadRequest' } : { reason: made, details: { name, kind: 'namespaces' } }),
+        code: code === 400 ? 400 : 409,
+      }),
+    )
+    if (code !== 400) expect(message).toContain(`namespaces "${name}"`)
+  }
+  return message
+}
 
 describe('a namespace that is created', () => {
   it('gets the kubernetes finalizer', async () => {
@@ -195,10 +212,9 @@ describe('PUT and PATCH of a namespace', () => {
     const change = (finalizers: string[]): object => ({ metadata: { finalizers } })
     const type = 'application/merge-patch+json'
     const refused = await wire.call('PATCH', at(name), change(['ex.io/keep', 'a.b/c']), type)
-    expect(refused.status).toBe(422)
-    expect(refused.body.message).toBe(
-      `Namespace "${name}" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.b/c"}`,
-    )
+    expect(faultsIn({ code: refused.status, body: refused.body }, { kind: 'Namespace', name })).toEqual([
+      `metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.b/c"}`,
+    ])
     expect((await wire.must('PATCH', at(name), change([]), type)).metadata.finalizers).toBeUndefined()
   })
 })
