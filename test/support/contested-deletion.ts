@@ -14,7 +14,12 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const secrets = { group: '', version: 'v1', resource: 'secrets' }
 
 /** Creates until it is told that the namespace is going, or gone. Answers the names it was told exist. */
-async function createWhilePossible(client: Client, namespace: string, creator: number): Promise<string[]> {
+async function createWhilePossible(
+  client: Client,
+  namespace: string,
+  creator: number,
+  onMade: () => void,
+): Promise<string[]> {
   const resource = creator % 2 === 0 ? configMaps : secrets
   const made: string[] = []
   for (let i = 0; ; i++) {
@@ -23,6 +28,7 @@ async function createWhilePossible(client: Client, namespace: string, creator: n
     try {
       await client.create(resource, { metadata: { name: `c-${creator}-${i}`, namespace } })
       made.push(`c-${creator}-${i}`)
+      onMade()
     } catch (error) {
       if (!isForbidden(error) && !isNotFound(error)) throw error
       return made
@@ -30,7 +36,10 @@ async function createWhilePossible(client: Client, namespace: string, creator: n
   }
 }
 
-/** The creators are spread over the replicas; the first one deletes, after `delayMs`, and the last one is asked. */
+/**
+ * The creators are spread over the replicas. The first replica deletes, `delayMs` after something was made; the last one is
+ * asked.
+ */
 export async function contestDeletion(
   planes: readonly TestControlPlane[],
   namespace: string,
@@ -43,13 +52,17 @@ export async function contestDeletion(
   const wire = new Wire(last)
   const { metadata } = await client.create(namespaces, { metadata: { name: namespace } })
   const from = metadata.resourceVersion ?? ''
+  const begun = Promise.withResolvers<void>()
   const working = Array.from({ length: creators }, (_, i) =>
-    createWhilePossible((planes[i % planes.length] ?? first).client, namespace, i),
+    createWhilePossible((planes[i % planes.length] ?? first).client, namespace, i, begun.resolve),
   )
   const states = await wire.events(
     `/api/v1/namespaces?watch=1&fieldSelector=metadata.name=${namespace}&resourceVersion=${from}`,
     (seen) => seen.at(-1)?.type === 'DELETED',
-    () => void setTimeout(delayMs).then(() => client.delete(namespaces, { name: namespace })),
+    async () => {
+      await Promise.race([begun.promise, Promise.all(working)])
+      void setTimeout(delayMs).then(() => client.delete(namespaces, { name: namespace }))
+    },
   )
   const created = (await Promise.all(working)).flat()
   const terminatingAt = Number(states[0]?.object.metadata.resourceVersion)
