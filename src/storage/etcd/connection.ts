@@ -38,7 +38,7 @@ export interface EtcdConnectionOptions {
   readonly clock: Clock
   /** For a request, with all its attempts. */
   readonly requestTimeoutMs: number
-  /** For one connection. */
+  /** For one connection, where there are others to try. */
   readonly connectTimeoutMs: number
 }
 
@@ -205,7 +205,9 @@ export class EtcdConnection {
       const member = this.#members[index]
       if (!member) break
       try {
-        await this.#connect(member, Math.min(deadlineMs, this.#clock.now() + this.#connectTimeoutMs), signal)
+        // With nobody else to turn to there is no hurry.
+        const patienceMs = this.#members.length > 1 ? this.#connectTimeoutMs : Number.POSITIVE_INFINITY
+        await this.#connect(member, Math.min(deadlineMs, this.#clock.now() + patienceMs), signal)
         this.#preferred = index
         return member
       } catch (error) {
