@@ -23,6 +23,7 @@ import { jsonEqual } from '../kube/json-value.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Config } from './config.ts'
+import { createUnlessThere } from './create-unless-there.ts'
 import type { Core } from './wire.ts'
 
 const namespace = 'default'
@@ -60,7 +61,10 @@ export class ApiService {
     const cidrs = this.#parts.config.serviceRanges.map(({ cidr }) => cidr)
     const found = this.#find(serviceCidrResource, '', defaultServiceCidr) as ServiceCidr | undefined
     if (found === undefined) {
-      await this.#create(serviceCidrResource, { metadata: { name: defaultServiceCidr }, spec: { cidrs } })
+      await createUnlessThere(this.#parts.client, serviceCidrResource, {
+        metadata: { name: defaultServiceCidr },
+        spec: { cidrs },
+      })
       return
     }
     const stored = found.spec?.cidrs ?? []
@@ -78,7 +82,7 @@ export class ApiService {
     const { listen } = this.#parts.config
     const targetPort = this.#at?.port ?? (listen?.port || usualPort)
     try {
-      await this.#create(serviceResource, {
+      await createUnlessThere(this.#parts.client, serviceResource, {
         metadata: { name, namespace, labels: { component: 'apiserver', provider: 'kubernetes' } },
         spec: {
           type: 'ClusterIP',
@@ -198,14 +202,6 @@ export class ApiService {
         if (tries >= attempts || !(isAlreadyExists(error) || isConflict(error) || isNotFound(error))) throw error
         await this.#parts.core.lister.refresh()
       }
-    }
-  }
-
-  async #create(resource: GroupVersionResource, object: KubeObject): Promise<void> {
-    try {
-      await this.#parts.client.create(resource, object)
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error
     }
   }
 

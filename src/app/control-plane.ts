@@ -17,7 +17,6 @@ import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { gitVersion } from '../http/version.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
-import { isAlreadyExists } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { Compactor } from '../storage/compactor.ts'
@@ -31,6 +30,7 @@ import { openAuthorizationWebhook } from './authorization-webhook.ts'
 import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
+import { createUnlessThere } from './create-unless-there.ts'
 import { SharedMetrics } from './group-metrics.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
@@ -214,21 +214,16 @@ async function bootstrap(
   trust: Record<string, string>,
   apiService: ApiService,
 ): Promise<void> {
-  const createUnlessThere = async (resource: GroupVersionResource, object: KubeObject): Promise<void> => {
+  const make = async (resource: GroupVersionResource, object: KubeObject): Promise<void> => {
     const type = core.catalog.types.find(resource)
     if (type && core.lister.find(type, '', object.metadata.name ?? '') !== undefined) return
-    try {
-      await client.create(resource, object)
-    } catch (error) {
-      // Another replica was faster.
-      if (!isAlreadyExists(error)) throw error
-    }
+    await createUnlessThere(client, resource, object)
   }
   await Promise.all([
     bootstrapRbac({ client }),
     apiService.makeRange(),
-    ...initialNamespaces.map((name) => createUnlessThere(namespaceResource, { metadata: { name } })),
-    ...systemPriorityClasses.map((object) => createUnlessThere(priorityClassResource, object)),
+    ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
+    ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
   ])
   await Promise.all([
     bootstrapRbac({ client, policy: systemPolicy }),

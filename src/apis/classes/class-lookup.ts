@@ -1,4 +1,5 @@
 /** Classes of one kind, as admission sees them. */
+import type { Eventual } from '../../base/eventual.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 export interface ClassLookup {
@@ -11,7 +12,6 @@ export interface ClassLookup {
 }
 
 /** That there is none is believed only from a cache that has caught up with the request. */
-export async function findCaughtUp(classes: ClassLookup, name: string): Promise<KubeObject | undefined> {
-  await classes.refresh()
-  return classes.find(name)
+export function findClass(classes: ClassLookup, name: string): Eventual<KubeObject | undefined> {
+  return classes.find(name) ?? classes.refresh().then(() => classes.find(name))
 }

@@ -4,10 +4,11 @@
  * @see plugin/pkg/admission/priority/admission.go of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { andThen } from '../../base/eventual.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { type Pod, podResource } from '../pods/types.ts'
-import { type ClassLookup, findCaughtUp } from './class-lookup.ts'
+import { type Pod, podForbidden, podResource } from '../pods/types.ts'
+import { type ClassLookup, findClass } from './class-lookup.ts'
 
 export interface PriorityClass extends KubeObject {
   readonly value?: number
@@ -52,10 +53,9 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
       const pod = a.object as Pod
       if (a.operation === 'UPDATE') return kept(pod, a.oldObject as Pod)
       const named = String(pod.spec?.['priorityClassName'] ?? '')
-      const known = named === '' ? defaultClass(classes) : (classes.find(named) as PriorityClass | undefined)
-      if (named === '' || known !== undefined) return withPriority(a, pod, known)
-      return findCaughtUp(classes, named).then((found) => {
-        if (found === undefined) throw refused(a, pod, `no PriorityClass with name ${named} was found`)
+      if (named === '') return withPriority(a, pod, defaultClass(classes))
+      return andThen(findClass(classes, named), (found) => {
+        if (found === undefined) throw podForbidden(a, pod, `no PriorityClass with name ${named} was found`)
         return withPriority(a, pod, found)
       })
     },
@@ -84,14 +84,14 @@ function withPriority(a: Attributes, pod: Pod, known: PriorityClass | undefined)
   const preemptionPolicy = known?.preemptionPolicy ?? usualPreemption
   const given = pod.spec ?? {}
   if (given['priority'] !== undefined && given['priority'] !== priority) {
-    throw refused(
+    throw podForbidden(
       a,
       pod,
       `the integer value of priority (${String(given['priority'])}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
     )
   }
   if (given['preemptionPolicy'] !== undefined && given['preemptionPolicy'] !== preemptionPolicy) {
-    throw refused(
+    throw podForbidden(
       a,
       pod,
       `the string value of PreemptionPolicy (${String(given['preemptionPolicy'])}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
@@ -110,6 +110,3 @@ function kept(pod: Pod, old: Pod): Pod | undefined {
   if (missing.length === 0) return undefined
   return { ...pod, spec: { ...pod.spec, ...Object.fromEntries(missing.map((field) => [field, old.spec?.[field]])) } }
 }
-
-const refused = (a: Attributes, pod: Pod, why: string): Error =>
-  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)

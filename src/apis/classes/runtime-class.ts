@@ -4,11 +4,11 @@
  * @see plugin/pkg/admission/runtimeclass/admission.go, pkg/util/tolerations of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { andThen } from '../../base/eventual.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { type Pod, podResource } from '../pods/types.ts'
-import { type ClassLookup, findCaughtUp } from './class-lookup.ts'
+import { type Pod, podForbidden, podResource } from '../pods/types.ts'
+import { type ClassLookup, findClass } from './class-lookup.ts'
 
 export interface RuntimeClass extends KubeObject {
   readonly overhead?: { readonly podFixed?: Readonly<Record<string, string>> }
@@ -29,10 +29,9 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
       const pod = a.object as Pod
       const name = pod.spec?.['runtimeClassName']
       if (typeof name !== 'string' || name === '') return undefined
-      const known = classes.find(name) as RuntimeClass | undefined
-      if (known !== undefined) return withRuntime(a, pod, known)
-      return findCaughtUp(classes, name).then((found) => {
-        if (found === undefined) throw refused(a, pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+      return andThen(findClass(classes, name), (found) => {
+        if (found === undefined)
+          throw podForbidden(a, pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
         return withRuntime(a, pod, found)
       })
     },
@@ -43,7 +42,7 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
       const known =
         typeof name === 'string' && name !== '' ? (classes.find(name) as RuntimeClass | undefined) : undefined
       if (overhead !== undefined && known?.overhead === undefined) {
-        throw refused(a, pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+        throw podForbidden(a, pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
       }
     },
   }
@@ -60,7 +59,7 @@ function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: Run
     const fixed = overhead.podFixed ?? {}
     const given = overheadOf(pod)
     if (given !== undefined && !jsonEqual(given, fixed)) {
-      throw refused(a, pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+      throw podForbidden(a, pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
     }
     spec['overhead'] = fixed
   }
@@ -68,7 +67,7 @@ function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: Run
   const own = (spec['nodeSelector'] ?? {}) as Record<string, string>
   for (const [key, value] of Object.entries(nodeSelector)) {
     if (!Object.hasOwn(own, key) || own[key] === value) continue
-    throw refused(
+    throw podForbidden(
       a,
       pod,
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own[key]}`,
@@ -81,6 +80,3 @@ function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: Run
   }
   return { ...pod, spec }
 }
-
-const refused = (a: Attributes, pod: Pod, why: string): Error =>
-  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)

@@ -1,4 +1,6 @@
 /** Pods, as far as the server itself looks into them. */
+import type { Attributes } from '../../admission/admission.ts'
+import { forbidden, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 export interface PodCondition {
@@ -31,3 +33,7 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 /** It will not run again. */
 export const hasEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+
+/** How admission refuses a pod, which may not have its name yet. */
+export const podForbidden = (a: Pick<Attributes, 'type' | 'name'>, pod: Pod, why: string): StatusError =>
+  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)

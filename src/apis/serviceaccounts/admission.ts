@@ -5,9 +5,8 @@
  * @see plugin/pkg/admission/serviceaccount/admission.go of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
-import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { mirrorAnnotation, type Pod } from '../pods/types.ts'
+import { mirrorAnnotation, type Pod, podForbidden } from '../pods/types.ts'
 import { defaultServiceAccount } from './birth.ts'
 import { limitsSecrets, projectsToken, refersToSecrets, unlentSecret } from './secret-references.ts'
 import { mountsToken, withTokenVolume } from './token-volume.ts'
@@ -29,7 +28,7 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
     }
     if (account !== undefined) return account
     const why = `error looking up service account ${a.namespace}/${name}: serviceaccount "${name}" not found`
-    throw refused(a, pod, why)
+    throw podForbidden(a, pod, why)
   }
 
   return {
@@ -61,21 +60,18 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
       const pod = a.object as Pod
       if (isMirror(pod)) {
         const problem = mirrorProblem(pod)
-        if (problem !== undefined) throw refused(a, pod, problem)
+        if (problem !== undefined) throw podForbidden(a, pod, problem)
         return
       }
       const account = await accountOf(a, pod, pod.spec?.serviceAccountName || defaultServiceAccount)
       if (!limitsSecrets(account)) return
       const problem = unlentSecret(pod, account, a.subresource !== '')
-      if (problem !== undefined) throw refused(a, pod, problem)
+      if (problem !== undefined) throw podForbidden(a, pod, problem)
     },
   }
 }
 
 const isMirror = (pod: Pod): boolean => pod.metadata.annotations?.[mirrorAnnotation] !== undefined
-
-const refused = (a: Attributes, pod: Pod, why: string): Error =>
-  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)
 
 function mirrorProblem(pod: Pod): string | undefined {
   if (pod.spec?.serviceAccountName) return 'a mirror pod may not reference service accounts'

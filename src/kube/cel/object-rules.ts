@@ -17,7 +17,7 @@ import {
 } from '../field-error.ts'
 import { isJsonObject } from '../json-value.ts'
 import type { Schema, ValidationRule } from '../schema/schema.ts'
-import { type Before, isUnchanged, itemsBefore, memberBefore } from '../schema/unchanged.ts'
+import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from '../schema/unchanged.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { Budget, BudgetError } from './budget.ts'
 import { type DeclaredType, declareSchema, escapeName } from './declared-type.ts'
@@ -199,9 +199,8 @@ class Validation {
         const below = node.properties.get(key) ?? node.values
         if (!below) continue
         const before = memberBefore(pair.before, key)
-        // Both objects are converted to one version: whether these two changed can't be seen.
-        const isTypeMeta = place.path === '' && (key === 'apiVersion' || key === 'kind')
-        const here = place.here ? { value: child, before: isTypeMeta ? undefined : before } : undefined
+        const isHidden = place.path === '' && isTypeMeta(key)
+        const here = place.here ? { value: child, before: isHidden ? undefined : before } : undefined
         const path = node.properties.has(key) ? joined(place.path, key) : `${place.path}[${key}]`
         this.#visit(below, { value: child, before }, { path, here, around })
       }

@@ -13,7 +13,7 @@
  */
 import { goTypeOf, printGoValue } from '../go-quote.ts'
 import { isExactNumber, isJsonObject, member, setMember } from '../json-value.ts'
-import type { Schema } from '../schema/schema.ts'
+import { memberSchema, type Schema } from '../schema/schema.ts'
 import type { StatusError } from '../status-error.ts'
 import { badRequest, rejected } from '../status-error.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
@@ -48,9 +48,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
   return mergeMap(document, patch, schema)
 }
 
-const fieldOf = (schema: Schema | undefined, key: string): Schema | undefined =>
-  schema?.properties?.get(key) ??
-  (typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined)
+const fieldOf = (schema: Schema | undefined, key: string): Schema | undefined => schema && memberSchema(schema, key)
 
 /** The strategy beside retainKeys, which only matters to those who make patches. */
 const strategyOf = (schema: Schema | undefined): string | undefined =>

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, member, setMember } from '../json-value.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
-import type { Schema } from './schema.ts'
+import { memberSchema, type Schema } from './schema.ts'
 
 /** Members with a default, by schema: most schemas have none, and then no member needs a look. */
 const defaultedMembers = new WeakMap<Schema, readonly (readonly [string, Schema])[]>()
@@ -17,11 +17,6 @@ function defaultsOf(schema: Schema): readonly (readonly [string, Schema])[] {
     defaultedMembers.set(schema, found)
   }
   return found
-}
-
-function fieldOf(schema: Schema, key: string): Schema | undefined {
-  const { additionalProperties } = schema
-  return schema.properties?.get(key) ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
 }
 
 function filled(value: JsonValue, schema: Schema | undefined): JsonValue {
@@ -51,7 +46,7 @@ export function applyDefaults(value: JsonValue, schema: Schema): JsonValue {
     setMember(out, key, applyDefaults(field.default, field))
   }
   for (const [key, child] of Object.entries(value)) {
-    const kept = filled(child, fieldOf(schema, key))
+    const kept = filled(child, memberSchema(schema, key))
     if (kept === child) continue
     out ??= { ...value }
     setMember(out, key, kept)

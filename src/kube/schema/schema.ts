@@ -100,3 +100,8 @@ export const valueKeywords = [
   'enum',
   'default',
 ] as const
+
+/** Of what an object has under `key`: a field that is known, or a value of a map. */
+export function memberSchema({ properties, additionalProperties }: Schema, key: string): Schema | undefined {
+  return properties?.get(key) ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
+}

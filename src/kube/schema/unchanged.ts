@@ -9,7 +9,7 @@
  */
 import { isJsonObject, jsonEqual, member } from '../json-value.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
-import type { Schema } from './schema.ts'
+import { memberSchema, type Schema } from './schema.ts'
 
 export interface Before {
   readonly value: JsonValue
@@ -36,6 +36,9 @@ export function itemsBefore(before: Before | undefined): (item: JsonValue) => Be
   }
 }
 
+/** Whether these changed can't be seen: an update compares objects that were converted to one version. */
+export const isTypeMeta = (key: string): boolean => key === 'apiVersion' || key === 'kind'
+
 export function isUnchanged(value: JsonValue, before: Before | undefined): boolean {
   if (before === undefined) return false
   const { value: old, schema } = before
@@ -52,9 +55,6 @@ export function isUnchanged(value: JsonValue, before: Before | undefined): boole
     keys.length === Object.keys(old).length && keys.every((k) => isUnchanged(value[k] ?? null, memberBefore(before, k)))
   )
 }
-
-const memberSchema = ({ properties, additionalProperties }: Schema, key: string): Schema | undefined =>
-  properties?.get(key) ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
 
 const keyText = (item: JsonObject, keys: readonly string[]): string =>
   JSON.stringify(keys.map((key) => member(item, key) ?? null))

@@ -21,8 +21,8 @@ import { printGoValue, quote } from '../go-quote.ts'
 import { isExactNumber, isJsonObject, jsonEqual, member } from '../json-value.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { hasFormat, isKnownFormat } from './formats.ts'
-import type { Schema } from './schema.ts'
-import { type Before, isUnchanged, itemsBefore, memberBefore } from './unchanged.ts'
+import { memberSchema, type Schema } from './schema.ts'
+import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from './unchanged.ts'
 
 export interface CompiledPattern {
   /** Throws if finding out would take too long. */
@@ -92,8 +92,6 @@ const countCharacters = (text: string): number => {
 
 /** `.spec.x` and `spec.x` are one field; the root has no name. */
 const fieldAt = (path: string): string => (path === '' ? '<nil>' : path.replace(/^\./, ''))
-
-const isTypeMeta = (key: string): boolean => key === 'apiVersion' || key === 'kind'
 
 class Validator {
   readonly #compilePattern: ValidateOptions['compilePattern']
@@ -256,7 +254,7 @@ class Validator {
   }
 
   #object(value: JsonObject, schema: Schema, path: string, before: Before | undefined, result: Result): void {
-    const { minProperties, maxProperties, additionalProperties } = schema
+    const { minProperties, maxProperties } = schema
     const field = fieldAt(path)
     const size = Object.keys(value).length
     if (minProperties !== undefined) {
@@ -268,10 +266,9 @@ class Validator {
       this.#check(size <= maxProperties, result, () => fieldTooMany(field, size, maxProperties))
     }
     for (const [key, child] of Object.entries(value)) {
-      const known = schema.properties?.get(key)
-      const childSchema = known ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined)
+      const childSchema = memberSchema(schema, key)
       if (!childSchema) continue
-      const childPath = known && path === '' ? key : `${path}.${key}`
+      const childPath = path === '' && schema.properties?.has(key) ? key : `${path}.${key}`
       const childBefore = path === '' && isTypeMeta(key) ? undefined : memberBefore(before, key)
       this.#merge(result, this.value(child, childSchema, childPath, childBefore))
     }
