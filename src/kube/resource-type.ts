@@ -62,7 +62,10 @@ export interface ResourceType extends GroupVersionResource, GroupVersionKind {
   readonly listKind: string
   readonly singular: string
   readonly namespaced: boolean
+  /** What is served. */
   readonly verbs: readonly Verb[]
+  /** What discovery names, where that is less than what is served. */
+  readonly advertisedVerbs?: readonly Verb[]
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly subresources: ReadonlyMap<string, Subresource>

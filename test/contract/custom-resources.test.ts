@@ -40,6 +40,40 @@ const objectIn = ({ code, text, body }: Answered, want = 200): KubeObject => {
   return body as KubeObject
 }
 
+interface Offered {
+  /** Name and verbs of the resource and its sub-resources. */
+  readonly classic: readonly unknown[]
+  readonly aggregated: readonly unknown[]
+}
+
+/** What both forms of discovery say of a resource of `ex.io/v1`. */
+async function offered(resource: string): Promise<Offered> {
+  const classic = (await send(plane, '/apis/ex.io/v1')).body as { resources?: { name: string; verbs: string[] }[] }
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+  const { body } = await send(plane, '/apis', { headers: { accept } })
+  const { items } = body as { items: { metadata: { name: string }; versions: { resources: JsonObject[] }[] }[] }
+  const group = items.find(({ metadata }) => metadata.name === 'ex.io')
+  return {
+    classic: (classic.resources ?? [])
+      .filter(({ name }) => name.split('/', 1)[0] === resource)
+      .map(({ name, verbs }) => [name, verbs]),
+    aggregated: (group?.versions[0]?.resources ?? [])
+      .filter((r) => r['resource'] === resource)
+      .map(({ verbs, subresources }) => [
+        verbs,
+        (subresources as JsonObject[]).map((s) => [s['subresource'], s['verbs']]),
+      ]),
+  }
+}
+
+const bothForms = (verbs: readonly string[], status: readonly string[]): Offered => ({
+  classic: [
+    ['torches', verbs],
+    ['torches/status', status],
+  ],
+  aggregated: [[verbs, [['status', status]]]],
+})
+
 const widget = (name: string): Parameters<typeof faultsIn>[1] => ({ group: 'ex.io', kind: 'Widget', name })
 
 const widgetSchema = objectOf({
@@ -653,6 +687,43 @@ describe('deletion', () => {
     await install(plane, definition({ plural: 'boxes', kind: 'Box' }))
     const { body } = await send(plane, '/apis/ex.io/v1/boxes')
     expect((body as { items: unknown[] }).items).toEqual([])
+  })
+
+  test('shows in discovery, which offers no writes any more, while what is there can be changed and watches go on', async () => {
+    const given = definition({ plural: 'torches', kind: 'Torch', version: { subresources: { status: {} } } })
+    await install(plane, given)
+    const held = { ...make('Torch', 'held'), metadata: { name: 'held', finalizers: ['ex.io/wait'] } }
+    await post(plane, at('torches'), held)
+    const torches = { group: 'ex.io', version: 'v1', resource: 'torches' }
+    const stop = new AbortController()
+    const options = { sendInitialEvents: true, allowWatchBookmarks: true, signal: stop.signal }
+    const events = plane.client.watch(torches, options)[Symbol.asyncIterator]()
+    expect((await events.next()).value).toMatchObject({ type: 'ADDED' })
+    expect((await events.next()).value).toMatchObject({ type: 'BOOKMARK' })
+    const [reads, changes] = [
+      ['delete', 'deletecollection', 'get', 'list'],
+      ['patch', 'create', 'update'],
+    ]
+    const status = ['get', 'patch', 'update']
+    expect(await offered('torches')).toEqual(bothForms([...reads, ...changes, 'watch'], status))
+
+    await send(plane, `${definitionsPath}/torches.ex.io`, { method: 'DELETE' })
+    expect(await offered('torches')).toEqual(bothForms([...reads, 'watch'], status))
+    expect((await post(plane, at('torches'), make('Torch', 'late'))).code).toBe(403)
+    expect(objectIn(await merge(at('torches', 'held'), { spec: { lit: true } }))).toMatchObject({ spec: { lit: true } })
+    const present = objectIn(await send(plane, at('torches', 'held')))
+    const put = await send(plane, at('torches', 'held'), { method: 'PUT', body: { ...present, spec: { lit: false } } })
+    expect(objectIn(put)).toMatchObject({ spec: { lit: false } })
+    let last: KubeObject | undefined
+    while (last?.['spec'] === undefined || (last['spec'] as JsonObject)['lit'] !== false) {
+      const { value, done } = await events.next()
+      if (done) throw new Error('the watch ended with the deletion')
+      last = value.object as KubeObject
+    }
+    await merge(at('torches', 'held'), { metadata: { finalizers: null } })
+    await until(plane, 'torches.ex.io', (d) => d === undefined)
+    stop.abort()
+    expect((await offered('torches')).classic).toEqual([])
   })
 
   test('that somebody else holds up takes the instances, and lets none in until it is over', async () => {

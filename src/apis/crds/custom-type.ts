@@ -20,6 +20,7 @@ import { toResourceSchema } from './schema.ts'
 import {
   type CustomResourceDefinition,
   type DefinitionVersion,
+  isTerminating,
   type ScaleSubresource,
   storageVersionOf,
   valueAt,
@@ -33,6 +34,8 @@ export interface CustomType {
 }
 
 const everyVerb: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+/** What clients shall still do to instances while their definition goes. Changes of what is there are served, not offered. */
+const verbsInTermination: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const scaleKind: GroupVersionKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
@@ -172,6 +175,7 @@ function typeOf(
     singular: names.singular || names.kind.toLowerCase(),
     namespaced: scope === 'Namespaced',
     verbs: everyVerb,
+    ...(isTerminating(definition) ? { advertisedVerbs: verbsInTermination } : {}),
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     subresources: subresourcesOf(version, gvk),

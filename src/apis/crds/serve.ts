@@ -11,7 +11,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import type { Lister } from '../../registry/registry.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { customTypesOf } from './custom-type.ts'
-import { type CustomResourceDefinition, definitionResource, isEstablished } from './types.ts'
+import { type CustomResourceDefinition, definitionResource, isEstablished, isTerminating } from './types.ts'
 import type { WebhookConversion } from './webhook-conversion.ts'
 
 export interface CustomResourcesDeps {
@@ -111,17 +111,18 @@ export class CustomResources {
       this.#deps.onReplaced(name)
       return
     }
-    if (before !== undefined && isSame(before.definition, definition)) return
+    const shownAlike = before !== undefined && isSame(before.definition, definition)
+    if (shownAlike && isTerminating(before.definition) === isTerminating(definition)) return
     const made = customTypesOf(definition, this.#deps.objectMeta, this.#deps.convertBy)
     const types = made.map(({ type }) => type)
     for (const { type, strategy } of made) this.#strategies.set(type, strategy)
     this.#served.set(name, { definition, types })
     serve({ remove: before?.types ?? [], add: types })
-    if (before !== undefined) this.#deps.onReplaced(name)
+    if (before !== undefined && !shownAlike) this.#deps.onReplaced(name)
   }
 }
 
-/** Nothing that its kinds are made of differs. */
+/** Nothing that decides how instances are shown differs. */
 const isSame = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
   a.metadata.uid === b.metadata.uid &&
   jsonEqual(a.spec, b.spec) &&

@@ -56,9 +56,8 @@ const customVerbOrder: readonly Verb[] = [
   'watch',
 ]
 
-export function listedVerbs(type: ResourceType): readonly Verb[] {
-  if (!type.custom) return type.verbs.toSorted()
-  return customVerbOrder.filter((verb) => type.verbs.includes(verb))
+export function listedVerbs({ custom, verbs, advertisedVerbs = verbs }: ResourceType): readonly Verb[] {
+  return custom ? customVerbOrder.filter((verb) => advertisedVerbs.includes(verb)) : advertisedVerbs.toSorted()
 }
 
 /** Sub-resources by name; those of custom kinds in upstream's order, `status` before `scale`. */
