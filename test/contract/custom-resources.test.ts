@@ -51,13 +51,16 @@ async function offered(resource: string): Promise<Offered> {
   const classic = (await send(plane, '/apis/ex.io/v1')).body as { resources?: { name: string; verbs: string[] }[] }
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
   const { body } = await send(plane, '/apis', { headers: { accept } })
-  const { items } = body as { items: { metadata: { name: string }; versions: { resources: JsonObject[] }[] }[] }
+  const { items } = body as {
+    items: { metadata: { name: string }; versions: { version: string; resources: JsonObject[] }[] }[]
+  }
   const group = items.find(({ metadata }) => metadata.name === 'ex.io')
+  const served = group?.versions.find(({ version }) => version === 'v1')
   return {
     classic: (classic.resources ?? [])
       .filter(({ name }) => name.split('/', 1)[0] === resource)
       .map(({ name, verbs }) => [name, verbs]),
-    aggregated: (group?.versions[0]?.resources ?? [])
+    aggregated: (served?.resources ?? [])
       .filter((r) => r['resource'] === resource)
       .map(({ verbs, subresources }) => [
         verbs,
