@@ -34,6 +34,7 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     upload.resolve(outcome)
     return text(outcome)
   }
+  if (request.path === '/groups') return text(JSON.stringify(request.headerValues('impersonate-group')))
   if (request.path === '/large') return text('x'.repeat(500_000))
   if (request.path.startsWith('/count')) {
     // Late enough for a body of some records to be whole.
@@ -207,6 +208,22 @@ describe('a listener', () => {
       for await (const chunk of request) bytes += (chunk as Buffer).length
       expect([bytes, request.rstCode]).toEqual([500_000, http2.constants.NGHTTP2_NO_ERROR])
     }
+    session.close()
+  })
+
+  test.each([
+    { name: 'several values', groups: ['a, b', 'c'] },
+    { name: 'one value with a comma', groups: ['a, b'] },
+    { name: 'none', groups: [] },
+  ])('keeps the values of a repeated header apart, over HTTP/1.1 and HTTP/2: $name', async ({ groups }) => {
+    const headers = { 'Impersonate-Group': groups }
+    const request = https.get({ host: '127.0.0.1', port: listener.port, path: '/groups', ca: pki.caCert, headers })
+    const [response] = await once(request, 'response')
+    expect(JSON.parse(Buffer.concat(await response.toArray()).toString())).toEqual(groups)
+
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
+    const stream = session.request({ ':path': '/groups', ...headers })
+    expect(JSON.parse(Buffer.concat(await stream.toArray()).toString())).toEqual(groups)
     session.close()
   })
 

@@ -112,9 +112,9 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   })
   // Adding 'request' made Node install its HTTP/1 imitation for HTTP/2 streams as well: ours replaces it.
   server.removeAllListeners('stream')
-  server.on('stream', (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
+  server.on('stream', (stream: http2.ServerHttp2Stream, headers, _flags, rawHeaders: readonly string[]) => {
     const departure = departureOf(stream)
-    take(() => answerHttp2(serve, stream, headers, departure))
+    take(() => answerHttp2(serve, stream, { headers, rawHeaders }, departure))
   })
 
   server.listen(options.port, options.host)
@@ -324,6 +324,12 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
+interface Http2Headers {
+  readonly headers: http2.IncomingHttpHeaders
+  /** Names and values in turn; HTTP/2 has lower-case names only. */
+  readonly rawHeaders: readonly string[]
+}
+
 class Http2Request implements ApiRequest {
   readonly method: string
   readonly path: string
@@ -332,9 +338,10 @@ class Http2Request implements ApiRequest {
   readonly clientCertificate?: NonNullable<ApiRequest['clientCertificate']>
   readonly remoteAddress: string
   readonly body: ApiRequest['body']
+  readonly #rawHeaders: readonly string[]
   readonly #departure: Departure
 
-  constructor(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, departure: Departure) {
+  constructor(stream: http2.ServerHttp2Stream, { headers, rawHeaders }: Http2Headers, departure: Departure) {
     const socket = stream.session?.socket as TLSSocket | undefined
     const certificate = socket === undefined ? undefined : clientCertificateOf(socket)
     ;[this.path, this.query] = splitUrl(headers[':path'] ?? '/')
@@ -343,12 +350,17 @@ class Http2Request implements ApiRequest {
     if (certificate !== undefined) this.clientCertificate = certificate
     this.remoteAddress = socket?.remoteAddress ?? ''
     this.body = stream.readableEnded ? noBody : bodyReader(stream, headers['content-length'])
+    this.#rawHeaders = rawHeaders
     this.#departure = departure
   }
 
+  /** From the pairs as they came: in `headers` Node has joined the values of a repeated one by commas. */
   headerValues(name: string): readonly string[] {
-    const value: string | readonly string[] | undefined = this.headers[name]
-    return value === undefined ? [] : typeof value === 'string' ? [value] : value
+    const values: string[] = []
+    for (let i = 0; i + 1 < this.#rawHeaders.length; i += 2) {
+      if (this.#rawHeaders[i] === name) values.push(this.#rawHeaders[i + 1] as string)
+    }
+    return values
   }
 
   get signal(): AbortSignal {
@@ -370,7 +382,7 @@ function departureOf(stream: http2.ServerHttp2Stream): Departure {
 function answerHttp2(
   serve: Serve,
   stream: http2.ServerHttp2Stream,
-  headers: http2.IncomingHttpHeaders,
+  headers: Http2Headers,
   departure: Departure,
 ): Eventual<void> {
   if (stream.destroyed) return
