@@ -24,7 +24,7 @@ export function withFamilies(
   before: ServiceSpec | undefined,
   configured: readonly Family[],
 ): Families {
-  if (isExternalName(given) || staysPreferred(given, before)) return { spec: given, errors: [] }
+  if (isExternalName(given) || staysPreferred(given, before) || contradicts(given)) return { spec: given, errors: [] }
   const selectsNothing = isHeadless(given) && Object.keys(given.selector ?? {}).length === 0
   const policy = given.ipFamilyPolicy ?? before?.ipFamilyPolicy ?? (selectsNothing ? 'RequireDualStack' : 'SingleStack')
   const isSingle = policy === 'SingleStack'
@@ -70,6 +70,13 @@ export function withFamilies(
   }
   const shortened = ips.length === (given.clusterIPs ?? []).length ? {} : { clusterIPs: ips }
   return { spec: { ...given, ...shortened, ipFamilies: families, ipFamilyPolicy: policy }, errors }
+}
+
+/** Nothing is completed of what validation refuses: it would tell of what nobody has said. */
+function contradicts({ clusterIPs: ips = [], ipFamilies = [] }: ServiceSpec): boolean {
+  const own = ips.map((ip) => parseAddress(ip)?.family)
+  const disagrees = own.some((family, i) => family !== undefined && ipFamilies[i] && ipFamilies[i] !== family)
+  return disagrees || ips.length > 2 || (ips.length === 2 && (own.includes(undefined) || own[0] === own[1]))
 }
 
 /** A change of what the cluster has changes no Service that merely prefers both. */

@@ -79,8 +79,9 @@ export const prepareService: Prepare = (next, old, subresource) => {
   if (old && needsClusterIp(type)) keepAllocated(spec, before)
   const ip = textIn(spec, 'clusterIP')
   const ips = textsIn(spec, 'clusterIPs')
-  if (ip !== '' && ips.length === 0) spec.clusterIPs = [ip]
-  else if (ip === '' && ips[0]) spec.clusterIP = ips[0]
+  // Who says another one and leaves the list as it was means that one.
+  const isAnother = old !== undefined && ip !== before.clusterIP && sameValue(ips, before.clusterIPs)
+  if (ip !== '' && (ips.length === 0 || isAnother)) spec.clusterIPs = [ip]
   if (type === 'ExternalName') {
     if (old && textIn(before, 'type') !== type) {
       for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
@@ -116,9 +117,11 @@ function dropOutlived(spec: Record<string, unknown>, before: Part): void {
 /** A client that leaves out what the server gave means to keep it. */
 function keepAllocated(spec: Record<string, unknown>, before: Part): void {
   if (!needsClusterIp(textIn(before, 'type'))) return
-  if (textIn(spec, 'clusterIP') === '' && textsIn(spec, 'clusterIPs').length === 0 && before.clusterIP !== undefined) {
-    spec.clusterIP = before.clusterIP
-    spec.clusterIPs = before.clusterIPs
+  if (before.clusterIP !== undefined) {
+    spec.clusterIP ||= before.clusterIP
+    if (textsIn(spec, 'clusterIPs').length === 0 && spec.clusterIP === before.clusterIP) {
+      spec.clusterIPs = before.clusterIPs
+    }
   }
   if (typeFields.healthCheckNodePort?.(before) && typeFields.healthCheckNodePort(spec)) {
     spec.healthCheckNodePort ||= before.healthCheckNodePort

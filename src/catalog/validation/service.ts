@@ -13,6 +13,7 @@ const affinities = ['ClientIP', 'None']
 const trafficPolicies = ['Cluster', 'Local']
 const ipFamilies = ['IPv4', 'IPv6']
 const familyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack']
+const unlessExternal = "may not be set when `type` is 'ExternalName'"
 const maxAffinitySeconds = 86_400
 
 export const needsClusterIp = (type: string): boolean =>
@@ -50,8 +51,10 @@ export function checkService(report: Report, next: KubeObject, old: KubeObject |
 
 function checkExternalName(report: Report, spec: Part): void {
   if (textsIn(spec, 'clusterIPs').length > 0 || textIn(spec, 'clusterIP') !== '') {
-    report.forbidden('spec.clusterIPs', "may not be set when `type` is 'ExternalName'")
+    report.forbidden('spec.clusterIPs', unlessExternal)
   }
+  if (textsIn(spec, 'ipFamilies').length > 0) report.forbidden('spec.ipFamilies', unlessExternal)
+  if (spec.ipFamilyPolicy !== undefined) report.forbidden('spec.ipFamilyPolicy', unlessExternal)
   const name = textIn(spec, 'externalName').replace(/\.$/, '')
   if (name === '') report.required('spec.externalName')
   else report.subdomain('spec.externalName', name)
@@ -98,21 +101,8 @@ function checkPorts(report: Report, ports: readonly Part[], type: string): void 
 }
 
 function checkAddresses(report: Report, spec: Part, type: string): void {
-  const ips = textsIn(spec, 'clusterIPs')
-  const first = textIn(spec, 'clusterIP')
-  if (ips.length > 0 && first !== (ips[0] ?? '')) {
-    report.invalid('spec.clusterIPs', ips, 'first value must match `clusterIP`')
-  }
-  if (ips.length > 1 && ips[0] === 'None') {
-    report.invalid('spec.clusterIPs', ips, "'None' must be the first and only value")
-  }
-  ips.forEach((ip, i) => {
-    if (ip !== 'None' && ip !== '') checkIp(report, `spec.clusterIPs[${i}]`, ip)
-  })
-  if (ips.length > 2) report.invalid('spec.clusterIPs', ips, 'may only hold up to 2 values')
-  checkFamilies(report, ips, textsIn(spec, 'ipFamilies'))
+  if (type !== 'ExternalName') checkClusterIps(report, spec)
   textsIn(spec, 'externalIPs').forEach((ip, i) => checkEndpointIp(report, `spec.externalIPs[${i}]`, ip))
-  report.oneOfIfSet('spec.ipFamilyPolicy', spec.ipFamilyPolicy, familyPolicies)
   report.oneOfIfSet('spec.internalTrafficPolicy', spec.internalTrafficPolicy, trafficPolicies)
   const policy = textIn(spec, 'externalTrafficPolicy')
   const external = type === 'NodePort' || type === 'LoadBalancer' || textsIn(spec, 'externalIPs').length > 0
@@ -134,22 +124,35 @@ function checkAddresses(report: Report, spec: Part, type: string): void {
 const needsHealthCheck = (spec: Part): boolean =>
   textIn(spec, 'type') === 'LoadBalancer' && textIn(spec, 'externalTrafficPolicy') === 'Local'
 
-function checkFamilies(report: Report, ips: readonly string[], families: readonly string[]): void {
+/** @see ValidateServiceClusterIPsRelatedFields */
+function checkClusterIps(report: Report, spec: Part): void {
+  const field = 'spec.clusterIPs'
+  const ips = textsIn(spec, 'clusterIPs')
+  const first = textIn(spec, 'clusterIP')
+  if (first === '' && ips.length > 0) report.invalid(field, ips, 'must be empty when `clusterIP` is not specified')
+  else if (ips.length > 0 && first !== ips[0]) report.invalid(field, ips, 'first value must match `clusterIP`')
+  const families = textsIn(spec, 'ipFamilies')
   const seen = new Set<string>()
   families.forEach((family, i) => {
     report.oneOf(`spec.ipFamilies[${i}]`, family, ipFamilies)
     report.unique(`spec.ipFamilies[${i}]`, family, seen)
   })
-  const familyOf = (ip: string): string | undefined => ({ 4: 'IPv4', 6: 'IPv6' })[isIP(ip)]
-  const [first, second] = ips.map(familyOf)
-  if (first !== undefined && first === second) {
-    report.invalid('spec.clusterIPs', ips, 'may specify no more than one IP for each IP family')
+  report.oneOfIfSet('spec.ipFamilyPolicy', spec.ipFamilyPolicy, familyPolicies)
+  if (ips.length > 1 && ips[0] === 'None') report.invalid(field, ips, "'None' must be the first and only value")
+  ips.forEach((ip, i) => {
+    if (i > 0 || ip !== 'None') checkIp(report, `${field}[${i}]`, ip)
+  })
+  if (ips.length > 2) report.invalid(field, ips, 'may only hold up to 2 values')
+  const own = ips.map((ip) => ({ 4: 'IPv4', 6: 'IPv6' })[isIP(ip)])
+  // Whether they agree is asked of addresses only.
+  if (own.includes(undefined)) return
+  if (ips.length > 1 && new Set(own).size === 1) {
+    report.invalid(field, ips, 'may specify no more than one IP for each IP family')
   }
   ips.forEach((ip, i) => {
     const family = families[i]
-    const own = familyOf(ip)
-    if (own === undefined || family === undefined || own === family || !ipFamilies.includes(family)) return
-    report.invalid(`spec.clusterIPs[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``)
+    if (family === undefined || own[i] === family || !ipFamilies.includes(family)) return
+    report.invalid(`${field}[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``)
   })
 }
 
@@ -170,7 +173,8 @@ function checkServiceUpdate(report: Report, next: Part, old: Part): void {
   }
   const [family] = textsIn(old, 'ipFamilies')
   const families = textsIn(next, 'ipFamilies')
-  if (family !== undefined && families[0] !== family) {
+  const headless = before === 'None' || after === 'None'
+  if (!headless && family !== undefined && families[0] !== family) {
     report.invalid('spec.ipFamilies[0]', families, 'may not change once set')
   }
 }
@@ -226,8 +230,7 @@ export function checkEndpointSlice(report: Report, next: KubeObject, old: KubeOb
     const name = textIn(port, 'name')
     if (name !== '') report.label(`ports[${i}].name`, name)
     report.unique(`ports[${i}].name`, name, names)
-    if (port.protocol === undefined) report.required(`ports[${i}].protocol`)
-    else report.oneOf(`ports[${i}].protocol`, textIn(port, 'protocol'), protocols)
+    report.oneOf(`ports[${i}].protocol`, textIn(port, 'protocol'), protocols)
   })
   if (old) report.immutable('addressType', type, old.addressType)
 }

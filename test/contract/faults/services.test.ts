@@ -283,10 +283,7 @@ const rows: readonly FaultRow[] = [
       'spec.clusterIP': 'None',
       'spec.ipFamilyPolicy': 'PreferDualStack',
     },
-    faults: [
-      'spec.clusterIPs: Invalid value: ["None","10.96.0.9"]: \'None\' must be the first and only value',
-      'spec.clusterIPs[1]: Invalid value: "10.96.0.9": expected an IPv6 value as indicated by `ipFamilies[1]`',
-    ],
+    faults: ['spec.clusterIPs: Invalid value: ["None","10.96.0.9"]: \'None\' must be the first and only value'],
   },
   {
     of: 'service',
@@ -296,8 +293,53 @@ const rows: readonly FaultRow[] = [
       'spec.clusterIPs': ['10.96.0.9', 'fd00::1', '10.96.0.10'],
       'spec.ipFamilyPolicy': 'PreferDualStack',
     },
+    faults: ['spec.clusterIPs: Invalid value: ["10.96.0.9","fd00::1","10.96.0.10"]: may only hold up to 2 values'],
+  },
+  {
+    of: 'service',
+    name: 'with an address of a family that the cluster has not',
+    put: {
+      'spec.clusterIP': '10.96.0.9',
+      'spec.clusterIPs': ['10.96.0.9', 'fd00::1'],
+      'spec.ipFamilyPolicy': 'PreferDualStack',
+    },
+    faults: ['spec.clusterIPs[1]: Invalid value: ["10.96.0.9","fd00::1"]: IPv6 is not configured on this cluster'],
+  },
+  {
+    of: 'service',
+    name: 'whose first address is said in the list alone',
+    put: { 'spec.clusterIPs': ['10.96.0.9'] },
+    faults: ['spec.clusterIPs: Invalid value: ["10.96.0.9"]: must be empty when `clusterIP` is not specified'],
+  },
+  {
+    of: 'service',
+    name: 'whose one address is to be another and whose list is left',
+    put: { 'spec.clusterIP': '10.96.0.9' },
+    update: { 'spec.clusterIP': '10.96.0.10' },
+    faults: ['spec.clusterIPs[0]: Invalid value: ["10.96.0.10"]: may not change once set'],
+  },
+  {
+    of: 'service',
+    name: 'whose list is to be another without the one address',
+    put: { 'spec.clusterIP': '10.96.0.9' },
+    update: { 'spec.clusterIP': '', 'spec.clusterIPs': ['10.96.0.10'] },
     faults: [
-      'spec.clusterIPs[1]: Invalid value: ["10.96.0.9","fd00::1","10.96.0.10"]: IPv6 is not configured on this cluster',
+      'spec.clusterIPs: Invalid value: ["10.96.0.10"]: first value must match `clusterIP`',
+      'spec.clusterIPs[0]: Invalid value: ["10.96.0.10"]: may not change once set',
+    ],
+  },
+  {
+    of: 'service',
+    name: 'of an external name, with families',
+    put: {
+      'spec.type': 'ExternalName',
+      'spec.externalName': 'a.io',
+      'spec.ipFamilies': ['IPv4'],
+      'spec.ipFamilyPolicy': 'SingleStack',
+    },
+    faults: [
+      "spec.ipFamilies: Forbidden: may not be set when `type` is 'ExternalName'",
+      "spec.ipFamilyPolicy: Forbidden: may not be set when `type` is 'ExternalName'",
     ],
   },
   {
@@ -315,7 +357,6 @@ const rows: readonly FaultRow[] = [
       'spec.ipFamilyPolicy': 'PreferDualStack',
     },
     faults: [
-      'spec.ipFamilies[1]: Duplicate value: "IPv4"',
       'spec.clusterIPs: Invalid value: ["10.96.0.9","10.96.0.10"]: may specify no more than one IP for each IP family',
     ],
   },
@@ -323,6 +364,12 @@ const rows: readonly FaultRow[] = [
     of: 'service',
     name: 'with an address of another family',
     put: { 'spec.clusterIP': '10.96.0.9', 'spec.clusterIPs': ['10.96.0.9'], 'spec.ipFamilies': ['IPv6'] },
+    faults: ['spec.clusterIPs[0]: Invalid value: "10.96.0.9": expected an IPv6 value as indicated by `ipFamilies[0]`'],
+  },
+  {
+    of: 'service',
+    name: 'of a family that the cluster has not',
+    put: { 'spec.ipFamilies': ['IPv6'] },
     faults: ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
   },
   {
@@ -335,7 +382,18 @@ const rows: readonly FaultRow[] = [
   {
     of: 'service',
     name: 'whose family changes',
+    put: { 'spec.clusterIP': '10.96.0.9' },
     update: { 'spec.ipFamilies': ['IPv6'] },
+    faults: [
+      'spec.clusterIPs[0]: Invalid value: "10.96.0.9": expected an IPv6 value as indicated by `ipFamilies[0]`',
+      'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+    ],
+  },
+  {
+    of: 'service',
+    name: 'whose family changes with its address',
+    put: { 'spec.clusterIP': '10.96.0.9' },
+    update: { 'spec.ipFamilies': ['IPv6'], 'spec.clusterIP': 'fd00::9', 'spec.clusterIPs': ['fd00::9'] },
     faults: ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
   },
 ]
