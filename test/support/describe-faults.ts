@@ -15,6 +15,8 @@ export interface FaultRow {
   readonly of: ObjectName
   readonly name: string
   readonly put?: Changes
+  /** What a sub-resource is told before `update`; it must be accepted. */
+  readonly first?: { readonly part: string; readonly update: Changes }
   readonly update?: Changes
   /** The sub-resource that `update` goes to. */
   readonly part?: string
@@ -48,7 +50,7 @@ export function describeFaults(title: string, rows: readonly FaultRow[]): void {
   afterAll(() => plane[Symbol.asyncDispose]())
 
   describe(`faults ${title}`, () => {
-    it.each(rows)('$of $name', async ({ of, put, update, part, faults }) => {
+    it.each(rows)('$of $name', async ({ of, put, first, update, part, faults }) => {
       const { path, kind, body }: ValidObject = validObjects[of]
       const created = await send(plane, update ? path : `${path}?dryRun=All`, {
         method: 'POST',
@@ -57,8 +59,13 @@ export function describeFaults(title: string, rows: readonly FaultRow[]): void {
       let answer = created
       if (update) {
         expect(created.code, created.text).toBe(201)
-        const object = created.body as Body
+        let object = created.body as Body
         const at = `${path}/${object.metadata.name}`
+        if (first) {
+          const told = await send(plane, `${at}/${first.part}`, { method: 'PUT', body: changed(object, first.update) })
+          expect(told.code, told.text).toBe(200)
+          object = told.body as Body
+        }
         answer = await send(plane, part ? `${at}/${part}` : at, { method: 'PUT', body: changed(object, update) })
         await send(plane, `${at}?gracePeriodSeconds=0`, { method: 'DELETE' })
       }

@@ -64,7 +64,9 @@ function checkAnnotations(
   environment: PolicyEnvironment,
 ): void {
   if (annotations.length > maxAnnotations) {
-    report.invalid('spec.auditAnnotations', annotations, `must not have more than ${maxAnnotations} auditAnnotations`)
+    // As Go prints its own form of them.
+    const shown = annotations.map((a) => ({ Key: textIn(a, 'key'), ValueExpression: textIn(a, 'valueExpression') }))
+    report.invalid('spec.auditAnnotations', shown, `must not have more than ${maxAnnotations} auditAnnotations`)
   }
   const keys = new Set<string>()
   annotations.forEach((annotation, i) => {

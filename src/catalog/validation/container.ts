@@ -38,12 +38,8 @@ export function checkContainer(
   if (image === '') report.required(`${at}.image`)
   else if (image !== image.trim()) report.invalid(`${at}.image`, image, 'must not have leading or trailing whitespace')
 
-  const messagePolicy = textIn(container, 'terminationMessagePolicy')
-  if (messagePolicy === '') report.required(`${at}.terminationMessagePolicy`)
-  else report.oneOf(`${at}.terminationMessagePolicy`, messagePolicy, messagePolicies)
-  const pull = textIn(container, 'imagePullPolicy')
-  if (pull === '') report.required(`${at}.imagePullPolicy`)
-  else report.oneOf(`${at}.imagePullPolicy`, pull, pullPolicies)
+  report.oneOf(`${at}.terminationMessagePolicy`, textIn(container, 'terminationMessagePolicy'), messagePolicies)
+  report.oneOf(`${at}.imagePullPolicy`, textIn(container, 'imagePullPolicy'), pullPolicies)
 
   checkPorts(report, `${at}.ports`, container, scope)
   checkEnv(report, at, container)
@@ -98,8 +94,7 @@ function checkPorts(report: Report, at: string, container: Part, scope: Containe
         report.invalid(`${here}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')
       }
     }
-    if (protocol === '') report.required(`${here}.protocol`)
-    else report.oneOf(`${here}.protocol`, protocol, protocols)
+    report.oneOf(`${here}.protocol`, protocol, protocols)
   })
 }
 

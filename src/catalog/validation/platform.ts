@@ -105,9 +105,6 @@ export function checkCsiNode(report: Report, next: KubeObject): void {
 
 export function checkCsiDriver(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
-  for (const field of ['attachRequired', 'podInfoOnMount', 'storageCapacity']) {
-    if (spec[field] === undefined) report.required(`spec.${field}`)
-  }
   report.oneOfIfSet('spec.fsGroupPolicy', spec.fsGroupPolicy, ['File', 'None', 'ReadWriteOnceWithFSType'])
   if (!old) return
   const before = partIn(old, 'spec')

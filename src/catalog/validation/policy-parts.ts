@@ -66,9 +66,7 @@ function checkParamKind(report: Report, paramKind: Part): void {
 export function checkMatchResources(report: Report, at: string, match: Part): void {
   report.requiredOneOf(`${at}.matchPolicy`, textIn(match, 'matchPolicy'), ['Equivalent', 'Exact'])
   for (const field of ['namespaceSelector', 'objectSelector']) {
-    const selector = findPart(match, field)
-    if (!selector) report.required(`${at}.${field}`)
-    else report.add(validateLabelSelector(selector, `${at}.${field}`))
+    report.add(validateLabelSelector(findPart(match, field), `${at}.${field}`))
   }
   for (const field of ['resourceRules', 'excludeResourceRules']) {
     partsIn(match, field).forEach((rule, i) => {

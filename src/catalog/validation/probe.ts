@@ -19,7 +19,6 @@ function checkOneHandler(report: Report, at: string, kind: (typeof handlers)[num
       if (textsIn(part, 'command').length === 0) report.required(`${at}.command`)
       break
     case 'httpGet':
-      if (textIn(part, 'path') === '') report.required(`${at}.path`)
       report.portOrName(`${at}.port`, part.port)
       report.oneOf(`${at}.scheme`, textIn(part, 'scheme'), httpSchemes)
       for (const header of partsIn(part, 'httpHeaders')) {

@@ -1,6 +1,6 @@
 /**
  * What is wrong with one object, collected in order, and the checks that many kinds share. Objects have passed their
- * schema: a field that is there has its type.
+ * schema and have their defaults: a field that is there has its type, and what has a default is never missing.
  * @see k8s.io/apimachinery/pkg/api/validation/generic.go, pkg/util/validation v0.36
  */
 import { isDeepStrictEqual } from 'node:util'

@@ -143,8 +143,7 @@ export function checkStorageClass(report: Report, next: KubeObject, old: KubeObj
   if (provisioner === '') report.required('provisioner')
   else report.each('provisioner', provisioner, isQualifiedName(provisioner.toLowerCase()))
   report.oneOf('reclaimPolicy', textIn(next, 'reclaimPolicy'), ['Delete', 'Retain'])
-  if (next.volumeBindingMode === undefined) report.required('volumeBindingMode')
-  else report.oneOf('volumeBindingMode', textIn(next, 'volumeBindingMode'), bindingModes)
+  report.oneOf('volumeBindingMode', textIn(next, 'volumeBindingMode'), bindingModes)
   for (const key of Object.keys(partIn(next, 'parameters'))) {
     if (key === '') report.invalid('parameters', key, 'field can not be empty.')
   }

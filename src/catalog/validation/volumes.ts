@@ -40,7 +40,6 @@ export function checkVolumes(report: Report, at: string, volumes: readonly Part[
       if (n > 0) report.forbidden(`${here}.${source}`, 'may not specify more than 1 volume type')
       else checkSource(report, `${here}.${source}`, source, partIn(volume, source))
     })
-    if (sources.length === 0) report.required(here, 'must specify a volume type')
   })
   return names
 }

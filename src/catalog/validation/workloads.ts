@@ -91,7 +91,6 @@ export function checkDeployment(report: Report, next: KubeObject, old: KubeObjec
     }
   } else if (type === 'RollingUpdate') {
     const at = 'spec.strategy.rollingUpdate'
-    if (!rolling) report.required(at, 'this should be defaulted and never be nil')
     checkPercent(report, `${at}.maxUnavailable`, rolling?.maxUnavailable, true)
     checkPercent(report, `${at}.maxSurge`, rolling?.maxSurge)
     if (isZero(rolling?.maxUnavailable) && isZero(rolling?.maxSurge)) {
@@ -127,16 +126,13 @@ export function checkDaemonSet(report: Report, next: KubeObject, old: KubeObject
   const type = textIn(strategy, 'type')
   if (type === 'RollingUpdate') {
     const at = 'spec.updateStrategy.rollingUpdate'
-    const rolling = findPart(strategy, 'rollingUpdate')
-    if (!rolling) report.required(at)
-    else {
-      checkPercent(report, `${at}.maxUnavailable`, rolling.maxUnavailable, true)
-      checkPercent(report, `${at}.maxSurge`, rolling.maxSurge, true)
-      if (isZero(rolling.maxUnavailable) && isZero(rolling.maxSurge)) {
-        report.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
-      } else if (!isZero(rolling.maxUnavailable) && !isZero(rolling.maxSurge)) {
-        report.invalid(`${at}.maxSurge`, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero')
-      }
+    const rolling = partIn(strategy, 'rollingUpdate')
+    checkPercent(report, `${at}.maxUnavailable`, rolling.maxUnavailable, true)
+    checkPercent(report, `${at}.maxSurge`, rolling.maxSurge, true)
+    if (isZero(rolling.maxUnavailable) && isZero(rolling.maxSurge)) {
+      report.required(`${at}.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
+    } else if (!isZero(rolling.maxUnavailable) && !isZero(rolling.maxSurge)) {
+      report.invalid(`${at}.maxSurge`, rolling.maxSurge, 'may not be set when maxUnavailable is non-zero')
     }
   } else if (type !== 'OnDelete') {
     report.notSupported('spec.updateStrategy', shownStrategy(strategy), ['RollingUpdate', 'OnDelete'])
@@ -158,15 +154,13 @@ const statefulSetUpdatable = [
 export function checkStatefulSet(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   const management = textIn(spec, 'podManagementPolicy')
-  if (management === '') report.required('spec.podManagementPolicy')
-  else if (management !== 'OrderedReady' && management !== 'Parallel') {
+  if (management !== 'OrderedReady' && management !== 'Parallel') {
     report.invalid('spec.podManagementPolicy', management, "must be 'OrderedReady' or 'Parallel'")
   }
   const strategy = partIn(spec, 'updateStrategy')
   const type = textIn(strategy, 'type')
   const rolling = findPart(strategy, 'rollingUpdate')
-  if (type === '') report.required('spec.updateStrategy')
-  else if (type === 'OnDelete') {
+  if (type === 'OnDelete') {
     if (rolling) {
       report.invalid('spec.updateStrategy.rollingUpdate', rolling, "only allowed for updateStrategy 'RollingUpdate'")
     }

@@ -2,7 +2,27 @@
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notDns1035, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
+const annotations = Array.from({ length: 21 }, (_, i) => ({ key: `k${i}`, valueExpression: "'v'" }))
+const annotationsInGo = annotations.map(({ key, valueExpression }) => ({ Key: key, ValueExpression: valueExpression }))
+
 const rows: readonly FaultRow[] = [
+  {
+    of: 'policy',
+    name: 'that notes too much',
+    put: { 'spec.auditAnnotations': annotations },
+    faults: [
+      `spec.auditAnnotations: Invalid value: ${JSON.stringify(annotationsInGo)}: must not have more than 20 auditAnnotations`,
+    ],
+  },
+  {
+    of: 'policy',
+    name: 'that notes something and has no name',
+    put: { 'metadata.name': '', 'spec.auditAnnotations': annotations.slice(0, 1) },
+    faults: [
+      'metadata.name: Required value: name or generateName is required',
+      'spec.auditAnnotations[0].key: Invalid value: "k0": requires metadata.name be non-empty',
+    ],
+  },
   {
     of: 'validatingWebhook',
     name: 'without a name, and what must be chosen',

@@ -236,6 +236,14 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'pod',
+    name: 'whose ephemeral container is to be another',
+    first: { part: 'ephemeralcontainers', update: { 'spec.ephemeralContainers': [{ name: 'd', image: 'i' }] } },
+    update: { 'spec.ephemeralContainers[0].image': 'j' },
+    part: 'ephemeralcontainers',
+    faults: ['spec.ephemeralContainers: Forbidden: existing ephemeral containers "d" may not be changed\n'],
+  },
+  {
+    of: 'pod',
     name: 'with a resource that belongs in a quota',
     put: { 'spec.containers[0].resources': { limits: { 'requests.ex.io/a': 1 } } },
     faults: [

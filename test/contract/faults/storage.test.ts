@@ -46,6 +46,22 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'claim',
+    name: 'that is to be of another mode',
+    update: { 'spec.volumeMode': 'Block' },
+    faults: [
+      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\nchanged: volumeMode',
+      'volumeMode: Invalid value: "Block": field is immutable',
+    ],
+  },
+  {
+    of: 'claim',
+    name: 'that is to shrink below what it has',
+    first: { part: 'status', update: { 'status.phase': 'Bound', 'status.capacity': { storage: '1Gi' } } },
+    update: { 'spec.resources.requests.storage': '1Mi' },
+    faults: ['spec.resources.requests.storage: Forbidden: field can not be less than status.capacity'],
+  },
+  {
+    of: 'claim',
     name: 'that is to shrink',
     update: { 'spec.resources.requests.storage': '1Mi' },
     faults: [

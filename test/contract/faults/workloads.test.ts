@@ -80,6 +80,23 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'deployment',
+    name: 'whose pods push others aside in a way that nobody knows',
+    put: { 'spec.template.spec.preemptionPolicy': 'Some' },
+    faults: [
+      'spec.template.spec.preemptionPolicy: Unsupported value: "Some": supported values: "PreemptLowerPriority", "Never"',
+    ],
+  },
+  {
+    of: 'replicaSet',
+    name: 'of less than nothing',
+    put: { 'spec.replicas': -1, 'spec.minReadySeconds': -1 },
+    faults: [
+      'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+      'spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0',
+    ],
+  },
+  {
+    of: 'deployment',
     name: 'that is recreated bit by bit',
     put: { 'spec.strategy': { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
     faults: ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
