@@ -120,7 +120,7 @@ describe('what a webhook is asked', () => {
       operation: 'UPDATE',
       oldObject: { kind: 'ConfigMap', data: { k: '1' } },
       object: { kind: 'ConfigMap', data: { k: '2' } },
-      options: { kind: 'PatchOptions' },
+      options: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' },
     })
     await wire.must('DELETE', `${maps}/${name}`, { propagationPolicy: 'Background' })
     expect(lastQuestion()).toMatchObject({
@@ -444,6 +444,31 @@ describe('which requests concern a webhook', () => {
     expect(await questions([cluster], {}, act)).toEqual(['CREATE v1 namespaces'])
   })
 
+  it('is each object of a deleted collection, told by oldObject alone', async () => {
+    await wire.must('POST', '/api/v1/namespaces', { metadata: { name: 'emptied' } })
+    const at = '/api/v1/namespaces/emptied/secrets'
+    for (const name of ['a', 'b']) await wire.must('POST', at, { metadata: { name } })
+    await questions([rule('secrets')], {}, () => wire.must('DELETE', at))
+    const seen = server.received.map(({ review: { request: r } }) => [r.operation, r.name, r.oldObject?.metadata?.name])
+    expect(seen.sort()).toEqual([
+      ['DELETE', undefined, 'a'],
+      ['DELETE', undefined, 'b'],
+    ])
+  })
+
+  it('is nobody where a deleted collection is empty', async () => {
+    const act = (): Promise<unknown> => wire.must('DELETE', '/api/v1/namespaces/emptied/secrets')
+    expect(await questions([rule('secrets')], {}, act)).toEqual([])
+  })
+
+  it('is the binding of a pod whose name stands in the body', async () => {
+    await wire.must('POST', '/api/v1/namespaces/team-a/pods', pod('to-bind'))
+    const body = { metadata: { name: 'to-bind' }, target: { kind: 'Node', name: 'n' } }
+    const act = (): Promise<unknown> => wire.must('POST', '/api/v1/namespaces/team-a/bindings', body)
+    await questions([rule('bindings')], {}, act)
+    expect(lastQuestion()).toMatchObject({ name: 'to-bind', object: { metadata: { namespace: 'team-a' } } })
+  })
+
   it('is a connection to a pod, before anything else is said of it', async () => {
     await wire.must('POST', '/api/v1/namespaces/team-a/pods', pod('p3'))
     const rules = [{ ...rule('pods/attach'), operations: ['CONNECT'] }]
@@ -463,6 +488,14 @@ describe('which requests concern a webhook', () => {
       options: null,
     })
     expect((await wire.call('POST', `${at}/exec?command=ls`)).status).toBe(501)
+  })
+
+  it('is a connection that a mutating webhook patches', async () => {
+    await wire.must('POST', '/api/v1/namespaces/team-a/pods', pod('p5'))
+    const rules = [{ ...rule('pods/exec'), operations: ['CONNECT'] }]
+    await configure('mutating', 'all', hook('change', { rules }))
+    server.answer = () => patchReply({ op: 'add', path: '/x', value: 1 })
+    expect((await wire.call('POST', '/api/v1/namespaces/team-a/pods/p5/exec?command=ls')).status).toBe(501)
   })
 
   it('is an eviction, but not the deletion that it leads to', async () => {

@@ -30,8 +30,10 @@ export interface Attributes {
   readonly subresource: string
   /** For namespaces themselves: their own name. */
   readonly namespace: string
-  /** Empty for a create by generateName (until named) and for deletecollection. */
+  /** Empty for a create by generateName, until named. */
   readonly name: string
+  /** Absent = false. A deletecollection is asked about object by object. */
+  readonly ofCollection?: boolean
   /** The object as it would be stored; undefined for DELETE. */
   readonly object: KubeObject | undefined
   readonly oldObject: KubeObject | undefined

@@ -49,16 +49,13 @@ export function specialSubresources(parts: SubresourceParts): ReadonlyMap<string
 export function answeredKinds(parts: SubresourceParts): ReadonlyMap<string, VerbHandler> {
   const { core, decoder, renderer, reviews } = parts
   const admit = core.registry.admit.bind(core.registry)
-  const { bind } = podAnswers(core)
-  // The older form of `pods/binding`: the body names the pod.
-  const named: Answer = (question, context) =>
-    bind(question, { ...context, scope: { ...context.scope, name: question.metadata.name ?? '' } })
   return new Map<string, VerbHandler>([
     ...[...reviews.kinds].map(([kind, answer]): [string, VerbHandler] => [
       kind,
       answerVerb({ decoder, renderer }, answer),
     ]),
-    ['bindings', answerVerb({ decoder, renderer, admit }, named)],
+    // The older form of `pods/binding`: the body names the pod.
+    ['bindings', answerVerb({ decoder, renderer, admit }, podAnswers(core).bind)],
   ])
 }
 
@@ -102,7 +99,7 @@ function refusing({ registry }: Core, what: string): SpecialVerbs {
     // Whoever may not connect hears that before that nothing is there to connect to. Reading a log is no connection.
     if (kind.endsWith('Options')) {
       const options = connectionOptions(kind, context.info.query)
-      await registry.admit(writeScope(request, context, target, 'CreateOptions'), options, 'CONNECT')
+      await registry.admit(writeScope(request, context, target), options, 'CONNECT')
     }
     await registry.get(type, namespace, name)
     throw new StatusError(

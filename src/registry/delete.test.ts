@@ -307,18 +307,18 @@ test('a collection answers what was there, spares what is not selected, and igno
   expect(left.every((s) => s.object.metadata.labels?.['half'] === '1')).toBe(true)
 })
 
-test('admission is asked for the collection and for each item, and its refusal stops the rest', async () => {
+test('admission is asked about each item of a collection, and its refusal stops the rest', async () => {
   const asked: string[] = []
   const plugin: AdmissionPlugin = {
     name: 'P',
     handles: (operation) => operation === 'DELETE',
     async validate(a) {
-      asked.push(`${a.name}:${a.oldObject?.metadata.name ?? ''}`)
+      asked.push(`${a.name}:${a.oldObject?.metadata.name ?? ''}:${a.ofCollection}`)
       if (a.name === 'b') throw new Error('no')
     },
   }
   await using f = await startFixture({ admission: [plugin] })
   for (const name of ['a', 'b']) await f.registry.create(f.scope(configMaps, ''), configMap(name))
   await expect(f.registry.deleteCollection(f.scope(configMaps, ''), { namespace: 'ns' }, {})).rejects.toThrow('no')
-  expect(asked).toEqual([':', 'a:a', 'b:b'])
+  expect(asked).toEqual(['a:a:true', 'b:b:true'])
 })

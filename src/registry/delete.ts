@@ -135,7 +135,7 @@ function checkPreconditions(
   }
 }
 
-/** Admission is asked once for the collection, then for each item. Items that vanish meanwhile are no error. */
+/** Admission is asked about each object. Those that vanish meanwhile are no error. */
 export async function deleteCollection(
   parts: RegistryParts,
   scope: WriteScope,
@@ -143,9 +143,6 @@ export async function deleteCollection(
   options: DeleteOptions,
 ): Promise<ListPage> {
   checkDeleteOptions(options)
-  const attributes = attributesOf(scope, 'DELETE', '', undefined, undefined)
-  await parts.chain.mutate(attributes)
-  await parts.chain.validate(attributes)
   const page = await listObjects(parts, scope.type, query)
   const groups = Array.from({ length: Math.ceil(page.items.length / togetherAtMost) }, (_, i) =>
     page.items.slice(i * togetherAtMost, (i + 1) * togetherAtMost),
@@ -161,7 +158,12 @@ async function deleteGroup(
   group: readonly StoredObject[],
   options: DeleteOptions,
 ): Promise<void> {
-  const scopeOf = (item: StoredObject): WriteScope => ({ ...scope, namespace: item.namespace, name: item.name })
+  const scopeOf = (item: StoredObject): WriteScope => ({
+    ...scope,
+    namespace: item.namespace,
+    name: item.name,
+    ofCollection: true,
+  })
   const deleteOne = async (item: StoredObject): Promise<void> => {
     try {
       await deleteObject(parts, scopeOf(item), options)

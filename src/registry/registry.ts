@@ -28,7 +28,7 @@ export interface WriteScope {
   readonly dryRun: boolean
   /** Never empty: from `fieldManager`, else the User-Agent (SEMANTICS 12.2). */
   readonly fieldManager: string
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as admission sees them. */
+  /** Of the request, from its query or body; admission is told their kind by the operation. */
   readonly options: Readonly<Record<string, unknown>>
   warn(text: string): void
   /** For the audit log; absent where there is none. The first value of a key stays. */
@@ -36,6 +36,8 @@ export interface WriteScope {
   /** On the wall clock: when nobody waits for the answer any more. Absent = as long as it takes. */
   readonly deadlineMs?: number
   readonly caller: Caller
+  /** One of those that a deletecollection deletes. */
+  readonly ofCollection?: boolean
 }
 
 export interface Preconditions {

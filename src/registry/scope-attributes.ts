@@ -5,6 +5,14 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { WriteScope } from './registry.ts'
 
+/** Of the operation that is carried out: a patch is an update, or a create where there was nothing. */
+const optionsKinds: Readonly<Record<Operation, string>> = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: 'CreateOptions',
+}
+
 const isNamespaces = (type: ResourceType): boolean => type.group === '' && type.resource === 'namespaces'
 
 export function attributesOf(
@@ -24,7 +32,8 @@ export function attributesOf(
     oldObject,
     user: scope.user,
     dryRun: scope.dryRun,
-    options: scope.options,
+    options: { ...scope.options, kind: optionsKinds[operation], apiVersion: 'meta.k8s.io/v1' },
+    ...(scope.ofCollection === true ? { ofCollection: true } : {}),
     warn: (text) => scope.warn(text),
     annotate: (key, value) => scope.annotate?.(key, value),
     caller: scope.caller,

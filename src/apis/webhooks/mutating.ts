@@ -132,7 +132,8 @@ function patched(
   } catch (error) {
     throw internalError(patchFault(error), error)
   }
-  if (!isJsonObject(value) || !isJsonObject(value['metadata'])) {
+  // The options of a connection have no metadata to begin with.
+  if (!isJsonObject(value) || (object.metadata !== undefined && !isJsonObject(value['metadata']))) {
     throw internalError('the patch left no object with metadata')
   }
   // A sub-resource's own kind has a schema of its own, which is not at hand: it is taken as it is.

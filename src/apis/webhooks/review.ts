@@ -65,7 +65,8 @@ export function admissionRequest(
     requestKind: kindOf(requestKind),
     requestResource: resourceOf(type),
     ...(subresource === '' ? {} : { requestSubResource: subresource }),
-    ...(a.name === '' ? {} : { name: a.name }),
+    // As upstream: of a collection's objects only `oldObject` tells the name.
+    ...(a.name === '' || a.ofCollection === true ? {} : { name: a.name }),
     ...(a.namespace === '' ? {} : { namespace: a.namespace }),
     operation: a.operation,
     userInfo: {

@@ -105,6 +105,12 @@ const cases: { name: string; type: string; given: Record<string, unknown>; want:
     },
   },
   {
+    name: 'a list that Go always prints is null where nobody set it',
+    type: 'storage.k8s.io/v1 csinodes',
+    given: {},
+    want: { spec: { drivers: null } },
+  },
+  {
     name: 'volumes get modes, and a volume without a source is an empty directory',
     type: 'v1 pods',
     given: {

@@ -21,6 +21,8 @@ import { policyGroupDefaults } from './policy-groups.ts'
 interface Plan {
   readonly rules: readonly DefaultRule[]
   readonly structs: readonly string[]
+  /** Lists that Go prints as null where nobody has set them. */
+  readonly lists: readonly string[]
   readonly zeros: readonly (readonly [field: string, value: 0 | false])[]
   readonly defaults: readonly (readonly [field: string, value: JsonValue])[]
 }
@@ -60,6 +62,7 @@ export class Defaulter {
       const plan = this.#planOf(schema, properties)
       for (const rule of plan.rules) rule(value)
       for (const field of plan.structs) value[field] ??= {}
+      for (const field of plan.lists) value[field] ??= null
       for (const [field, zero] of plan.zeros) value[field] ??= zero
       for (const [field, fallback] of plan.defaults) {
         const sent = value[field]
@@ -91,6 +94,7 @@ export class Defaulter {
     const known = this.#plans.get(schema)
     if (known) return known
     const structs: string[] = []
+    const lists: string[] = []
     const zeros: [string, 0 | false][] = []
     const defaults: [string, JsonValue][] = []
     const { typeName = '' } = schema
@@ -99,12 +103,12 @@ export class Defaulter {
       ...(printedZeros[typeName]?.split(' ') ?? []),
     ])
     for (const [field, child] of properties) {
-      if (child.byValue) structs.push(field)
+      if (child.byValue) (child.type === 'array' ? lists : structs).push(field)
       else if (child.default !== undefined) defaults.push([field, child.default])
       else if (printed.has(field) && (child.type === 'integer' || child.type === 'number')) zeros.push([field, 0])
       else if (printed.has(field) && child.type === 'boolean') zeros.push([field, false])
     }
-    const plan: Plan = { rules: this.#rules.get(schema.typeName ?? '') ?? [], structs, zeros, defaults }
+    const plan: Plan = { rules: this.#rules.get(schema.typeName ?? '') ?? [], structs, lists, zeros, defaults }
     this.#plans.set(schema, plan)
     return plan
   }

@@ -1,4 +1,5 @@
 /** create of a kind that is answered and not kept: reviews, and sub-resources such as `serviceaccounts/token`. */
+import { apiVersionOf } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -46,7 +47,10 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
     if (target.type.namespaced && given && given !== target.namespace) {
       throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
     }
-    const scope = writeScope(request, context, target, 'CreateOptions')
+    if (target.type.namespaced) sent.metadata.namespace = target.namespace
+    // A kind that is answered as a whole is named by its body, if at all.
+    const name = target.name || (sent.metadata.name ?? '')
+    const scope = { ...writeScope(request, context, target), name }
     const question = admit ? await admit(scope, sent) : sent
     const answered = await answer(question, {
       user: context.user,
@@ -56,6 +60,7 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
       scope,
       warn: (text) => warn(context, text),
     })
-    return renderer.value(answered, answered.kind === 'Status' ? statusKind : type, n, 201)
+    if (answered.kind === 'Status') return renderer.value(answered, statusKind, n, 201)
+    return renderer.value({ kind: type.kind, apiVersion: apiVersionOf(type), ...answered }, type, n, 201)
   }
 }

@@ -28,7 +28,7 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     }
     const { name } = object.metadata
     if (name) context.createdName = name
-    const created = registry.create(writeScope(request, context, target, 'CreateOptions'), object)
+    const created = registry.create(writeScope(request, context, target), object)
     return andThen(created, (stored) => {
       context.createdName = stored.name
       return stored

@@ -20,7 +20,7 @@ export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: Dele
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     const options = await deleteOptions(request, context, decoder, target)
-    const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
+    const scope = writeScope(request, context, target, options.raw)
     const { stored, removed } = await registry.delete(scope, options.parsed)
     if (removed && !returnsDeleted(target)) {
       return renderer.value(successStatus(target, stored.object), { group: '', version: 'v1', kind: 'Status' }, n)
@@ -35,7 +35,7 @@ export function deleteCollectionVerb({ registry, decoder, renderer, visibility }
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partialList']))
     const options = await deleteOptions(request, context, decoder, target)
-    const scope = writeScope(request, context, target, 'DeleteOptions', options.raw)
+    const scope = writeScope(request, context, target, options.raw)
     const selection = listQuery(query, target.namespace, visibility(target, context))
     return renderer.list(target.type, await registry.deleteCollection(scope, selection, options.parsed), n, query)
   }

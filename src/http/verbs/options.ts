@@ -2,7 +2,8 @@
 import { type FieldError, fieldForbidden, fieldNotSupported, fieldRequired } from '../../kube/field-error.ts'
 import { validateFieldManager } from '../../kube/metadata.ts'
 import { invalidOptions } from '../../kube/status-error.ts'
-import type { OptionsKind } from './target.ts'
+
+type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
 
 const fieldValidations = ['', 'Ignore', 'Strict', 'Warn']
 

@@ -53,7 +53,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
     const patch = await readPatch(deps, request, context, target)
-    const scope = writeScope(request, context, target, 'PatchOptions')
+    const scope = writeScope(request, context, target)
     const { stored, created } =
       patch.mediaType === applyMediaType
         ? await registry.update(scope, applyTransform(deps, patch.parsed, request, context, target, scope), {

@@ -41,7 +41,7 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
       const scale = await decoder.decodeObject(request, context, scaleType)
       checkAddress(scale, scaleTarget(target, scaleType))
       const { stored } = await registry.update(
-        writeScope(request, context, target, 'UpdateOptions'),
+        writeScope(request, context, target),
         through(target, () => scale),
         { preconditions: preconditionsOf(scale) },
       )
@@ -51,7 +51,7 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
     async patch(request, context, target) {
       const { query } = context.info
       const patch = await readPatch(deps, request, context, target)
-      const scope = writeScope(request, context, target, 'PatchOptions')
+      const scope = writeScope(request, context, target)
       if (patch.mediaType === applyMediaType) {
         const replicas = appliedReplicas(patch.parsed.value, scaleType)
         const { type, name, namespace } = target

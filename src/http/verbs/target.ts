@@ -31,14 +31,11 @@ export function fieldManagerOf(request: ApiRequest, query: URLSearchParams): str
   return printable || 'unknown'
 }
 
-export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions'
-
 /** `options` are those of a DELETE's body; other verbs carry theirs in the query. */
 export function writeScope(
   request: ApiRequest,
   context: RequestContext,
   target: Target,
-  kind: OptionsKind,
   options: Readonly<Record<string, unknown>> = {},
 ): WriteScope {
   const { query } = context.info
@@ -51,7 +48,7 @@ export function writeScope(
     user: context.user,
     dryRun: Array.isArray(dryRun) && dryRun.length > 0,
     fieldManager: fieldManagerOf(request, query),
-    options: { kind, apiVersion: 'meta.k8s.io/v1', ...queryOptions(query), ...options },
+    options: { ...queryOptions(query), ...options },
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
     caller: request,

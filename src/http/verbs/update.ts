@@ -22,7 +22,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
     checkAddress(object, target)
     const { uid } = object.metadata
     const { stored, created } = await registry.update(
-      writeScope(request, context, target, 'UpdateOptions'),
+      writeScope(request, context, target),
       async (current) => {
         if (current === undefined) await deps.requireCreate(context)
         return cloneJson(object)
