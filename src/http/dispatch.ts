@@ -91,11 +91,11 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
     if (shared !== undefined) return shared[verb] ?? refuse()
     // The seeds name POST for finalize; upstream knows PUT alone. Both do the same.
     if (subresource === 'finalize' && (method === 'POST' || method === 'PUT')) return deps.verbs.update
-    if (!(declared.verbs as readonly string[]).includes(verb)) throw methodNotAllowed()
+    if (!(declared.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
     // What the verbs would do, they would do to the parent: `DELETE services/x/proxy` is not about the Service.
-    // (`pods/log` is declared to be a Pod, and is none.) So without a handler of its own it has none at all.
+    // (`pods/log` is declared to be a Pod, and is none.) So what is no part of the object has a handler of its own.
     const isPart = declared.kind.kind === type.kind && declared.verbs.includes('update')
-    if (!isPart) throw methodNotAllowed()
+    if (!isPart) throw new Error(`${groupKey(type)}/${subresource} has no handler`)
     return deps.verbs[verb]
   }
   const answered = deps.answered.get(groupKey(type))
@@ -103,13 +103,14 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
     if (verb !== 'create' || name !== '') throw methodNotAllowed()
     return answered
   }
-  const named = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete'
-  if (named !== (name !== '') && !(verb === 'watch' && name !== '')) throw methodNotAllowed()
   if (!(type.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
+  const named = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete'
+  if (type.custom && named && name === '') throw badRequest('name must be provided')
+  if (named !== (name !== '') && !(verb === 'watch' && name !== '')) throw methodNotAllowed()
   if ((verb === 'create' || verb === 'deletecollection') && type.namespaced && namespace === '') {
     throw type.custom ? resourceNotFound() : methodNotAllowed()
   }
-  if (verb === 'create' && !type.stored) throw methodNotAllowed()
+  if (!type.stored) throw new Error(`${groupKey(type)} is not stored, and nobody answers it`)
   return deps.verbs[verb]
 }
 

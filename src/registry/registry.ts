@@ -92,16 +92,16 @@ export interface WatchQuery extends ReadOptions {
 export type RegistryEvent = WatchEvent
 
 /**
- * Makes the next state from the current one (undefined = does not exist). May be called again after a lost race, so it
+ * Makes the next state from the current one. May be called again after a lost race, so it
  * must not change its argument or anything else. What it answers is handed over: it shares no part that can be changed with
  * the current state, or with what it answers another time.
  */
-export type Transform = (current: KubeObject | undefined) => KubeObject | Promise<KubeObject>
+export type Transform = (current: KubeObject) => KubeObject | Promise<KubeObject>
 
 export interface UpdateOptions {
   readonly preconditions?: Preconditions
-  /** PUT on a createOnUpdate type, or apply: make it if it is missing. Otherwise a missing object is NotFound. */
-  readonly createIfMissing?: boolean
+  /** PUT on a createOnUpdate type, or apply: what is made if it is missing. Without it a missing object is NotFound. */
+  readonly whenMissing?: () => KubeObject | Promise<KubeObject>
   /** Server-side apply has computed managedFields itself; otherwise the registry tracks the change as an Update. */
   readonly ownsManagedFields?: boolean
 }

@@ -100,6 +100,18 @@ const refusals: { name: string; given: Transform; options?: object; want: object
     }),
   },
   {
+    name: 'a resourceVersion that must be stored and is not is a Conflict in the words of the store',
+    given: merge({ data: {} }),
+    options: { preconditions: { resourceVersion: '1' } },
+    want: failure({
+      message:
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: 1024',
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'configmaps' },
+      code: 409,
+    }),
+  },
+  {
     name: 'a patch that changes the uid is invalid',
     given: merge({}, { uid: '1' }),
     want: invalidObject({ kind: 'ConfigMap', name: 'a' }, ['metadata.uid: Invalid value: "1": field is immutable']),
@@ -152,13 +164,17 @@ test('what is missing is NotFound, unless it may be created', async () => {
       code: 404,
     }),
   )
-  const make = () =>
-    f.registry.update(f.scope(events, 'e'), put({ metadata: { name: 'e' }, reason: 'x' }), { createIfMissing: true })
+  const make = () => {
+    const whole = put({ metadata: { name: 'e' }, reason: 'x' })
+    return f.registry.update(f.scope(events, 'e'), whole, { whenMissing: () => whole({ metadata: {} }) })
+  }
   expect(await make()).toMatchObject({ created: true, stored: { name: 'e' } })
   expect(await make()).toMatchObject({ created: false })
   expect(
     await refusal(
-      f.registry.update(f.scope(events, 'f'), put({ metadata: { name: 'f', uid: 'abc' } }), { createIfMissing: true }),
+      f.registry.update(f.scope(events, 'f'), put({ metadata: { name: 'f' } }), {
+        whenMissing: () => ({ metadata: { name: 'f', uid: 'abc' } }),
+      }),
     ),
   ).toEqual(
     failure({

@@ -1,8 +1,8 @@
 /**
  * Update: every PUT, PATCH and apply, on the object and its sub-resources. The order is upstream's (v1.36):
  *
- *   read → transform → keep what this endpoint can't change → track fields → mutating admission → preconditions
- *   → prepare → validate → validating admission → decide and commit (or remove, or nothing at all)
+ *   read → preconditions → transform → keep what this endpoint can't change → track fields → mutating admission
+ *   → resourceVersion → prepare → validate → validating admission → decide and commit (or remove, or nothing at all)
  *
  * A lost race on the object starts from the transform again; a refusal on the grounds of a cached state is believed
  * only if that state is still current.
@@ -14,7 +14,15 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { badRequest, conflict, invalid, isAlreadyExists, notFound, objectModified } from '../kube/status-error.ts'
+import {
+  badRequest,
+  conflict,
+  invalid,
+  isAlreadyExists,
+  notFound,
+  objectModified,
+  type StatusError,
+} from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
@@ -24,7 +32,7 @@ import { committedAs, createObject, keepDistinctOwners, storedAs, storedBytesOf 
 import { fitting } from './fitting.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
-import type { StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
+import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { shownOne } from './shown.ts'
 import type { Strategy, StrategyContext } from './strategy.ts'
@@ -39,7 +47,7 @@ export async function updateObject(
   return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
     version
       ? replaceVersion(parts, scope, version, { transform, options, deadlineMs })
-      : createMissing(parts, scope, transform, options),
+      : createMissing(parts, scope, options),
   )
 }
 
@@ -47,12 +55,11 @@ export async function updateObject(
 async function createMissing(
   parts: RegistryParts,
   scope: WriteScope,
-  transform: Transform,
   options: UpdateOptions,
 ): Promise<UpdateResult | undefined> {
   const { type, name } = scope
-  if (!options.createIfMissing) throw notFound(type, name)
-  const object = await transform(undefined)
+  if (!options.whenMissing) throw notFound(type, name)
+  const object = await options.whenMissing()
   checkIdentity(scope, object.metadata)
   const { uid } = object.metadata
   if (uid) {
@@ -96,6 +103,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const old = current.object
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
+  if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
   const given = await how.transform(old)
   checkIdentity(scope, given.metadata)
   const askedVersion = given.metadata.resourceVersion ?? ''
@@ -103,7 +111,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
     now: context.now,
     tracked: options.ownsManagedFields === true,
   })
-  checkPreconditions(scope, strategy, current, askedVersion, options)
+  checkVersion(scope, strategy, current, askedVersion)
 
   keepDistinctOwners(scope, next)
   next = strategy.prepare?.(next, old, context) ?? next
@@ -221,26 +229,27 @@ async function admitted(
   return { ...next, metadata: { ...next.metadata } }
 }
 
-function checkPreconditions(
-  scope: WriteScope,
-  strategy: Strategy,
-  current: StoredObject,
-  askedVersion: string,
-  options: UpdateOptions,
-): void {
+function checkPreconditions(scope: WriteScope, current: StoredObject, { uid, resourceVersion }: Preconditions): void {
   const { type, name } = scope
-  const { uid, resourceVersion } = options.preconditions ?? {}
-  const storedUid = current.object.metadata.uid ?? ''
-  if (uid !== undefined && uid !== storedUid) {
-    throw conflict(
+  const refuse = (why: string): StatusError =>
+    conflict(
       type,
       name,
-      `StorageError: invalid object, Code: 4, Key: ${keyOf(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${storedUid}`,
+      `StorageError: invalid object, Code: 4, Key: ${keyOf(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`,
     )
+  const storedUid = current.object.metadata.uid ?? ''
+  if (uid !== undefined && uid !== storedUid) {
+    throw refuse(`UID in precondition: ${uid}, UID in object meta: ${storedUid}`)
   }
-  if (resourceVersion !== undefined && resourceVersion !== String(current.revision)) {
-    throw conflict(type, name, objectModified)
+  const stored = String(current.revision)
+  if (resourceVersion !== undefined && resourceVersion !== stored) {
+    throw refuse(`ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored}`)
   }
+}
+
+/** @throws StatusError Conflict, or Invalid where it is no version */
+function checkVersion(scope: WriteScope, strategy: Strategy, current: StoredObject, askedVersion: string): void {
+  const { type, name } = scope
   if (askedVersion === '' || askedVersion === '0') {
     if (strategy.unconditionalUpdate ?? true) return
     throw invalid({ group: type.group, kind: type.resource }, name, [

@@ -40,7 +40,7 @@ const isEnd = (e: RegistryEvent): boolean => e.type === 'ADDED' && e.stored.obje
 async function run(f: Fixture, s: Step): Promise<void> {
   const scope = f.scope(configMaps, s.name, { namespace: s.namespace })
   const object = configMap(s.name, { k: s.data }, { labels: { app: s.app } })
-  if (s.op === 'put') await f.registry.update(scope, () => object, { createIfMissing: true })
+  if (s.op === 'put') await f.registry.update(scope, () => object, { whenMissing: () => object })
   else if (s.op === 'delete') await f.registry.delete(scope, {}).catch(() => undefined)
   else {
     const key = `/registry/pods/${s.namespace}/${s.name}`

@@ -28,14 +28,22 @@ beforeAll(async () => {
     const metadata = { name, labels: { app: name }, finalizers: ['ex.io/held'] }
     await wire.must('POST', pods, { metadata, spec: template.spec })
   }
-  await wire.must('POST', `${pods}/bound/binding`, { metadata: { name: 'bound' }, target: { kind: 'Node', name: 'n' } })
-  await wire.must('PATCH', `${pods}/bound/status`, { status: { phase: 'Running' } }, 'application/merge-patch+json')
+  await wire.must('POST', pods, { metadata: { name: 'guarded', labels: { app: 'guarded' } }, spec: template.spec })
+  for (const name of ['bound', 'guarded']) {
+    await wire.must('POST', `${pods}/${name}/binding`, { metadata: { name }, target: { kind: 'Node', name: 'n' } })
+    await wire.must('PATCH', `${pods}/${name}/status`, { status: { phase: 'Running' } }, 'application/merge-patch+json')
+  }
   await wire.must('DELETE', `${pods}/going`, { gracePeriodSeconds: 0 })
   for (const name of ['one', 'two']) {
     const budget = { metadata: { name }, spec: { minAvailable: 0, selector: { matchLabels: { app: 'bound' } } } }
     await wire.must('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
   }
-  await install(plane, definition())
+  await wire.must('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
+    metadata: { name: 'new' },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } },
+  })
+  await install(plane, definition({ version: { subresources: { status: {} } } }))
+  await wire.must('POST', widgets, { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name: 'there' } })
 })
 afterAll(() => plane[Symbol.asyncDispose]())
 
@@ -74,6 +82,27 @@ const noDeployment = {
   details: { name: 'none', group: 'apps', kind: 'deployments' },
 } as const
 const tooLarge = { code: 413, reason: 'RequestEntityTooLarge' } as const
+const badPatch = (shown: string, problem: string): Pick<Row, 'code' | 'reason' | 'message' | 'details'> => {
+  const message = `Invalid value: ${JSON.stringify(shown)}: ${problem}`
+  return {
+    code: 422,
+    reason: 'Invalid',
+    message: ` "" is invalid: patch: ${message}`,
+    details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+  }
+}
+const jsonPatch = (body: unknown): Omit<Sent, 'method'> => ({ body, type: 'application/json-patch+json' })
+const mergePatch = (body: unknown): Omit<Sent, 'method'> => ({ body, type: 'application/merge-patch+json' })
+const strategicPatch = (body: unknown): Omit<Sent, 'method'> => ({
+  body,
+  type: 'application/strategic-merge-patch+json',
+})
+const notSupported = (verb: string): Pick<Row, 'code' | 'reason' | 'message' | 'details'> => ({
+  code: 405,
+  reason: 'MethodNotAllowed',
+  message: `${verb} is not supported on resources of kind "widgets.ex.io"`,
+  details: { group: 'ex.io', kind: 'widgets' },
+})
 const noName = 'metadata.managedFields must be nil'
 const deleteOptions = (options: object): Omit<Sent, 'method'> => ({ body: options })
 
@@ -189,6 +218,77 @@ const rows: readonly Row[] = [
     ...noDeployment,
   },
   {
+    name: 'a JSON patch that makes a list of the object',
+    given: `PATCH ${maps}/a`,
+    sent: jsonPatch([{ op: 'replace', path: '', value: [] }]),
+    ...badPatch(
+      '[]',
+      `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    ),
+  },
+  {
+    name: 'a JSON patch that makes another kind of the object',
+    given: `PATCH ${maps}/a`,
+    sent: jsonPatch([{ op: 'replace', path: '', value: { kind: 'Secret', apiVersion: 'v1' } }]),
+    ...badPatch('{"kind":"Secret","apiVersion":"v1"}', 'kind and apiVersion must stay ConfigMap and v1'),
+  },
+  {
+    name: 'a patch that makes another kind of a custom resource',
+    given: `PATCH ${widgets}/there`,
+    sent: mergePatch({ kind: 'Gadget', apiVersion: 'ex.io/v2' }),
+    code: 422,
+    reason: 'Invalid',
+    message:
+      'Gadget.ex.io "there" is invalid: [kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid value: "ex.io/v2": must be ex.io/v1]',
+    details: {
+      name: 'there',
+      group: 'ex.io',
+      kind: 'Gadget',
+      causes: [
+        { reason: 'FieldValueInvalid', message: 'Invalid value: "Gadget": must be Widget', field: 'kind' },
+        { reason: 'FieldValueInvalid', message: 'Invalid value: "ex.io/v2": must be ex.io/v1', field: 'apiVersion' },
+      ],
+    },
+  },
+  {
+    name: 'a patch that takes the kind from a custom resource',
+    given: `PATCH ${widgets}/there`,
+    sent: jsonPatch([{ op: 'replace', path: '', value: { apiVersion: 'ex.io/v1' } }]),
+    ...badPatch('{"apiVersion":"ex.io/v1"}', `Object 'Kind' is missing in '{"apiVersion":"ex.io/v1"}'`),
+  },
+  ...(
+    [
+      [1, 'number'],
+      ['a', 'string'],
+      [true, 'bool'],
+      [[], 'array'],
+    ] as const
+  ).map(
+    ([patch, type]): Row => ({
+      name: `a strategic merge patch that is no object but of type ${type}`,
+      given: `PATCH ${maps}/a`,
+      sent: strategicPatch(JSON.stringify(patch)),
+      ...badRequest,
+      message: `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+    }),
+  ),
+  {
+    name: 'a strategic merge patch that orders what it gives as no list',
+    given: `PATCH ${maps}/a`,
+    sent: strategicPatch({ metadata: { finalizers: 'x', '$setElementOrder/finalizers': ['a'] } }),
+    ...badRequest,
+    message: 'expected a []interface {}, but received a string',
+  },
+  {
+    name: 'a strategic merge patch that orders maps by what is no map',
+    given: `PATCH ${deployments}/d`,
+    sent: strategicPatch({
+      spec: { template: { spec: { containers: [{ name: 'c' }], '$setElementOrder/containers': ['c'] } } },
+    }),
+    ...badRequest,
+    message: 'expected a map[string]interface {}, but received a string',
+  },
+  {
     name: 'a list merged by a directive that is none',
     given: `PATCH ${deployments}/d`,
     sent: {
@@ -292,6 +392,16 @@ const rows: readonly Row[] = [
   },
   { name: 'DELETE of all namespaces', given: 'DELETE /api/v1/configmaps', ...notAllowed },
   { name: 'a verb that a sub-resource lacks', given: `DELETE ${deployments}/d/scale`, ...notAllowed },
+  { name: 'a method that nobody knows', given: `PROPFIND ${maps}/a`, ...notAllowed },
+  { name: 'a method that nobody knows of a custom resource', given: `PROPFIND ${widgets}/a`, ...notSupported('') },
+  { name: 'POST to the status of a custom resource', given: `POST ${widgets}/a/status`, ...notSupported('create') },
+  {
+    name: 'PUT without a name of a custom resource',
+    given: `PUT ${widgets}`,
+    sent: { body: {} },
+    ...badRequest,
+    message: 'name must be provided',
+  },
   {
     name: 'work on a part that nobody does here',
     given: `GET ${pods}/free/log`,
@@ -305,6 +415,20 @@ const rows: readonly Row[] = [
     sent: { body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'bound' } } },
     ...badRequest,
     message: 'name in URL does not match name in Eviction object',
+  },
+  {
+    name: 'an eviction under a budget that nobody has looked at yet',
+    given: `POST ${pods}/guarded/eviction`,
+    sent: { body: { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'guarded' } } },
+    code: 429,
+    reason: 'TooManyRequests',
+    message: "Cannot evict pod as it would violate the pod's disruption budget.",
+    details: {
+      causes: [
+        { reason: 'DisruptionBudget', message: 'The disruption budget new is still being processed by the server.' },
+      ],
+      retryAfterSeconds: 10,
+    },
   },
   {
     name: 'an eviction under two budgets',
@@ -393,6 +517,12 @@ const rows: readonly Row[] = [
     sent: { body: {} },
     ...notAllowed,
   },
+  {
+    name: 'POST to a page of text',
+    given: 'POST /metrics',
+    sent: { body: {} },
+    ...notAllowed,
+  },
 ]
 
 describe('refused in full', () => {
@@ -453,5 +583,20 @@ describe('new objects', () => {
     const body = { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'free' } }
     const { code, text } = await send(plane, `${pods}/free/eviction?dryRun=All`, { method: 'POST', body })
     expect(code, text).toBe(201)
+  })
+})
+
+describe('a patch', () => {
+  const rows: { name: string; sent: Omit<Sent, 'method'> }[] = [
+    {
+      name: 'merged strategically can not change kind and version',
+      sent: strategicPatch({ kind: 'B', apiVersion: 'c' }),
+    },
+    { name: 'may leave out the kind of a built-in object', sent: mergePatch({ kind: null }) },
+  ]
+  it.each(rows)('$name', async ({ sent }) => {
+    const { code, body } = await send(plane, `${maps}/a`, { ...sent, method: 'PATCH' })
+    expect(code).toBe(200)
+    expect(body).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } })
   })
 })

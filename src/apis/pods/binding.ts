@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldNotSupported, fieldRequired } from '../../kube/field-error.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { conflict, invalid, notFound } from '../../kube/status-error.ts'
+import { conflict, invalid } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { Registry, WriteScope } from '../../registry/registry.ts'
@@ -33,14 +33,11 @@ export async function bindPod(deps: PodWriteDeps, question: KubeObject, scope: W
   if (kind !== '' && kind !== 'Node') errors.push(fieldNotSupported('target.kind', kind, ['Node', '<empty>']))
   if (node === '') errors.push(fieldRequired('target.name'))
   if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, scope.name, errors)
-  const { uid } = binding.metadata
+  const { uid, resourceVersion } = binding.metadata
   await deps.registry.update(
     { ...scope, type: deps.podType, subresource: 'binding' },
-    (current) => {
-      if (current === undefined) throw notFound(deps.podType, scope.name)
-      return cloneJson(assigned(current, node, binding, formatTime(deps.clock.now())))
-    },
-    { preconditions: uid === undefined ? {} : { uid } },
+    (current) => cloneJson(assigned(current, node, binding, formatTime(deps.clock.now()))),
+    { preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) } },
   )
   return success
 }

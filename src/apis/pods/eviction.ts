@@ -79,8 +79,7 @@ async function takeDisruption(deps: EvictionDeps, budget: Budget, pod: Pod, scop
   const now = formatTime(deps.clock.now())
   await deps.registry.update(
     { ...scope, type: deps.budgetType, name: budget.metadata.name ?? '', subresource: 'status' },
-    (current) => {
-      const latest: Budget = current ?? budget
+    (latest: Budget) => {
       const { status = {} } = latest
       if ((status.observedGeneration ?? 0) < (latest.metadata.generation ?? 0)) {
         throw refusal(latest, 'is still being processed by the server.', 10)

@@ -1,5 +1,6 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
 import { cloneJson } from '../../kube/clone-json.ts'
+import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { printGoValue, quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
@@ -8,16 +9,9 @@ import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.t
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
-import {
-  alreadyExists,
-  badRequest,
-  invalid,
-  notFound,
-  StatusError,
-  unsupportedMediaType,
-} from '../../kube/status-error.ts'
+import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
-import type { Transform, WriteScope } from '../../registry/registry.ts'
+import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { maxBodyBytes, type Parsed } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
@@ -56,10 +50,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     const scope = writeScope(request, context, target)
     const { stored, created } =
       patch.mediaType === applyMediaType
-        ? await registry.update(scope, applyTransform(deps, patch.parsed, request, context, target, scope), {
-            createIfMissing: target.subresource === '',
-            ownsManagedFields: true,
-          })
+        ? await applied(deps, patch.parsed, request, context, target, scope)
         : await registry.update(scope, patchTransform(deps, patch, context, target))
     const status = created ? 201 : 200
     if (request.sharing !== undefined && n.view === 'object') {
@@ -109,21 +100,23 @@ export function patchTransform(
   const isStrategic = mediaType === strategicMergePatch
   const dialect = isStrategic ? 'map' : 'json'
   return (current) => {
-    if (current === undefined) throw notFound(type, target.name)
     const changed = change(current as unknown as JsonObject)
-    if (!isJsonObject(changed)) throw undecodable(JSON.stringify(changed), 'json: cannot unmarshal into a Go struct')
+    if (!isJsonObject(changed)) throw undecodable(JSON.stringify(changed), `couldn't get version/kind; ${noObject}`)
     // A patched value shares parts with what it was made from, and defaults are filled in place.
     const patched = cloneJson(changed)
     // Upstream works on the object for the one, on the text of the object for the others.
     const shown = isStrategic ? printGoValue(value) : JSON.stringify(patched)
+    checkIdentity(patched, shown, type, isStrategic)
     const object = settlePatched(shown, () =>
       decoder.settle(patched, { duplicates }, context, type, validation, dialect),
     )
-    checkIdentity(object, type)
     checkAddress(object, target)
     return object
   }
 }
+
+/** In the words of Go. */
+const noObject = String.raw`json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
 function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (current: JsonObject) => JsonValue {
   switch (mediaType) {
@@ -162,20 +155,38 @@ function undecodable(shown: string, problem: string): StatusError {
   ])
 }
 
-function checkIdentity(object: KubeObject, type: ResourceType): void {
-  if (object.kind !== type.kind || object.apiVersion !== apiVersionOf(type)) {
-    throw undecodable(JSON.stringify(object), `kind and apiVersion must stay ${type.kind} and ${apiVersionOf(type)}`)
+/**
+ * Kind and version stay what they are. As upstream has it: a strategic merge patch can't touch those of a built-in kind,
+ * what another patch takes away from one is filled in, and only a custom kind is told the field.
+ */
+function checkIdentity(patched: JsonObject, shown: string, type: ResourceType, isStrategic: boolean): void {
+  const is = { kind: type.kind, apiVersion: apiVersionOf(type) }
+  if (!type.custom) {
+    if (isStrategic) Object.assign(patched, is)
+    const { kind = is.kind, apiVersion = is.apiVersion } = patched
+    if (kind === is.kind && apiVersion === is.apiVersion) Object.assign(patched, is)
+    else throw undecodable(shown, `kind and apiVersion must stay ${is.kind} and ${is.apiVersion}`)
+    return
   }
+  const { kind, apiVersion, metadata } = patched
+  if (typeof kind !== 'string') throw undecodable(shown, `Object 'Kind' is missing in '${shown}'`)
+  const errors: FieldError[] = []
+  if (kind !== is.kind) errors.push(fieldInvalid('kind', kind, `must be ${is.kind}`))
+  if (apiVersion !== is.apiVersion) {
+    errors.push(fieldInvalid('apiVersion', apiVersion ?? '', `must be ${is.apiVersion}`))
+  }
+  const { name } = (metadata ?? {}) as KubeObject['metadata']
+  if (errors.length > 0) throw invalid({ group: type.group, kind }, name ?? '', errors)
 }
 
-function applyTransform(
-  { decoder, apply, requireCreate }: PatchDeps,
+async function applied(
+  { registry, decoder, apply, requireCreate }: PatchDeps,
   parsed: Parsed,
   request: ApiRequest,
   context: RequestContext,
   target: Target,
   scope: WriteScope,
-): Transform {
+): Promise<UpdateResult> {
   const { type, name, namespace, subresource } = target
   const { query } = context.info
   const validation = fieldValidationOf(query)
@@ -186,12 +197,7 @@ function applyTransform(
   const force = isTrue(query.get('force'))
   // Ours: RFC 9110's way to say 'only if there is none'. Upstream ignores it.
   const mustBeAbsent = request.headers['if-none-match']?.trim() === '*'
-  return async (live) => {
-    if (live === undefined) {
-      if (subresource !== '') throw notFound(type, name)
-      await requireCreate(context)
-      if (!config.metadata?.name) throw nameMissing(name)
-    } else if (mustBeAbsent) throw alreadyExists(type, name)
+  const applyTo = async (live: KubeObject | undefined): Promise<KubeObject> => {
     const full = {
       ...config,
       metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
@@ -201,6 +207,19 @@ function applyTransform(
     const merged = cloneJson(applied) as unknown as JsonObject
     return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
   }
+  const whenMissing = async (): Promise<KubeObject> => {
+    await requireCreate(context)
+    if (!config.metadata?.name) throw nameMissing(name)
+    return applyTo(undefined)
+  }
+  const change: Transform = (live) => {
+    if (mustBeAbsent) throw alreadyExists(type, name)
+    return applyTo(live)
+  }
+  return registry.update(scope, change, {
+    ...(subresource === '' ? { whenMissing } : {}),
+    ownsManagedFields: true,
+  })
 }
 
 /** Keys that stand twice in what is applied. @throws StatusError BadRequest where that is forbidden */

@@ -9,7 +9,7 @@ import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType, ScalePaths } from '../../kube/resource-type.ts'
 import { type Scale, scaleOf, withReplicas } from '../../kube/scale.ts'
-import { badRequest, invalid, notFound } from '../../kube/status-error.ts'
+import { badRequest, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Preconditions, StoredObject, Transform } from '../../registry/registry.ts'
 import type { ApiRequest, ApiResponse } from '../api.ts'
@@ -58,7 +58,6 @@ export function scaleVerbs(deps: ScaleDeps): Partial<Record<HandlerVerb, VerbHan
         const { stored } = await registry.update(
           scope,
           async (live) => {
-            if (live === undefined) throw notFound(type, name)
             const metadata = { name, ...(type.namespaced ? { namespace } : {}) }
             const identity = { kind: type.kind, apiVersion: apiVersionOf(type), metadata }
             const config = replicas === undefined ? identity : withReplicas(identity, replicas, pathsOf(type))
@@ -91,7 +90,6 @@ const scaleTarget = (target: Target, scaleType: ResourceType): Target => ({
 /** Changes the workload by changing its Scale. */
 function through({ type, name }: Target, change: (scale: Scale) => KubeObject | Promise<KubeObject>): Transform {
   return async (workload) => {
-    if (workload === undefined) throw notFound(type, name)
     const paths = pathsOf(type)
     const before = scaleOf(workload, paths)
     const after = await change(before)

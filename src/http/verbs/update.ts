@@ -21,14 +21,15 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
     const object = await decoder.decodeObject(request, context, target.type)
     checkAddress(object, target)
     const { uid } = object.metadata
+    const whenMissing = async (): Promise<KubeObject> => {
+      await deps.requireCreate(context)
+      return cloneJson(object)
+    }
     const { stored, created } = await registry.update(
       writeScope(request, context, target),
-      async (current) => {
-        if (current === undefined) await deps.requireCreate(context)
-        return cloneJson(object)
-      },
+      () => cloneJson(object),
       {
-        createIfMissing: target.subresource === '' && deps.createsOnUpdate(target),
+        ...(target.subresource === '' && deps.createsOnUpdate(target) ? { whenMissing } : {}),
         // The resourceVersion is the registry's to compare: '0' asks for no particular one.
         preconditions: uid ? { uid } : {},
       },
