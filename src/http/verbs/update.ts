@@ -25,15 +25,11 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
       await deps.requireCreate(context)
       return cloneJson(object)
     }
-    const { stored, created } = await registry.update(
-      writeScope(request, context, target),
-      () => cloneJson(object),
-      {
-        ...(target.subresource === '' && deps.createsOnUpdate(target) ? { whenMissing } : {}),
-        // The resourceVersion is the registry's to compare: '0' asks for no particular one.
-        preconditions: uid ? { uid } : {},
-      },
-    )
+    const { stored, created } = await registry.update(writeScope(request, context, target), () => cloneJson(object), {
+      ...(target.subresource === '' && deps.createsOnUpdate(target) ? { whenMissing } : {}),
+      // The resourceVersion is the registry's to compare: '0' asks for no particular one.
+      preconditions: uid ? { uid } : {},
+    })
     return renderer.object(stored, n, query, created ? 201 : 200)
   }
 }
