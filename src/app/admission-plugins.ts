@@ -38,7 +38,6 @@ import {
 } from '../apis/namespaces/admission.ts'
 import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
-import { reservedResourceNames } from '../apis/namespaces/reserved-names.ts'
 import { defaultTolerations } from '../apis/pods/default-tolerations.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { serviceAccountAdmission } from '../apis/serviceaccounts/admission.ts'
@@ -209,7 +208,6 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
         }
       : {}),
     NamespaceFinalization: namespaceFinalization(content),
-    ReservedResourceNames: reservedResourceNames,
     LimitRanger: limitRanger({
       of: (namespace) => [...lister.list(typeOf(limitRangeResource), namespace)].map((o) => o.object as LimitRange),
       refresh: () => lister.refresh(),

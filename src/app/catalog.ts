@@ -82,7 +82,6 @@ export const admissionOrder = [
   'NamespaceTemplates',
   'NamespaceInitializers',
   'NamespaceFinalization',
-  'ReservedResourceNames',
   'NamespaceBirth',
   'IpAddressProtection',
   'CertificateSigningRequests',

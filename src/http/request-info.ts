@@ -10,6 +10,8 @@
  *
  * @see k8s.io/apiserver/pkg/endpoints/request/requestinfo.go v0.36
  */
+import { namespaceSubresources } from '../kube/namespace-subresources.ts'
+
 export interface RequestInfo {
   readonly isResource: boolean
   /** For non-resource requests: the lower-case method. */
@@ -27,7 +29,6 @@ export interface RequestInfo {
   readonly query: URLSearchParams
 }
 
-const subresourcesOfNamespaces = new Set(['status', 'finalize'])
 const verbByMethod: Readonly<Record<string, string>> = {
   POST: 'create',
   GET: 'get',
@@ -63,7 +64,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   if (elements[at] === 'namespaces' && elements.length - at > 1) {
     namespace = elements[at + 1] ?? ''
     // `/namespaces/x/pods` is about pods in x, but `/namespaces/x/status` about x itself.
-    if (elements.length - at > 2 && !subresourcesOfNamespaces.has(elements[at + 2] ?? '')) at += 2
+    if (elements.length - at > 2 && !namespaceSubresources.has(elements[at + 2] ?? '')) at += 2
   }
 
   const parts = elements.slice(at)

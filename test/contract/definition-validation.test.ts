@@ -65,7 +65,7 @@ describe('a definition', () => {
     {
       name: 'may not call its resource finalize',
       given: { plural: 'finalize' },
-      want: ['spec.names.plural: Invalid value: "finalize": is reserved for the sub-resource of namespaces'],
+      want: ['spec.names.plural: Invalid value: "finalize": is reserved for a sub-resource of namespaces'],
     },
     {
       name: 'may not preserve unknown fields everywhere',

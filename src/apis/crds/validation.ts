@@ -12,6 +12,7 @@ import {
 } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
+import { namespaceSubresources } from '../../kube/namespace-subresources.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { webhookAddressErrors } from '../../kube/webhook-address.ts'
 import { approvalErrors } from './approval.ts'
@@ -30,9 +31,6 @@ import { validationRuleErrors } from './validation-rules.ts'
 import { columnErrors, deprecationErrors, selectableFieldErrors, subresourceErrors } from './version-rules.ts'
 
 type Spec = CustomResourceDefinition['spec']
-
-/** `finalize` is a sub-resource of namespaces, and the URL would say so whatever the group. */
-const reservedPlural = 'finalize'
 
 export function definitionErrors(
   next: CustomResourceDefinition,
@@ -75,8 +73,8 @@ function specErrors(spec: Spec, old: Spec | undefined): FieldError[] {
     if (!names[field]) errors.push(fieldRequired(`spec.names.${field}`))
   }
   errors.push(...nameErrors(names, 'spec.names'))
-  if (names.plural === reservedPlural) {
-    errors.push(fieldInvalid('spec.names.plural', reservedPlural, 'is reserved for the sub-resource of namespaces'))
+  if (namespaceSubresources.has(names.plural)) {
+    errors.push(fieldInvalid('spec.names.plural', names.plural, 'is reserved for a sub-resource of namespaces'))
   }
   errors.push(...sharedErrors(spec, versions, old), ...conversionErrors(spec.conversion))
   return errors
