@@ -24,7 +24,7 @@ import {
 import { podPriority, priorityClassResource } from '../apis/classes/priority.ts'
 import { podRuntime, runtimeClassResource } from '../apis/classes/runtime-class.ts'
 import { definitionLifecycle } from '../apis/crds/admission.ts'
-import { definitionResource } from '../apis/crds/types.ts'
+import { type CustomResourceDefinition, definitionResource } from '../apis/crds/types.ts'
 import { namespaceInitializers } from '../apis/initializers/admission.ts'
 import { pendingInitializers } from '../apis/initializers/configurations.ts'
 import type { NamespaceInitializer } from '../apis/initializers/types.ts'
@@ -165,7 +165,10 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
       ? { NamespaceAutoProvision: namespaceAutoProvision(namespaces, provision) }
       : {}),
     NamespaceLifecycle: namespaceLifecycle(namespaces),
-    CustomResourceDefinitions: definitionLifecycle(typeOf(definitionResource)),
+    CustomResourceDefinitions: definitionLifecycle(
+      typeOf(definitionResource),
+      (name) => lister.find(typeOf(definitionResource), '', name)?.object as CustomResourceDefinition | undefined,
+    ),
     ...(config.extraAdmission.includes('NamespaceExists') ? { NamespaceExists: namespaceExists(namespaces) } : {}),
     // Without templates too: while a namespace waits for its initializers its creator may see it.
     ...(config.population || config.featureGates.NamespaceInitializers

@@ -65,9 +65,9 @@ export const ownKinds: readonly TypeDeclaration[] = [
 
 /** Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas). */
 export const admissionOrder = [
+  'CustomResourceDefinitions',
   'NamespaceAutoProvision',
   'NamespaceLifecycle',
-  'CustomResourceDefinitions',
   'NamespaceExists',
   'LimitRanger',
   'ServiceAccount',

@@ -648,6 +648,22 @@ describe('names', () => {
   })
 })
 
+test('of a kind without namespaces forget the namespace that an apply names', async () => {
+  await install(plane, definition({ plural: 'moons', kind: 'Moon', scope: 'Cluster' }))
+  const apply = (body: JsonObject, query = ''): Promise<Answered> =>
+    send(plane, `/apis/ex.io/v1/moons/io?fieldManager=m${query}`, {
+      method: 'PATCH',
+      type: 'application/apply-patch+yaml',
+      body,
+    })
+  const placed = { ...make('Moon', 'io', { spec: { far: true } }), metadata: { name: 'io', namespace: 'default' } }
+  const made = objectIn(await apply(placed), 201)
+  expect(made).toMatchObject({ metadata: { name: 'io' }, spec: { far: true } })
+  expect(made.metadata.namespace).toBeUndefined()
+  expect(objectIn(await apply({ ...placed, spec: { far: false } })).metadata.namespace).toBeUndefined()
+  await uninstall(plane, 'moons.ex.io')
+})
+
 describe('deletion', () => {
   test('of a definition takes its instances with it, waits for their finalizers, and lets none in', async () => {
     await install(plane, definition({ plural: 'boxes', kind: 'Box' }))
@@ -727,6 +743,33 @@ describe('deletion', () => {
     await until(plane, 'torches.ex.io', (d) => d === undefined)
     stop.abort()
     expect((await offered('torches')).classic).toEqual([])
+  })
+
+  test('is told before anything else that is wrong with a create', async () => {
+    const schema = objectOf({ spec: objectOf({ n: { type: 'integer' } }) })
+    const given = definition({ plural: 'wicks', kind: 'Wick', schema })
+    await install(plane, { ...given, metadata: { ...given.metadata, finalizers: ['ex.io/mine'] } })
+    await post(plane, '/api/v1/namespaces', { metadata: { name: 'ending' } })
+    const pin = { metadata: { name: 'pin', finalizers: ['ex.io/wait'] } }
+    await post(plane, '/api/v1/namespaces/ending/configmaps', pin)
+    await send(plane, '/api/v1/namespaces/ending', { method: 'DELETE' })
+    await send(plane, `${definitionsPath}/wicks.ex.io`, { method: 'DELETE' })
+    const want = failure({
+      message: 'wicks.ex.io "late" is forbidden: create not allowed while custom resource definition is terminating',
+      reason: 'Forbidden',
+      details: { name: 'late', group: 'ex.io', kind: 'wicks' },
+      code: 403,
+    })
+    const wrong = make('Wick', 'late', { spec: { n: 'one' } })
+    for (const namespace of ['default', 'ending', 'absent']) {
+      expect((await post(plane, at('wicks', '', namespace), wrong)).body).toEqual(want)
+    }
+    const apply = { method: 'PATCH', type: 'application/apply-patch+yaml', body: make('Wick', 'late') }
+    expect((await send(plane, `${at('wicks', 'late')}?fieldManager=m`, apply)).body).toEqual(want)
+    for (const path of [`${definitionsPath}/wicks.ex.io`, '/api/v1/namespaces/ending/configmaps/pin']) {
+      await merge(path, { metadata: { finalizers: null } })
+    }
+    await until(plane, 'wicks.ex.io', (d) => d === undefined)
   })
 
   test('that somebody else holds up takes the instances, and lets none in until it is over', async () => {

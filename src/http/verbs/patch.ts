@@ -198,10 +198,8 @@ async function applied(
   // Ours: RFC 9110's way to say 'only if there is none'. Upstream ignores it.
   const mustBeAbsent = request.headers['if-none-match']?.trim() === '*'
   const applyTo = async (live: KubeObject | undefined): Promise<KubeObject> => {
-    const full = {
-      ...config,
-      metadata: { ...config.metadata, name, ...(type.namespaced ? { namespace } : {}) },
-    }
+    const { namespace: _, ...metadata } = config.metadata ?? {}
+    const full = { ...config, metadata: { ...metadata, name, ...(type.namespaced ? { namespace } : {}) } }
     const applied = await apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
     reportRepeats(parsed, validation, context)
     const merged = cloneJson(applied) as unknown as JsonObject
@@ -248,7 +246,8 @@ function checkConfiguration(config: KubeObject, { type, name, namespace }: Targe
   if (metadata?.name && metadata.name !== name) {
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
   }
-  if (metadata?.namespace && metadata.namespace !== namespace) {
+  // A kind without namespaces forgets one that is named.
+  if (metadata?.namespace && type.namespaced && metadata.namespace !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
 }
