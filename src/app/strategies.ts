@@ -16,6 +16,7 @@ import { serviceStrategy } from '../apis/services/strategy.ts'
 import { qualifiedResource } from '../kube/gvk.ts'
 import { nameIsPathSegment } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import type { Schema } from '../kube/schema/schema.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import type { Config } from './config.ts'
 
@@ -24,6 +25,8 @@ interface BuiltIn {
   readonly quotas: ResourceType
   readonly apiServices: ResourceType
   readonly services: ResourceType
+  /** Schema of ObjectMeta. */
+  readonly objectMeta: Schema
   readonly nodeExists: (name: string) => boolean
   readonly initializerDeadline: NonNullable<NamespaceStrategyOptions['deadlineOf']>
 }
@@ -32,7 +35,7 @@ export function strategies(
   config: Config,
   ofCustom: (type: ResourceType) => Strategy,
   fromCatalog: (type: ResourceType) => Strategy,
-  { pods, quotas, apiServices, services, nodeExists, initializerDeadline }: BuiltIn,
+  { pods, quotas, apiServices, services, objectMeta, nodeExists, initializerDeadline }: BuiltIn,
 ): (type: ResourceType) => Strategy {
   const own: ReadonlyMap<string, Strategy> = new Map([
     [
@@ -43,7 +46,7 @@ export function strategies(
       }),
     ],
     ['namespaceinitializerconfigurations.admissionregistration.k8s.io', initializerConfigurationStrategy],
-    ['customresourcedefinitions.apiextensions.k8s.io', definitionStrategy],
+    ['customresourcedefinitions.apiextensions.k8s.io', definitionStrategy(objectMeta)],
     ['certificatesigningrequests.certificates.k8s.io', signingRequestStrategy],
     // `v1.` names the core group.
     ['apiservices.apiregistration.k8s.io', { ...fromCatalog(apiServices), validateName: nameIsPathSegment }],

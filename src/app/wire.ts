@@ -125,10 +125,11 @@ export async function wireCore(
     }),
   })
   const convertedObjects = new SizedCache<KubeObject>(convertedBytes)
+  const objectMeta = catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
   const customResources = new CustomResources({
     types: catalog.types,
     lister,
-    objectMeta: catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'),
+    objectMeta,
     convertBy: (definition) =>
       new WebhookConversion({ client: webhookClient, ids, cache: convertedObjects }, definition),
     onReplaced: (storageName) => endWatches(cache, storageName),
@@ -163,6 +164,7 @@ export async function wireCore(
       quotas: quotaType,
       apiServices: typeOf(apiServicesResource),
       services: typeOf(serviceResource),
+      objectMeta,
       nodeExists,
       initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
     },

@@ -648,6 +648,35 @@ describe('names', () => {
   })
 })
 
+test('are given the defaults of embedded resources without what metadata has not', async () => {
+  const whole = { apiVersion: 'ex.io/v1', kind: 'Part', metadata: { name: 'p', extra: 'x' } }
+  const embedded = (properties: JsonObject, more: JsonObject = {}): JsonObject =>
+    objectOf(properties, {
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+      ...more,
+    })
+  const text = (value: string): JsonObject => ({ type: 'string', default: value })
+  const identity = { apiVersion: text('ex.io/v1'), kind: text('Part') }
+  const schema = objectOf({
+    whole: embedded({}, { default: whole }),
+    around: objectOf({ inner: embedded({}) }, { default: { inner: whole } }),
+    metadataOf: embedded({ ...identity, metadata: { type: 'object', default: whole.metadata } }),
+    fieldsOf: embedded({ ...identity, metadata: objectOf({ name: text('p'), extra: text('x') }) }),
+  })
+  await install(plane, definition({ plural: 'kits', kind: 'Kit', schema }))
+  const given = make('Kit', 'k', { metadataOf: {}, fieldsOf: { metadata: {} } })
+  const part = { apiVersion: 'ex.io/v1', kind: 'Part', metadata: { name: 'p' } }
+  const want = { whole: part, around: { inner: part }, metadataOf: part, fieldsOf: part }
+  expect(objectIn(await post(plane, at('kits'), given), 201)).toEqual({
+    ...given,
+    ...want,
+    metadata: expect.anything() as JsonObject,
+  })
+  expect(objectIn(await send(plane, at('kits', 'k')))).toMatchObject(want)
+  await uninstall(plane, 'kits.ex.io')
+})
+
 test('of a kind without namespaces forget the namespace that an apply names', async () => {
   await install(plane, definition({ plural: 'moons', kind: 'Moon', scope: 'Cluster' }))
   const apply = (body: JsonObject, query = ''): Promise<Answered> =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { type DefinitionOptions, definition, definitionsPath, install, objectOf, post } from '../support/definitions.ts'
+import { notQualified } from '../support/name-faults.ts'
 import { faultsIn } from '../support/refusal.ts'
 import { send } from '../support/send.ts'
 
@@ -32,7 +33,10 @@ interface Row {
 const root = 'spec.validation.openAPIV3Schema'
 const field = (schema: JsonObject): JsonObject => objectOf({ spec: objectOf({ x: schema }) })
 const at = `${root}.properties[spec].properties[x]`
+const inMetadata = (name: string): string => `${at}.properties[metadata].properties[${name}]`
 const scalar = { type: 'string' }
+const embedded = (properties: JsonObject = {}): JsonObject =>
+  objectOf(properties, { 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true })
 
 describe('a definition', () => {
   const rows: Row[] = [
@@ -283,6 +287,58 @@ describe('a schema', () => {
       name: 'has defaults that it would not prune',
       given: field({ ...objectOf({ a: scalar }), default: { b: 1 } }),
       want: [`${at}.default: Invalid value: {"b":1}: must not have unknown fields`],
+    },
+    {
+      name: 'says all that is wrong with a default',
+      given: field({ ...objectOf({ a: scalar }, { required: ['a'] }), default: { b: 1 } }),
+      want: [`${at}.default: Invalid value: {"b":1}: must not have unknown fields`, `${at}.default.a: Required value`],
+    },
+    {
+      name: 'may have a default that is an embedded resource, or a part of its metadata, with fields that nobody knows',
+      given: field({
+        ...embedded({
+          metadata: objectOf(
+            { labels: { type: 'object' }, extra: { ...scalar, default: 'x' } },
+            { default: { extra: 'x' } },
+          ),
+        }),
+        default: { apiVersion: 'v1', kind: 'A', metadata: { name: 'a', extra: 1 } },
+      }),
+      want: [],
+    },
+    {
+      name: 'has no default that would be an embedded resource with metadata of the wrong types',
+      given: field({
+        ...objectOf({ r: embedded() }),
+        default: { r: { apiVersion: 'v1', kind: 'A', metadata: { labels: 3 } } },
+      }),
+      want: [
+        `${at}.default.r.metadata: Invalid value: {"labels":3}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string`,
+      ],
+    },
+    {
+      name: 'has no default that would be an embedded resource which is none',
+      given: field({ ...embedded(), default: { kind: 'A' } }),
+      want: [`${at}.default.apiVersion: Required value`],
+    },
+    {
+      name: 'has no default inside the metadata of an embedded resource that makes none',
+      given: field(
+        embedded({
+          apiVersion: { ...scalar, default: 'a/b/c' },
+          metadata: objectOf({
+            name: { ...scalar, default: 'a/b' },
+            finalizers: { type: 'array', items: scalar, default: ['', 'x'] },
+            labels: { type: 'object', additionalProperties: { type: 'integer' }, default: { a: 1 } },
+          }),
+        }),
+      ),
+      want: [
+        `${at}.properties[apiVersion].default: Invalid value: "a/b/c": must result in valid metadata: apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`,
+        `${inMetadata('name')}.default: Invalid value: "a/b": must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain '/'`,
+        `${inMetadata('finalizers')}.default: Invalid value: ["","x"]: must result in valid metadata: [metadata.finalizers: Invalid value: "": name part must be non-empty, metadata.finalizers: Invalid value: "": ${notQualified}]`,
+        `${inMetadata('labels')}.default: Invalid value: {"a":1}: must result in valid metadata: metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`,
+      ],
     },
     {
       name: 'has no defaults in metadata',

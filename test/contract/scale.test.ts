@@ -52,6 +52,23 @@ test('GET shows replicas and selector of the workload, under its name and versio
   })
 })
 
+test('who scales stands in managedFields without a time, whichever way', async () => {
+  await patch({ spec: { replicas: 3 } }, 'merge-patch+json', '?fieldManager=scaler')
+  const config = { kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 4 } }
+  await patch(config, 'apply-patch+yaml', '?fieldManager=applier&force=true')
+  const found = (await workload()).metadata.managedFields ?? []
+  expect(found.filter((m) => m.subresource === 'scale')).toEqual([
+    {
+      manager: 'applier',
+      operation: 'Apply',
+      apiVersion: 'apps/v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+      subresource: 'scale',
+    },
+  ])
+})
+
 const writes = [
   {
     name: 'PUT',

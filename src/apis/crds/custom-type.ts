@@ -15,6 +15,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { compareVersions } from '../../kube/version-order.ts'
 import type { Strategy } from '../../registry/strategy.ts'
+import { withPrunedDefaults } from './pruned-defaults.ts'
 import { scaleErrors } from './scale-rules.ts'
 import { toResourceSchema } from './schema.ts'
 import {
@@ -47,7 +48,9 @@ export function customTypesOf(
 ): CustomType[] {
   const { versions, conversion } = definition.spec
   const storage = storageVersionOf(definition)
-  const schemas = new Map(versions.map((v) => [v, toResourceSchema(v.schema?.openAPIV3Schema, objectMeta)]))
+  const schemaOf = (version: DefinitionVersion): Schema =>
+    withPrunedDefaults(toResourceSchema(version.schema?.openAPIV3Schema, objectMeta), objectMeta)
+  const schemas = new Map(versions.map((v) => [v, schemaOf(v)]))
   const stored = storage && schemas.get(storage)
   const asked = conversion?.strategy === 'Webhook' && versions.length > 1 ? webhook(definition) : undefined
   const isUniform =

@@ -4,6 +4,7 @@
  * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go, pkg/apis/apiextensions/v1/defaults.go v0.36
  */
 import { isJsonObject } from '../../kube/json-value.ts'
+import type { Schema } from '../../kube/schema/schema.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import {
   type CustomResourceDefinition,
@@ -12,12 +13,13 @@ import {
   type DefinitionStatus,
   withConditions,
 } from './types.ts'
-import { definitionErrors } from './validation.ts'
+import { definitionErrors, statusErrors } from './validation.ts'
 import { definitionWarnings } from './warnings.ts'
 
 type GivenConversion = NonNullable<CustomResourceDefinition['spec']['conversion']>
 
-export const definitionStrategy: Strategy = {
+/** @param objectMeta schema of ObjectMeta */
+export const definitionStrategy = (objectMeta: Schema): Strategy => ({
   unconditionalUpdate: false,
   plainFinalizers: true,
   hasStatus: true,
@@ -29,13 +31,13 @@ export const definitionStrategy: Strategy = {
     return { ...named, status: withStoredVersion(named, old?.status) }
   },
   validate: (next: CustomResourceDefinition, old: CustomResourceDefinition | undefined, { subresource }) =>
-    definitionErrors(next, old, subresource),
+    subresource === 'status' ? statusErrors(next) : definitionErrors(next, old, objectMeta),
   warnings: (next: CustomResourceDefinition) => definitionWarnings(next),
   beginDeletion(definition: CustomResourceDefinition, { now }) {
     const conditions = withConditions(definition.status?.conditions ?? [], [deletionPending], now)
     return { ...definition, status: { ...definition.status, conditions } }
   },
-}
+})
 
 const deletionPending: DefinitionCondition = {
   type: 'Terminating',

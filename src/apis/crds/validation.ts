@@ -13,6 +13,7 @@ import {
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
 import { namespaceSubresources } from '../../kube/namespace-subresources.ts'
+import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { webhookAddressErrors } from '../../kube/webhook-address.ts'
 import { approvalErrors } from './approval.ts'
@@ -32,21 +33,29 @@ import { columnErrors, deprecationErrors, selectableFieldErrors, subresourceErro
 
 type Spec = CustomResourceDefinition['spec']
 
+/** What a schema is judged by, besides itself. */
+interface Judged {
+  readonly old: Spec | undefined
+  /** Schema of ObjectMeta. */
+  readonly objectMeta: Schema
+}
+
+export const statusErrors = (next: CustomResourceDefinition): FieldError[] =>
+  nameErrors(next.status?.acceptedNames, 'status.acceptedNames')
+
 export function definitionErrors(
   next: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
-  subresource: string,
+  objectMeta: Schema,
 ): FieldError[] {
-  const statusErrors = nameErrors(next.status?.acceptedNames, 'status.acceptedNames')
-  if (subresource === 'status') return statusErrors
   const { spec, metadata } = next
   const errors: FieldError[] = []
   if (old === undefined && metadata.name !== `${spec.names.plural}.${spec.group}`) {
     errors.push(fieldInvalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'))
   }
-  errors.push(...specErrors(spec, old?.spec))
+  errors.push(...specErrors(spec, { old: old?.spec, objectMeta }))
   if (old !== undefined) errors.push(...authorityErrors(next, old), ...immutableErrors(next, old))
-  errors.push(...statusErrors, ...storedVersionErrors(next), ...approvalErrors(next, old))
+  errors.push(...statusErrors(next), ...storedVersionErrors(next), ...approvalErrors(next, old))
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
@@ -55,7 +64,7 @@ export function definitionErrors(
   return errors
 }
 
-function specErrors(spec: Spec, old: Spec | undefined): FieldError[] {
+function specErrors(spec: Spec, by: Judged): FieldError[] {
   const { group, scope, versions, names } = spec
   const errors: FieldError[] = []
   const groupFaults = isDns1123Subdomain(group)
@@ -68,7 +77,7 @@ function specErrors(spec: Spec, old: Spec | undefined): FieldError[] {
   else if (scope !== 'Cluster' && scope !== 'Namespaced') {
     errors.push(fieldNotSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
   }
-  errors.push(...versionErrors(spec, old))
+  errors.push(...versionErrors(spec, by))
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!names[field]) errors.push(fieldRequired(`spec.names.${field}`))
   }
@@ -76,11 +85,11 @@ function specErrors(spec: Spec, old: Spec | undefined): FieldError[] {
   if (namespaceSubresources.has(names.plural)) {
     errors.push(fieldInvalid('spec.names.plural', names.plural, 'is reserved for a sub-resource of namespaces'))
   }
-  errors.push(...sharedErrors(spec, versions, old), ...conversionErrors(spec.conversion))
+  errors.push(...sharedErrors(versions, by), ...conversionErrors(spec.conversion))
   return errors
 }
 
-function versionErrors(spec: Spec, old: Spec | undefined): FieldError[] {
+function versionErrors(spec: Spec, by: Judged): FieldError[] {
   const { versions } = spec
   const errors: FieldError[] = []
   for (const [i, { schema }] of versions.entries()) {
@@ -94,7 +103,7 @@ function versionErrors(spec: Spec, old: Spec | undefined): FieldError[] {
     if (faults.length > 0) errors.push(fieldInvalid(`${path}.name`, version.name ?? '', faults.join(',')))
     errors.push(...deprecationErrors(version, `${path}.deprecationWarning`))
     for (const part of parts) {
-      if (!isShared(versions, part)) errors.push(...part.judge(version, `${path}.${part.ownPath}`, old))
+      if (!isShared(versions, part)) errors.push(...part.judge(version, `${path}.${part.ownPath}`, by))
     }
   }
   if (new Set(versions.map((v) => v.name)).size < versions.length) {
@@ -111,7 +120,7 @@ interface Part {
   readonly of: (version: DefinitionVersion) => unknown
   readonly ownPath: string
   readonly sharedPath: string
-  readonly judge: (version: DefinitionVersion, path: string, old: Spec | undefined) => FieldError[]
+  readonly judge: (version: DefinitionVersion, path: string, by: Judged) => FieldError[]
 }
 
 const parts: readonly Part[] = [
@@ -119,9 +128,9 @@ const parts: readonly Part[] = [
     of: (v) => v.schema,
     ownPath: 'schema',
     sharedPath: 'spec.validation',
-    judge: (v, path, old) => {
+    judge: (v, path, by) => {
       const schema = v.schema?.openAPIV3Schema
-      return schema === undefined ? [] : schemaErrors(schema, v, `${path}.openAPIV3Schema`, old)
+      return schema === undefined ? [] : schemaErrors(schema, v, `${path}.openAPIV3Schema`, by)
     },
   },
   {
@@ -147,14 +156,10 @@ const parts: readonly Part[] = [
 const isShared = (versions: readonly DefinitionVersion[], { of }: Part): boolean =>
   versions.every((v) => jsonEqual(of(v), of(versions[0] as DefinitionVersion)))
 
-function sharedErrors(
-  spec: Spec,
-  [first, ...others]: readonly DefinitionVersion[],
-  old: Spec | undefined,
-): FieldError[] {
+function sharedErrors([first, ...others]: readonly DefinitionVersion[], by: Judged): FieldError[] {
   if (first === undefined) return []
   const shared = parts.filter((part) => isShared([first, ...others], part))
-  return shared.flatMap((part) => part.judge(first, part.sharedPath, old))
+  return shared.flatMap((part) => part.judge(first, part.sharedPath, by))
 }
 
 /** With a status sub-resource nothing else may stand at the root: the schema of `status` must say all about it. */
@@ -172,7 +177,7 @@ function schemaErrors(
   schema: JsonObject,
   version: DefinitionVersion,
   path: string,
-  old: Spec | undefined,
+  { old, objectMeta }: Judged,
 ): FieldError[] {
   // What was accepted is not judged again: rules get stricter from release to release.
   if (old?.versions.some((v) => v.name === version.name && jsonEqual(v.schema?.openAPIV3Schema, schema))) return []
@@ -193,7 +198,7 @@ function schemaErrors(
   const structural = structuralErrors(schema, path)
   const rules = schemaRuleErrors(schema, path)
   errors.push(...structural)
-  const defaults = structural.length === 0 && rules.length === 0 ? defaultErrors(schema, path) : []
+  const defaults = structural.length === 0 && rules.length === 0 ? defaultErrors(schema, path, objectMeta) : []
   errors.push(...defaults)
   // Expressions are compiled against types, so the schema must make sense.
   const isSound = structural.length + rules.length + defaults.length === 0

@@ -12,7 +12,7 @@ import { configuredFields } from './configured-fields.ts'
 import { allowedAside, type Conflict, conflictError, conflictsWith } from './conflicts.ts'
 import { equalSets, type FieldSet, isEmpty } from './field-set.ts'
 import { fieldsOfLastApplied, kubectlManager, withLastApplied } from './last-applied.ts'
-import { type Managed, type ManagerId, readStored, sameManager, writeManaged } from './managed-fields.ts'
+import { type Managed, type ManagerId, readStored, sameManager, timeOfWrite, writeManaged } from './managed-fields.ts'
 import { mergeValues } from './merge-values.ts'
 import { objectSchema } from './object-schema.ts'
 import { pruned } from './prune.ts'
@@ -162,7 +162,8 @@ function entriesAfter(
 function entryAfter(input: ApplyInput, { object, fields, previous }: Plan): Managed | undefined {
   if (isEmpty(fields)) return undefined
   const changed = object !== input.live
-  const time = changed || previous === undefined ? input.now : previous.time
+  const isWrite = changed || previous === undefined
+  const time = isWrite ? timeOfWrite(input.subresource ?? '', input.now, previous) : previous.time
   const same = !changed && previous?.apiVersion === input.apiVersion && equalSets(previous.fields, fields)
   return same ? previous : { ...managerOf(input), time, fields }
 }

@@ -205,6 +205,26 @@ describe('an update', () => {
     ])
   })
 
+  it('gives who scales no time, and leaves one that is known', () => {
+    const scaled = update({ a: '2', b: '1' }, { manager: 'scaler', subresource: 'scale' })
+    expect(ownedBy(scaled).map((m) => [m.manager, m.time])).toEqual([
+      ['scaler', undefined],
+      ['creator', now],
+    ])
+    const timed = entry('scaler', { 'f:data': { 'f:a': {} } }, { subresource: 'scale' })
+    const known = configMap({ metadata: { uid: 'u', managedFields: [timed] }, data: { a: '2', b: '1' } })
+    const next = { ...known, data: { a: '2', b: '2' } }
+    const again = trackUpdate({
+      ...onConfigMap,
+      live: known,
+      next,
+      manager: 'scaler',
+      subresource: 'scale',
+      now: later,
+    })
+    expect(ownedBy(again).map((m) => [m.manager, m.time])).toEqual([['scaler', now]])
+  })
+
   it('calls a nameless manager unknown', () => {
     expect(update({ a: '2', b: '1' }, { manager: '' }).metadata.managedFields?.[1]?.manager).toBe('unknown')
   })

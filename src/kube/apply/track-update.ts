@@ -16,6 +16,7 @@ import {
   readGiven,
   readStored,
   sameManager,
+  timeOfWrite,
   withFields,
   writeManaged,
 } from './managed-fields.ts'
@@ -154,8 +155,9 @@ function mapEntries(managed: readonly Managed[], change: (m: Managed) => Managed
 function given(managed: readonly Managed[], fields: FieldSet, input: TrackUpdateInput): readonly Managed[] {
   const own = managedBy(input, fields)
   const previous = managed.find((m) => sameManager(m, own))
-  if (previous === undefined) return [...managed, own]
-  return [...managed.filter((m) => m !== previous), { ...own, fields: union(previous.fields, fields) }]
+  const time = timeOfWrite(own.subresource, input.now, previous)
+  if (previous === undefined) return [...managed, { ...own, time }]
+  return [...managed.filter((m) => m !== previous), { ...own, time, fields: union(previous.fields, fields) }]
 }
 
 const managedBy = ({ manager, apiVersion, subresource, now }: TrackUpdateInput, fields: FieldSet): Managed => ({

@@ -45,7 +45,8 @@ function validateItems(list: readonly JsonValue[], schema: Schema, field: string
   return repeated(keys.map(canonicalText)).map((i) => fieldDuplicate(`${field}[${i}]`, keys[i]))
 }
 
-function validateEmbedded(value: JsonObject, field: string): FieldError[] {
+/** Of a value that is a resource. Its metadata has the right types already. */
+export function embeddedErrors(value: JsonObject, field: string): FieldError[] {
   const at = (key: string): string => (field === '' ? key : `${field}.${key}`)
   const errors: FieldError[] = []
   const apiVersion = member(value, 'apiVersion')
@@ -85,7 +86,7 @@ export function validateListTypes(value: JsonValue, schema: Schema, field = ''):
     return errors
   }
   if (!isJsonObject(value)) return []
-  const errors = schema.embeddedResource && field !== '' ? validateEmbedded(value, field) : []
+  const errors = schema.embeddedResource && field !== '' ? embeddedErrors(value, field) : []
   const { additionalProperties } = schema
   for (const [key, child] of Object.entries(value)) {
     const known = schema.properties?.get(key)

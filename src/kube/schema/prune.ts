@@ -4,7 +4,7 @@
  * is decoded as the ObjectMeta it is.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go v0.36
  */
-import { fieldInvalid } from '../field-error.ts'
+import { type FieldError, fieldInvalid } from '../field-error.ts'
 import { isJsonObject, setMember } from '../json-value.ts'
 import { printPath } from '../strict-json.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
@@ -18,6 +18,16 @@ export interface Pruned {
   readonly value: JsonObject
   /** Paths of what was dropped, sorted; at most 100. */
   readonly unknownFields: readonly string[]
+}
+
+/** Metadata of a resource inside the resource is of the wrong types. */
+export class EmbeddedMetadataError extends DecodeError {
+  readonly fault: FieldError
+
+  constructor(fault: FieldError, options: ErrorOptions) {
+    super(`${fault.field}: ${fault.body}`, options)
+    this.fault = fault
+  }
 }
 
 /** A null that the schema does not allow, and has no default for. */
@@ -76,8 +86,8 @@ class Pruner {
       return decode(value, this.#objectMeta)
     } catch (error) {
       if (!(error instanceof DecodeError) || this.#path.length === 0) throw error
-      const { field, body } = fieldInvalid(printPath([...this.#path, 'metadata']), value, error.message)
-      throw new DecodeError(`${field}: ${body}`, { cause: error })
+      const field = printPath([...this.#path, 'metadata'])
+      throw new EmbeddedMetadataError(fieldInvalid(field, value, error.message), { cause: error })
     }
   }
 
