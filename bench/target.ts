@@ -27,7 +27,7 @@ export interface Borough extends Target, AsyncDisposable {
 }
 
 const executable = fileURLToPath(new URL('../bin/borough.mjs', import.meta.url))
-const templateFile = new URL('../examples/security-defaults/20-default-template.yaml', import.meta.url)
+const templateFile = new URL('./populated-template.yaml', import.meta.url)
 const user = 'bench'
 
 export interface StartedProcess extends AsyncDisposable {
@@ -62,7 +62,7 @@ export async function startProcess(dataDir: string, flags: readonly string[] = [
   }
 }
 
-/** Serves with an example template for namespaces labelled `bench: populated`, and a user who may do everything by RBAC. */
+/** Serves with a template of five objects for namespaces labelled `bench: populated`, and a user who may do everything by RBAC. */
 export async function startBorough(dataDir: string, flags: readonly string[] = []): Promise<Borough> {
   const server = await startProcess(dataDir, flags)
   const admin = endpointOf(await readFile(server.kubeconfig, 'utf8'))
@@ -73,7 +73,6 @@ export async function startBorough(dataDir: string, flags: readonly string[] = [
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
   })
   const template = parse(await readFile(templateFile, 'utf8'))
-  template.spec.namespaces = { labelSelector: { matchLabels: { bench: 'populated' } } }
   await create(asAdmin, `/apis/${template.apiVersion}/namespacetemplates`, template)
   asAdmin.close()
   const args = [executable, 'kubeconfig', '--data-dir', dataDir, '--user', user, '--group', 'benchers']

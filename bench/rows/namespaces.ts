@@ -40,7 +40,7 @@ async function populateRow(bench: Bench): Promise<Row> {
   const rate = spread(ours.map((r) => r.perSecond))
   const p99Ms = spread(ours.map((r) => r.p99Ms)).median
   return {
-    what: `namespace create, answered when populated with 6 objects, ${creators} clients (http/1.1)`,
+    what: `namespace create, answered when populated with 5 objects, ${creators} clients (http/1.1)`,
     unit: '/s',
     ours: rate,
     p50Ms: spread(ours.map((r) => r.p50Ms)).median,
@@ -56,8 +56,10 @@ async function checkPopulated(target: Target, name: string): Promise<void> {
   const connection = await connect(target.endpoint, 'http/1.1')
   const content = [
     `/apis/networking.k8s.io/v1/namespaces/${name}/networkpolicies/default`,
-    `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}/rolebindings/namespace-owner`,
+    `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}/rolebindings/admin`,
     `/api/v1/namespaces/${name}/limitranges/default`,
+    `/api/v1/namespaces/${name}/resourcequotas/default`,
+    `/api/v1/namespaces/${name}/serviceaccounts/deployer`,
   ]
   for (const path of content) {
     const { status } = await connection.send({ method: 'GET', path })

@@ -55,7 +55,7 @@ async function synced(connection: Connection, name: string, count: number): Prom
   }
 }
 
-/** From the answer of the edit until the status says that all hold it. Each edit changes one object of six. */
+/** From the answer of the edit until the status says that all hold it. Each edit changes one object of five. */
 async function editSeconds(connection: Connection, count: number, edit: number): Promise<number> {
   const { metadata: _, ...template } = (await figures(connection, 'default')) as TemplateFigures & {
     spec: { templates: { metadata: { labels?: object } }[] }
@@ -85,7 +85,7 @@ async function* populated(bench: Bench): AsyncGenerator<Row> {
   const of = count.toLocaleString('en-US')
   const rate = spread([perSecond])
   yield {
-    what: `${of} namespaces made and populated with 6 objects, one after the other, ${creators} clients`,
+    what: `${of} namespaces made and populated with 5 objects, one after the other, ${creators} clients`,
     unit: '/s',
     ours: rate,
     goal: `≥ ${goalPerSecond}/s`,

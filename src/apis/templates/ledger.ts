@@ -1,4 +1,7 @@
-/** What the last attempt in each namespace came to, per template: what is held there, and what went wrong. */
+/**
+ * What the last attempt in each namespace came to, per template: what is held there, and what went wrong. Keeps the
+ * figures of it too, so that a status costs the same whatever the number of namespaces.
+ */
 import type { Matcher } from './match.ts'
 import type { ObjectResult } from './populate.ts'
 import type { TemplateFailure } from './types.ts'
@@ -22,11 +25,32 @@ export const generationOf = ({ template }: Matcher): number => template.metadata
 export const isSameVersion = (a: Matcher, b: Matcher): boolean =>
   generationOf(a) === generationOf(b) && a.template.metadata.uid === b.template.metadata.uid
 
+/** Failures a status lists. */
+const listedFailures = 10
+
+export interface Tally {
+  /** Namespaces of which anything is known. */
+  readonly known: number
+  /** Selected namespaces that hold this version. */
+  readonly synced: number
+  readonly failed: number
+  /** The first of them. */
+  readonly failures: readonly TemplateFailure[]
+}
+
+interface Page {
+  /** By namespace. */
+  readonly entries: Map<string, LedgerEntry>
+  /** Namespaces with failures. */
+  readonly failing: Set<string>
+  /** Version → selected namespaces that hold it without a failure. */
+  readonly holding: Map<string, number>
+}
+
+const versionKey = (version: Matcher): string => `${version.template.metadata.uid} ${generationOf(version)}`
+
 export class TemplateLedger {
-  /** template → namespace → entry */
-  readonly #byTemplate = new Map<string, Map<string, LedgerEntry>>()
-  /** template → namespaces with failures: counted at every turn of a rollout. */
-  readonly #failing = new Map<string, Set<string>>()
+  readonly #byTemplate = new Map<string, Page>()
 
   /** `attempts` by template name; templates that are not among it hold nothing here any more. Answers what changed. */
   record(
@@ -35,9 +59,9 @@ export class TemplateLedger {
     results: readonly ObjectResult[],
   ): ReadonlySet<string> {
     const touched = new Set<string>()
-    for (const [template, entries] of this.#byTemplate) {
+    for (const [template, { entries }] of this.#byTemplate) {
       if (!attempts.has(template) && entries.has(namespace)) {
-        this.#drop(template, namespace)
+        this.#set(template, namespace, undefined)
         touched.add(template)
       }
     }
@@ -51,8 +75,9 @@ export class TemplateLedger {
           reason: r.failure?.reason ?? 'Error',
           message: r.failure?.message ?? '',
         }))
-      if (attempt.isSelected || failures.length > 0) this.#put(template, namespace, { ...attempt, failures })
-      else this.#drop(template, namespace)
+      if (attempt.isSelected || failures.length > 0) {
+        this.#set(template, namespace, { ...attempt, failures })
+      } else this.#set(template, namespace, undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
     for (const r of results) touched.add(r.template)
@@ -60,17 +85,32 @@ export class TemplateLedger {
   }
 
   find(template: string, namespace: string): LedgerEntry | undefined {
-    return this.#byTemplate.get(template)?.get(namespace)
+    return this.#byTemplate.get(template)?.entries.get(namespace)
   }
 
-  entriesOf(template: string): Iterable<LedgerEntry> {
-    return this.#byTemplate.get(template)?.values() ?? []
+  holds(template: string, namespace: string): boolean {
+    return this.find(template, namespace) !== undefined
+  }
+
+  tally(version: Matcher): Tally {
+    const page = this.#byTemplate.get(version.template.metadata.name ?? '')
+    const failures: TemplateFailure[] = []
+    for (const namespace of page?.failing ?? []) {
+      if (failures.length >= listedFailures) break
+      failures.push(...(page?.entries.get(namespace)?.failures ?? []))
+    }
+    return {
+      known: page?.entries.size ?? 0,
+      synced: page?.holding.get(versionKey(version)) ?? 0,
+      failed: page?.failing.size ?? 0,
+      failures: failures.slice(0, listedFailures),
+    }
   }
 
   /** Namespaces in which this generation of a template failed. */
   failing(template: string, generation: number): number {
     let n = 0
-    for (const namespace of this.#failing.get(template) ?? []) {
+    for (const namespace of this.#byTemplate.get(template)?.failing ?? []) {
       const entry = this.find(template, namespace)
       if (entry !== undefined && generationOf(entry.version) === generation) n++
     }
@@ -80,9 +120,9 @@ export class TemplateLedger {
   /** Answers the templates whose figures changed. */
   forgetNamespace(namespace: string): string[] {
     const touched: string[] = []
-    for (const [template, entries] of this.#byTemplate) {
+    for (const [template, { entries }] of this.#byTemplate) {
       if (!entries.has(namespace)) continue
-      this.#drop(template, namespace)
+      this.#set(template, namespace, undefined)
       touched.push(template)
     }
     return touched
@@ -90,21 +130,26 @@ export class TemplateLedger {
 
   forgetTemplate(template: string): void {
     this.#byTemplate.delete(template)
-    this.#failing.delete(template)
   }
 
-  #put(template: string, namespace: string, entry: LedgerEntry): void {
-    const entries = this.#byTemplate.get(template) ?? new Map<string, LedgerEntry>()
-    this.#byTemplate.set(template, entries)
-    entries.set(namespace, entry)
-    const failing = this.#failing.get(template) ?? new Set<string>()
-    this.#failing.set(template, failing)
-    if (entry.failures.length > 0) failing.add(namespace)
+  #set(template: string, namespace: string, next: LedgerEntry | undefined): void {
+    const known = this.#byTemplate.get(template)
+    const page: Page = known ?? { entries: new Map(), failing: new Set(), holding: new Map() }
+    this.#byTemplate.set(template, page)
+    const { entries, failing } = page
+    count(page, entries.get(namespace), -1)
+    count(page, next, 1)
+    if (next === undefined) entries.delete(namespace)
+    else entries.set(namespace, next)
+    if (next !== undefined && next.failures.length > 0) failing.add(namespace)
     else failing.delete(namespace)
   }
+}
 
-  #drop(template: string, namespace: string): void {
-    this.#byTemplate.get(template)?.delete(namespace)
-    this.#failing.get(template)?.delete(namespace)
-  }
+function count({ holding }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
+  if (entry === undefined || !entry.isSelected || entry.failures.length > 0) return
+  const key = versionKey(entry.version)
+  const n = (holding.get(key) ?? 0) + step
+  if (n === 0) holding.delete(key)
+  else holding.set(key, n)
 }

@@ -17,6 +17,7 @@ import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { Census } from './census.ts'
 import { isGateShut, openGate, tellingLabels } from './gate.ts'
 import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
 import { type Attempt, TemplateLedger } from './ledger.ts'
@@ -59,21 +60,15 @@ export function populationControllers({ client, clock, events, onError }: Popula
   const summedUp = new Map<string, number>()
 
   const findNamespace = (name: string): Namespace | undefined => namespaces.find('', name) as Namespace | undefined
-  const isMatched = (version: Matcher, namespace: Namespace): boolean =>
-    !isDisabled(version.template) &&
-    namespace.metadata.deletionTimestamp === undefined &&
-    !isOptedOut(namespace) &&
-    version.selects(namespace)
   /** A namespace that is being created counts from when it was tried first. */
-  const countMatched = (version: Matcher): number => {
-    const template = version.template.metadata.name ?? ''
-    let n = 0
-    for (const namespace of namespaces.values() as Iterable<Namespace>) {
-      if (!isMatched(version, namespace)) continue
-      if (!isGateShut(namespace) || ledger.find(template, namespace.metadata.name ?? '') !== undefined) n++
-    }
-    return n
-  }
+  const census = new Census(
+    (version, namespace) =>
+      !isDisabled(version.template) &&
+      namespace.metadata.deletionTimestamp === undefined &&
+      !isOptedOut(namespace) &&
+      version.selects(namespace) &&
+      (!isGateShut(namespace) || ledger.holds(version.template.metadata.name ?? '', namespace.metadata.name ?? '')),
+  )
   const forgetNamespace = (name: string): void => {
     for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
     rollouts.forgetNamespace(name)
@@ -87,8 +82,13 @@ export function populationControllers({ client, clock, events, onError }: Popula
     onError,
     onChange(next, old) {
       const name = next?.metadata.name ?? old?.metadata.name ?? ''
-      if (next === undefined) forgetNamespace(name)
-      else if (matters(next, old)) enqueueNamespace(name)
+      if (next === undefined) {
+        census.namespaceGone(name)
+        forgetNamespace(name)
+        return
+      }
+      census.namespaceChanged(next as Namespace)
+      if (matters(next, old)) enqueueNamespace(name)
     },
   })
   const templates = new Informer({
@@ -105,6 +105,8 @@ export function populationControllers({ client, clock, events, onError }: Popula
       else changed.delete(name)
       matchers = changed
       if (next && old && sameIntent(next, old)) return
+      if (after) census.templateChanged(after, namespaces.values() as Iterable<Namespace>)
+      else census.templateGone(name)
       kindsKnown = undefined
       if (next && next.metadata.generation !== old?.metadata.generation) {
         unkept.set(name, [...(unkept.get(name) ?? []), next as NamespaceTemplate])
@@ -124,7 +126,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
   })
   const rollouts = new Rollouts({
     ledger,
-    countMatched,
+    countMatched: (version) => census.count(version.template.metadata.name ?? ''),
     wouldPrune: (version) => namespacesToPrune(version, index, findNamespace),
     wake: (waiting) => {
       for (const name of waiting) enqueueNamespace(name)
@@ -260,6 +262,10 @@ export function populationControllers({ client, clock, events, onError }: Popula
         },
       )
       for (const template of ledger.record(name, attempts, results)) enqueueTemplate(template)
+      const now = findNamespace(name)
+      // It may have gone while we were at it.
+      if (now === undefined) forgetNamespace(name)
+      else census.namespaceChanged(now)
       for (const template of waiting) enqueueTemplate(template)
     } finally {
       count(wanted, -1)
@@ -335,13 +341,13 @@ export function populationControllers({ client, clock, events, onError }: Popula
   const sumUp = async (template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> => {
     const { name = '' } = template.metadata
     const halt = isDisabled(template) ? undefined : rollouts.review(version)
-    const matched = countMatched(version)
-    const entries = [...ledger.entriesOf(name)]
+    const matched = census.count(name)
+    const tally = ledger.tally(version)
     // After a start: what the status says is true until every namespace was looked at.
-    const seen = entries.length + rollouts.waiting(name)
+    const seen = tally.known + rollouts.waiting(name)
     if (template.status?.observedGeneration === template.metadata.generation && seen < matched) return
     const kinds = kindsThereOf(template)
-    const findings = { matched, entries, waiting: rollouts.waiting(name), halt, kinds }
+    const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds }
     const status = statusOf(version, findings, clock.now())
     const haltText = halt && `${template.metadata.generation} ${halt.reason}`
     if (halt !== undefined && toldHalts.get(name) !== haltText) await tellHalt(events, template, halt)

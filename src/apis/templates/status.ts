@@ -1,17 +1,13 @@
 /** The status of a template, from what is known of its namespaces. Pure. */
 import { formatTime } from '../../kube/time.ts'
-import { generationOf, isSameVersion, type LedgerEntry } from './ledger.ts'
+import { generationOf, type Tally } from './ledger.ts'
 import type { Matcher } from './match.ts'
 import { completeReason, type Halt, progressingCondition } from './rollout.ts'
 import type { TemplateCondition, TemplateStatus } from './types.ts'
 
-/** Failures a status lists. */
-const listedFailures = 10
-
-export interface Findings {
+export interface Findings extends Tally {
   /** Namespaces that are selected. */
   readonly matched: number
-  readonly entries: Iterable<LedgerEntry>
   readonly waiting: number
   readonly halt: Halt | undefined
   readonly kinds: readonly string[]
@@ -19,16 +15,7 @@ export interface Findings {
 
 export function statusOf(version: Matcher, findings: Findings, nowMs: number): TemplateStatus {
   const generation = generationOf(version)
-  const { matched, waiting, halt, kinds } = findings
-  let synced = 0
-  let failed = 0
-  const failures: LedgerEntry['failures'][number][] = []
-  for (const entry of findings.entries) {
-    if (entry.failures.length > 0) {
-      failed++
-      failures.push(...entry.failures.slice(0, listedFailures - failures.length))
-    } else if (entry.isSelected && isSameVersion(entry.version, version)) synced++
-  }
+  const { matched, synced, failed, failures, waiting, halt, kinds } = findings
   const behind = matched - synced
   // Who waits holds what the template said before, even if it is selected no more.
   const isSynced = behind <= 0 && failed === 0 && waiting === 0
@@ -39,7 +26,7 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
     synced,
     failed,
     ...(waiting > 0 ? { waiting } : {}),
-    ...(failures.length > 0 ? { failures } : {}),
+    ...(failures.length > 0 ? { failures: [...failures] } : {}),
     kinds: [...kinds],
     conditions: [
       since(old, nowMs, {
@@ -52,17 +39,14 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
             ? `${waiting} namespaces that it no longer selects hold its objects still`
             : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
       }),
-      since(old, nowMs, progress(generation, { ...findings, synced, failed })),
+      since(old, nowMs, progress(generation, findings)),
     ],
   }
 }
 
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
-function progress(
-  generation: number,
-  { matched, waiting, halt, synced, failed }: Findings & { readonly synced: number; readonly failed: number },
-): Told {
+function progress(generation: number, { matched, waiting, halt, synced, failed }: Findings): Told {
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   // What failed is not under way any more: it is tried again for as long as it fails.

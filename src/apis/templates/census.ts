@@ -1,0 +1,48 @@
+/**
+ * How many namespaces each template counts as its own, kept true change by change: figures are wanted every second while
+ * namespaces come and go, and counting all of them anew costs in proportion to the cluster.
+ */
+import type { Namespace } from '../namespaces/types.ts'
+import type { Matcher } from './match.ts'
+
+/** Does a namespace count for a template as it is now? */
+export type Counts = (version: Matcher, namespace: Namespace) => boolean
+
+export class Census {
+  readonly #counts: Counts
+  readonly #byTemplate = new Map<string, { version: Matcher; readonly namespaces: Set<string> }>()
+
+  constructor(counts: Counts) {
+    this.#counts = counts
+  }
+
+  count(template: string): number {
+    return this.#byTemplate.get(template)?.namespaces.size ?? 0
+  }
+
+  /** `all`: every namespace there is; each is asked about. */
+  templateChanged(version: Matcher, all: Iterable<Namespace>): void {
+    const namespaces = new Set<string>()
+    this.#byTemplate.set(version.template.metadata.name ?? '', { version, namespaces })
+    for (const namespace of all) {
+      if (this.#counts(version, namespace)) namespaces.add(namespace.metadata.name ?? '')
+    }
+  }
+
+  templateGone(template: string): void {
+    this.#byTemplate.delete(template)
+  }
+
+  /** Also to be told when what `Counts` answers changed for another reason. */
+  namespaceChanged(namespace: Namespace): void {
+    const { name = '' } = namespace.metadata
+    for (const { version, namespaces } of this.#byTemplate.values()) {
+      if (this.#counts(version, namespace)) namespaces.add(name)
+      else namespaces.delete(name)
+    }
+  }
+
+  namespaceGone(name: string): void {
+    for (const { namespaces } of this.#byTemplate.values()) namespaces.delete(name)
+  }
+}

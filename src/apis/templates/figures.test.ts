@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Namespace } from '../namespaces/types.ts'
+import { Census } from './census.ts'
+import { type LedgerEntry, TemplateLedger } from './ledger.ts'
+import { compileMatcher, type Matcher } from './match.ts'
+import type { ObjectResult } from './populate.ts'
+
+const templates = ['a', 'b']
+const namespaces = ['n0', 'n1', 'n2', 'n3']
+const names = fc.constantFrom(...namespaces)
+
+function version(template: string, generation: number, wanted: string): Matcher {
+  return compileMatcher({
+    metadata: { name: template, uid: `uid of ${template}`, generation },
+    spec: { namespaces: { labelSelector: { matchLabels: { for: wanted } } } },
+  })
+}
+
+const namespace = (name: string, wanted: string): Namespace => ({ metadata: { name, labels: { for: wanted } } })
+
+test('the census is what counting all namespaces again would give, after any changes', () => {
+  const step = fc.oneof(
+    fc.record({ set: names, to: fc.constantFrom(...templates, 'nobody') }),
+    fc.record({ gone: names }),
+    fc.record({ template: fc.constantFrom(...templates), wanted: fc.constantFrom(...templates, 'nobody') }),
+    fc.record({ templateGone: fc.constantFrom(...templates) }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const census = new Census((v, n) => v.selects(n))
+      const there = new Map<string, Namespace>()
+      const versions = new Map<string, Matcher>()
+      for (const one of steps) {
+        if ('set' in one) {
+          there.set(one.set, namespace(one.set, one.to))
+          census.namespaceChanged(namespace(one.set, one.to))
+        } else if ('gone' in one) {
+          there.delete(one.gone)
+          census.namespaceGone(one.gone)
+        } else if ('template' in one) {
+          versions.set(one.template, version(one.template, 1, one.wanted))
+          census.templateChanged(version(one.template, 1, one.wanted), there.values())
+        } else {
+          versions.delete(one.templateGone)
+          census.templateGone(one.templateGone)
+        }
+        for (const template of templates) {
+          const matcher = versions.get(template)
+          const again = [...there.values()].filter((n) => matcher?.selects(n)).length
+          expect(census.count(template)).toBe(again)
+        }
+      }
+    }),
+  )
+})
+
+test('the tally of a template is what going through all its entries again would give, after any attempts', () => {
+  const attempt = fc.record({
+    template: fc.constantFrom(...templates),
+    generation: fc.integer({ min: 1, max: 2 }),
+    isSelected: fc.boolean(),
+    failures: fc.integer({ min: 0, max: 6 }),
+  })
+  const step = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ namespace: names, attempts: fc.array(attempt, { maxLength: 2 }) }) },
+    { weight: 1, arbitrary: fc.record({ gone: names }) },
+    { weight: 1, arbitrary: fc.record({ templateGone: fc.constantFrom(...templates) }) },
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const ledger = new TemplateLedger()
+      for (const one of steps) {
+        if ('gone' in one) ledger.forgetNamespace(one.gone)
+        else if ('templateGone' in one) ledger.forgetTemplate(one.templateGone)
+        else {
+          const attempts = new Map(
+            one.attempts.map((a) => [
+              a.template,
+              { version: version(a.template, a.generation, 'x'), isSelected: a.isSelected },
+            ]),
+          )
+          const results = one.attempts.flatMap(({ template, failures }) =>
+            Array.from({ length: failures }, (_, i): ObjectResult => {
+              return { template, object: `o${i}`, failure: { reason: 'Error', message: 'no', retriable: true } }
+            }),
+          )
+          ledger.record(one.namespace, attempts, results)
+        }
+        for (const template of templates) {
+          for (const generation of [1, 2]) {
+            const entries = namespaces
+              .map((n) => ledger.find(template, n))
+              .filter((e): e is LedgerEntry => e !== undefined)
+            const failing = entries.filter((e) => e.failures.length > 0)
+            const { failures, ...figures } = ledger.tally(version(template, generation, 'x'))
+            expect(figures).toEqual({
+              known: entries.length,
+              synced: entries.filter(
+                (e) => e.isSelected && e.failures.length === 0 && e.version.template.metadata.generation === generation,
+              ).length,
+              failed: failing.length,
+            })
+            const all = failing.flatMap((e) => e.failures)
+            expect(failures).toHaveLength(Math.min(10, all.length))
+            expect(all).toEqual(expect.arrayContaining([...failures]))
+          }
+        }
+      }
+    }),
+  )
+})
