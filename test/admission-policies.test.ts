@@ -244,6 +244,42 @@ describe('a policy with a binding', () => {
 
 const merge = 'application/merge-patch+json'
 
+it('is counted by what was done about it, when it does not hold or can not be judged', async () => {
+  // Counting begins when somebody first asks, or half a second after the start.
+  await plane.fetch('/metrics')
+  const counted = async (): Promise<string[]> =>
+    (await (await plane.fetch('/metrics')).text())
+      .split('\n')
+      .filter((line) =>
+        /^apiserver_validating_admission_policy_check.*(total|count)\{policy="counted\.ex\.io"/.test(line),
+      )
+  const check = async (spec: Part, actions: string[], given: Part): Promise<void> => {
+    await wire.must('POST', policies, policy('counted.ex.io', spec))
+    await wire.must('POST', bindings, binding('bound.ex.io', 'counted.ex.io', { validationActions: actions }))
+    await wire.call('POST', maps, map('c', given))
+    for (const path of [bindings, policies, maps]) await wire.must('DELETE', path)
+  }
+  const some = { expression: "object.data.a == 'x'" }
+  await check({ validations: [some] }, ['Deny'], { a: 'x' })
+  expect(await counted()).toEqual([])
+  await check({ validations: [some, some] }, ['Deny', 'Audit'], { a: 'y' })
+  await check({ validations: [some] }, ['Warn'], { a: 'y' })
+  await check({ validations: [some], failurePolicy: 'Ignore' }, ['Deny'], {})
+  await check({ auditAnnotations: [{ key: 'k', valueExpression: 'string(object.data.b)' }] }, ['Warn'], {})
+  const labels = (action: string): string =>
+    `{policy="counted.ex.io",policy_binding="bound.ex.io",error_type="invalid_error",enforcement_action="${action}"}`
+  const name = 'apiserver_validating_admission_policy_check'
+  const times = { deny: 3, audit: 2, warn: 1, allow: 1 }
+  expect(new Set(await counted())).toEqual(
+    new Set(
+      Object.entries(times).flatMap(([action, n]) => [
+        `${name}_total${labels(action)} ${n}`,
+        `${name}_duration_seconds_count${labels(action)} ${n}`,
+      ]),
+    ),
+  )
+})
+
 describe('parameters', () => {
   const limits = '/apis/ex.io/v1/namespaces/team-a/limits'
   const paramKind = { apiVersion: 'ex.io/v1', kind: 'Limit' }

@@ -12,7 +12,7 @@ import {
   mutatingPolicyResource,
   policyResource,
 } from '../apis/admissionpolicies/types.ts'
-import { compileValidating, validatingPolicies } from '../apis/admissionpolicies/validating.ts'
+import { compileValidating, type ObservedCheck, validatingPolicies } from '../apis/admissionpolicies/validating.ts'
 import { signingRequestAdmission } from '../apis/certificates/admission.ts'
 import type { ClassLookup } from '../apis/classes/class-lookup.ts'
 import {
@@ -97,6 +97,7 @@ export interface AdmissionParts {
 export interface AdmissionObservers {
   webhookCalled(call: ObservedCall): void
   policyMutated(mutation: ObservedMutation): void
+  policyChecked(check: ObservedCheck): void
 }
 
 export interface Admission {
@@ -240,6 +241,7 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
       index: policies.validating,
       lister,
       types: catalog.types,
+      observe: (check) => observers.policyChecked(check),
     }),
     MutatingAdmissionWebhook: mutatingWebhooks({ ...webhooks, index: hooks.mutating }),
     ValidatingAdmissionWebhook: validatingWebhooks({ ...webhooks, index: hooks.validating }),

@@ -73,6 +73,7 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     await wireCore(config, storage, pki.caCert, {
       webhookCalled: (call) => metrics.webhookCalled(call),
       policyMutated: (mutation) => metrics.policyMutated(mutation),
+      policyChecked: (check) => metrics.policyChecked(check),
     }),
   )
   const compactor = new Compactor({

@@ -4,6 +4,7 @@
  */
 import type { Counter, Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
 import type { ObservedMutation } from '../apis/admissionpolicies/mutating.ts'
+import type { ObservedCheck } from '../apis/admissionpolicies/validating.ts'
 import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import type { Clock } from '../base/clock.ts'
@@ -34,14 +35,16 @@ interface Instruments {
   readonly turns: Histogram<'initializer' | 'outcome'>
   readonly turnFailures: Counter<'initializer' | 'reason'>
   readonly webhooks: WebhookInstruments
-  readonly mutations: MutationInstruments
+  readonly mutations: PolicyInstruments<MutationLabels>
+  readonly checks: PolicyInstruments<MutationLabels | 'enforcement_action'>
 }
 
-type MutationLabels = 'policy' | 'policy_binding' | 'error_type'
+const mutationLabels = ['policy', 'policy_binding', 'error_type'] as const
+type MutationLabels = (typeof mutationLabels)[number]
 
-interface MutationInstruments {
-  readonly checks: Counter<MutationLabels>
-  readonly duration: Histogram<MutationLabels>
+interface PolicyInstruments<Labels extends string> {
+  readonly checks: Counter<Labels>
+  readonly duration: Histogram<Labels>
 }
 
 type WebhookLabels = 'name' | 'type' | 'operation' | 'rejected'
@@ -141,6 +144,12 @@ export class Metrics {
     this.#instruments?.mutations.duration.observe(labels, durationMs / 1000)
   }
 
+  policyChecked({ policy, binding, action, outcome, durationMs }: ObservedCheck): void {
+    const labels = { policy, policy_binding: binding, error_type: outcome, enforcement_action: action }
+    this.#instruments?.checks.checks.inc(labels)
+    this.#instruments?.checks.duration.observe(labels, durationMs / 1000)
+  }
+
   async text(): Promise<string> {
     return (await this.#settled()).metrics()
   }
@@ -196,7 +205,16 @@ export class Metrics {
       registers,
     })
     const webhooks = webhookInstruments(prometheus, registers)
-    const mutations = mutationInstruments(prometheus, registers)
+    const mutations = policyInstruments(prometheus, registers, {
+      kind: 'mutating',
+      what: 'mutations of mutating admission policies',
+      labelNames: mutationLabels,
+    })
+    const checks = policyInstruments(prometheus, registers, {
+      kind: 'validating',
+      what: 'validations of validating admission policies',
+      labelNames: [...mutationLabels, 'enforcement_action'] as const,
+    })
     const gauges = this.#gauges
     const waiting: Gauge<'initializer'> = new prometheus.Gauge({
       name: 'borough_namespaces_awaiting_initializer',
@@ -237,23 +255,26 @@ export class Metrics {
       registers,
     })
     info.set({ version: this.#build.version }, 1)
-    this.#instruments = { registry, inFlight, reconciles, turns, turnFailures, webhooks, mutations }
+    this.#instruments = { registry, inFlight, reconciles, turns, turnFailures, webhooks, mutations, checks }
     return this.#instruments
   }
 }
 
-function mutationInstruments(prometheus: typeof import('prom-client'), registers: PromRegistry[]): MutationInstruments {
-  const labelNames = ['policy', 'policy_binding', 'error_type'] as const
+function policyInstruments<Labels extends string>(
+  prometheus: typeof import('prom-client'),
+  registers: PromRegistry[],
+  { kind, what, labelNames }: { readonly kind: string; readonly what: string; readonly labelNames: readonly Labels[] },
+): PolicyInstruments<Labels> {
   return {
     checks: new prometheus.Counter({
-      name: 'apiserver_mutating_admission_policy_check_total',
-      help: 'Mutations of mutating admission policies that were evaluated, and what went wrong.',
+      name: `apiserver_${kind}_admission_policy_check_total`,
+      help: `Counts ${what} that were evaluated, by what came of them.`,
       labelNames,
       registers,
     }),
     duration: new prometheus.Histogram({
-      name: 'apiserver_mutating_admission_policy_check_duration_seconds',
-      help: 'How long the mutations of mutating admission policies took.',
+      name: `apiserver_${kind}_admission_policy_check_duration_seconds`,
+      help: `How long ${what} took.`,
       labelNames,
       buckets: [0.0000005, 0.001, 0.01, 0.1, 1],
       registers,

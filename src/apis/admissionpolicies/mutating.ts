@@ -9,10 +9,10 @@
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
-import { type AdmissionFacts, joinedErrors } from '../../kube/cel/admission-expressions.ts'
+import { type AdmissionFacts, type ExpressionFault, joinedErrors } from '../../kube/cel/admission-expressions.ts'
 import { Budget } from '../../kube/cel/budget.ts'
 import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
-import { CompiledMutations, type MutationFault as ExpressionFault } from '../../kube/cel/mutation-expressions.ts'
+import { CompiledMutations } from '../../kube/cel/mutation-expressions.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
@@ -171,7 +171,7 @@ class Run {
     try {
       const evaluated = policy.compiled.evaluate(index, on.facts, on.budget)
       if (evaluated.mutation) return applyMutation(this.#deps, seenAs, on.object, evaluated.mutation)
-      outcome = evaluated.kind
+      outcome = evaluated.fault
       this.#fail(policy.policy, binding, { message: evaluated.error, reason: 'Invalid' })
     } catch (e) {
       outcome = 'invalid_error'

@@ -4,8 +4,10 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go v0.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { ExpressionFault } from '../../kube/cel/admission-expressions.ts'
 import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
-import { CompiledPolicy, type PolicyResult } from '../../kube/cel/policy-expressions.ts'
+import { CompiledPolicy, type Evaluated, type PolicyResult } from '../../kube/cel/policy-expressions.ts'
 import { codeByReason, forbidden, StatusError, type StatusReason } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { admissionRequest, type Shown } from '../webhooks/review.ts'
@@ -14,7 +16,20 @@ import type { Concerned, PolicyIndex } from './policy-index.ts'
 import { PolicyRequest, type SelectionDeps } from './selection.ts'
 import type { AdmissionPolicy, PolicyBinding } from './types.ts'
 
+/** What became of one validation of one binding: once for each action that the binding asks for. */
+export interface ObservedCheck {
+  readonly policy: string
+  readonly binding: string
+  /** allow: it could not be judged, and failurePolicy lets it through. What is fine is not told. */
+  readonly action: 'allow' | 'deny' | 'audit' | 'warn'
+  /** Upstream takes what does not hold for an invalid expression, and so does this. */
+  readonly outcome: ExpressionFault
+  readonly durationMs: number
+}
+
 export interface PolicyDeps extends SelectionDeps {
+  readonly clock: Clock
+  observe(check: ObservedCheck): void
   readonly index: PolicyIndex<AdmissionPolicy, CompiledPolicy>
   readonly convert: Convert
   readonly ask: AskPermission
@@ -87,7 +102,7 @@ class Round {
     let shown: Shown | undefined
     for (const { binding, seenAs, param } of invocations) {
       shown ??= await shownTo(seenAs, a, this.#deps.convert)
-      const result = policy.compiled.evaluate({
+      const facts = {
         object: shown.object as unknown as JsonValue | undefined,
         oldObject: shown.oldObject as unknown as JsonValue | undefined,
         request: admissionRequest('', a, seenAs, shown) as JsonObject,
@@ -95,7 +110,8 @@ class Round {
         params: param as unknown as JsonObject | undefined,
         user: a.user,
         ask: this.#deps.ask,
-      })
+      }
+      const result = policy.compiled.evaluate(facts, () => this.#deps.clock.monotonic())
       this.#take(policy.name, binding, result, annotations)
     }
     for (const [key, values] of annotations) a.annotate(`${policy.name}/${key}`, values.join(', '))
@@ -109,10 +125,16 @@ class Round {
   ): void {
     const binding = metadata.name ?? ''
     const actions = spec?.validationActions ?? []
+    const observe = (action: ObservedCheck['action'], { fault = 'invalid_error', durationMs }: Evaluated): void =>
+      this.#deps.observe({ policy, binding, action, outcome: fault, durationMs })
     for (const [expressionIndex, decision] of result.decisions.entries()) {
-      if (decision.action === 'Admit') continue
+      if (decision.action === 'Admit') {
+        if (decision.fault !== undefined) observe('allow', decision)
+        continue
+      }
       const { message, reason } = decision
       for (const action of actions) {
+        observe(action.toLowerCase() as ObservedCheck['action'], decision)
         if (action === 'Deny') this.#denials.push({ policy, binding, message, ...(reason ? { reason } : {}) })
         else if (action === 'Audit') {
           this.#audited.push({ message, policy, binding, expressionIndex, validationActions: actions })
@@ -128,7 +150,10 @@ class Round {
       const kept = value.slice(0, maxAnnotationCharacters)
       if (!values.includes(kept)) annotations.set(key, [...values, kept])
     }
-    for (const message of result.annotationErrors) this.#denials.push({ policy, binding, message })
+    for (const fault of result.annotationErrors) {
+      observe('deny', fault)
+      this.#denials.push({ policy, binding, message: fault.message })
+    }
   }
 
   /** @throws StatusError if something was denied */

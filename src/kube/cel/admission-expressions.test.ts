@@ -47,6 +47,7 @@ describe('match conditions', () => {
   it('that is false weighs more than one that fails', () => {
     expect(verdict('object.missing == 1', 'false')).toEqual({ matches: false })
     expect(verdict('object.missing == 1', 'true')).toEqual({
+      fault: 'invalid_error',
       errors: ["expression 'object.missing == 1' resulted in error: no such key: missing"],
     })
   })
@@ -55,6 +56,7 @@ describe('match conditions', () => {
     const twice = "authorizer.path('/a').check('get').allowed() || authorizer.path('/b').check('get').allowed()"
     expect(verdict(twice)).toEqual({ matches: false })
     expect(verdict(`${twice} || authorizer.path('/c').check('get').allowed()`)).toEqual({
+      fault: 'invalid_error',
       errors: [expect.stringContaining('operation cancelled: actual cost limit exceeded')],
     })
   })

@@ -170,20 +170,23 @@ export function compileExpression(
   return { problem: `${reason} but got ${printType(program.type)}` }
 }
 
+/** Why an expression has no value, as upstream's metrics call it. */
+export type ExpressionFault = 'compile_error' | 'invalid_error' | 'out_of_budget'
+
 export type Outcome =
   | { readonly value: CelValue; readonly error?: undefined }
-  | { readonly value?: undefined; readonly error: string; readonly outOfBudget: boolean }
+  | { readonly value?: undefined; readonly error: string; readonly fault: ExpressionFault }
 
 export const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** One call. What it cost is taken from the budget; after `outOfBudget` nothing more may be evaluated. */
+/** One call. What it cost is taken from the budget; after `out_of_budget` nothing more may be evaluated. */
 export function evaluateExpression(
   { program, problem }: CompiledExpression,
   bindings: Bindings,
   budget: Budget,
 ): Outcome {
-  if (!program) return { error: `compilation error: ${problem}`, outOfBudget: false }
+  if (!program) return { error: `compilation error: ${problem}`, fault: 'compile_error' }
   let outcome: Outcome
   try {
     budget.beginCall()
@@ -191,10 +194,13 @@ export function evaluateExpression(
   } catch (e) {
     if (!(e instanceof CelError)) throw e
     const timedOut = e instanceof BudgetError && e.exceeded === 'time'
-    outcome = { error: `expression '${program.source}' resulted in error: ${e.message}`, outOfBudget: timedOut }
+    outcome = {
+      error: `expression '${program.source}' resulted in error: ${e.message}`,
+      fault: timedOut ? 'out_of_budget' : 'invalid_error',
+    }
   }
   budget.left -= budget.spent
-  return budget.left < 0 ? { error: outOfBudget, outOfBudget: true } : outcome
+  return budget.left < 0 ? { error: outOfBudget, fault: 'out_of_budget' } : outcome
 }
 
 export interface MatchCondition {
@@ -205,7 +211,7 @@ export interface MatchCondition {
 export type MatchVerdict =
   | { readonly matches: boolean; readonly errors?: undefined }
   /** None is false, and some could not be evaluated: failurePolicy decides. */
-  | { readonly matches?: undefined; readonly errors: readonly string[] }
+  | { readonly matches?: undefined; readonly errors: readonly string[]; readonly fault: ExpressionFault }
 
 /** As upstream joins them. */
 export const joinedErrors = (errors: readonly string[]): string =>
@@ -232,16 +238,18 @@ export function compileMatchConditions(conditions: readonly MatchCondition[], ha
       const bindings = admissionBindings(facts)
       const budget = new Budget(costPerMatchConditions)
       const errors: string[] = []
+      let fault: ExpressionFault | undefined
       for (const condition of compiled) {
         const outcome = evaluateExpression(condition, bindings, budget)
         if (outcome.error === undefined) {
           if (outcome.value === false) return { matches: false }
           continue
         }
-        if (outcome.outOfBudget) return { errors: [outcome.error] }
+        if (outcome.fault === 'out_of_budget') return { errors: [outcome.error], fault: outcome.fault }
+        fault ??= outcome.fault
         errors.push(outcome.error)
       }
-      return errors.length > 0 ? { errors } : { matches: true }
+      return fault === undefined ? { matches: true } : { errors, fault }
     },
   }
 }

@@ -11,6 +11,7 @@ import {
   type CompiledExpression,
   compileExpression,
   compileMatchConditions,
+  type ExpressionFault,
   evaluateExpression,
   type MatchCondition,
   type MatchConditions,
@@ -52,10 +53,7 @@ export type Mutation =
 
 export type MutationOutcome =
   | { readonly mutation: Mutation; readonly error?: undefined }
-  | { readonly mutation?: undefined; readonly error: string; readonly kind: MutationFault }
-
-/** As upstream's metrics name them. */
-export type MutationFault = 'compile_error' | 'invalid_error' | 'out_of_budget'
+  | { readonly mutation?: undefined; readonly error: string; readonly fault: ExpressionFault }
 
 const rootName = 'Object'
 const operationName = 'JSONPatch'
@@ -116,19 +114,17 @@ export class CompiledMutations {
     const found = this.#mutations[index]
     if (found === undefined) throw new RangeError(`no mutation ${index}`)
     const { patchType, compiled } = found
-    if (!compiled.program) return { error: compiled.problem, kind: 'compile_error' }
+    if (!compiled.program) return { error: compiled.problem, fault: 'compile_error' }
     budget.left = costPerObject
     const bindings = composedBindings(this.#environment, admissionBindings(facts), budget)
     const outcome = evaluateExpression(compiled, bindings, budget)
-    if (outcome.error !== undefined) {
-      return { error: outcome.error, kind: outcome.outOfBudget ? 'out_of_budget' : 'invalid_error' }
-    }
+    if (outcome.error !== undefined) return outcome
     try {
       const { value } = outcome
       return { mutation: patchType === 'JSONPatch' ? jsonPatchOf(value, budget) : configurationOf(value, budget) }
     } catch (e) {
       if (!(e instanceof CelError)) throw e
-      return { error: e.message, kind: e instanceof BudgetError ? 'out_of_budget' : 'invalid_error' }
+      return { error: e.message, fault: e instanceof BudgetError ? 'out_of_budget' : 'invalid_error' }
     }
   }
 }

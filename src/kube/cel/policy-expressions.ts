@@ -10,6 +10,7 @@ import {
   type CompiledExpression,
   compileExpression,
   compileMatchConditions,
+  type ExpressionFault,
   evaluateExpression,
   joinedErrors,
   type MatchCondition,
@@ -89,19 +90,25 @@ export const validationTypes: readonly CelType[] = [boolType]
 export const messageTypes: readonly CelType[] = [stringType]
 export const annotationTypes: readonly CelType[] = [stringType, nullType]
 
+export interface Evaluated {
+  /** Why it has no value; absent if it has one. */
+  readonly fault?: ExpressionFault
+  readonly durationMs: number
+}
+
+/** Admitted with a fault: it could not be judged, and failurePolicy is Ignore. */
 export type PolicyDecision =
-  | { readonly action: 'Admit' }
-  | { readonly action: 'Deny'; readonly message: string; readonly reason?: string }
+  | ({ readonly action: 'Admit' } & Evaluated)
+  | ({ readonly action: 'Deny'; readonly message: string; readonly reason?: string } & Evaluated)
 
 export interface PolicyResult {
   /** One for each validation, or a single one where the policy could not be evaluated. Empty: it does not apply. */
   readonly decisions: readonly PolicyDecision[]
   readonly annotations: readonly { readonly key: string; readonly value: string }[]
   /** Annotations that could not be made, where failurePolicy is Fail. */
-  readonly annotationErrors: readonly string[]
+  readonly annotationErrors: readonly ({ readonly message: string } & Evaluated)[]
 }
 
-const admit: PolicyDecision = { action: 'Admit' }
 const nothing: PolicyResult = { decisions: [], annotations: [], annotationErrors: [] }
 
 interface CompiledValidation {
@@ -139,34 +146,47 @@ export class CompiledPolicy {
     }))
   }
 
-  evaluate(facts: AdmissionFacts): PolicyResult {
+  /** @param monotonicMs to tell how long each expression took */
+  evaluate(facts: AdmissionFacts, monotonicMs: () => number): PolicyResult {
     const verdict = this.#conditions?.evaluate(facts)
-    if (verdict?.errors) return { ...nothing, decisions: [this.#failure(joinedErrors(verdict.errors))] }
+    if (verdict?.errors) {
+      const { errors, fault } = verdict
+      return { ...nothing, decisions: [this.#failure(joinedErrors(errors), { fault, durationMs: 0 })] }
+    }
     if (verdict?.matches === false) return nothing
     const budget = new Budget()
     const bindings = composedBindings(this.#environment, admissionBindings(facts), budget)
     const decisions: PolicyDecision[] = []
     for (const validation of this.#validations) {
+      const began = monotonicMs()
       const outcome = evaluateExpression(validation.condition, bindings, budget)
+      const durationMs = monotonicMs() - began
       if (outcome.error !== undefined) {
-        if (outcome.outOfBudget) return { ...nothing, decisions: [this.#failure(outcome.error)] }
-        decisions.push(this.#failure(outcome.error))
-      } else if (outcome.value === true) decisions.push(admit)
-      else decisions.push(this.#denial(validation, bindings, budget))
+        const { fault } = outcome
+        const failure = this.#failure(outcome.error, { fault, durationMs })
+        if (fault === 'out_of_budget') return { ...nothing, decisions: [failure] }
+        decisions.push(failure)
+      } else if (outcome.value === true) decisions.push({ action: 'Admit', durationMs })
+      else decisions.push(this.#denial(validation, bindings, budget, durationMs))
     }
-    return { decisions, ...this.#annotate(facts) }
+    return { decisions, ...this.#annotate(facts, monotonicMs) }
   }
 
-  #failure(message: string): PolicyDecision {
-    return this.#ignoresFailures ? admit : { action: 'Deny', message }
+  #failure(message: string, evaluated: Evaluated): PolicyDecision {
+    return this.#ignoresFailures ? { action: 'Admit', ...evaluated } : { action: 'Deny', message, ...evaluated }
   }
 
-  #denial({ source, message }: CompiledValidation, bindings: Bindings, budget: Budget): PolicyDecision {
+  #denial(
+    { source, message }: CompiledValidation,
+    bindings: Bindings,
+    budget: Budget,
+    durationMs: number,
+  ): PolicyDecision {
     let text = ''
     if (message) {
       const outcome = evaluateExpression(message, bindings, budget)
-      if (outcome.error !== undefined && outcome.outOfBudget) {
-        return this.#failure(`failed messageExpression: ${outcome.error}`)
+      if (outcome.error !== undefined && outcome.fault === 'out_of_budget') {
+        return this.#failure(`failed messageExpression: ${outcome.error}`, { fault: outcome.fault, durationMs })
       }
       // A message that fails, or makes no line of text, is passed over for the one that is written.
       if (outcome.error === undefined && typeof outcome.value === 'string') text = outcome.value.trim()
@@ -174,20 +194,22 @@ export class CompiledPolicy {
     }
     if (text === '') text = (source.message ?? '').trim()
     if (text === '') text = `failed expression: ${source.expression.trim()}`
-    return { action: 'Deny', message: text, ...(source.reason ? { reason: source.reason } : {}) }
+    return { action: 'Deny', message: text, durationMs, ...(source.reason ? { reason: source.reason } : {}) }
   }
 
-  #annotate(facts: AdmissionFacts): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
+  #annotate(facts: AdmissionFacts, monotonicMs: () => number): Pick<PolicyResult, 'annotations' | 'annotationErrors'> {
     const annotations: { key: string; value: string }[] = []
-    const annotationErrors: string[] = []
+    const annotationErrors: PolicyResult['annotationErrors'][number][] = []
     if (this.#annotations.length === 0) return { annotations, annotationErrors }
     const budget = new Budget()
     const bindings = composedBindings(this.#environment, admissionBindings(facts), budget)
     for (const { key, value } of this.#annotations) {
+      const began = monotonicMs()
       const outcome = evaluateExpression(value, bindings, budget)
       if (outcome.error !== undefined) {
-        if (!this.#ignoresFailures) annotationErrors.push(outcome.error)
-        if (outcome.outOfBudget) break
+        const { error: message, fault } = outcome
+        if (!this.#ignoresFailures) annotationErrors.push({ message, fault, durationMs: monotonicMs() - began })
+        if (fault === 'out_of_budget') break
       } else if (typeof outcome.value === 'string' && outcome.value.trim() !== '') {
         annotations.push({ key, value: outcome.value.trim() })
       }
