@@ -60,6 +60,22 @@ const map = (name: string, data: Part = {}, more: Part = {}): Part => ({ metadat
 const refused = (name: string, why: string): string =>
   `configmaps "${name}" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied request: ${why}`
 
+it('a namespace that is not there can not be looked at: connections are not refused before', async () => {
+  const rule = { operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec'] }
+  await enforce({
+    matchConstraints: { resourceRules: [rule], namespaceSelector: { matchLabels: { tier: 'gold' } } },
+    validations: [{ expression: 'true' }],
+  })
+  expect((await wire.call('POST', '/api/v1/namespaces/nowhere/pods/p/exec?command=ls')).body).toEqual(
+    failure({
+      message: 'namespaces "nowhere" not found',
+      reason: 'NotFound',
+      details: { name: 'nowhere', kind: 'namespaces' },
+      code: 404,
+    }),
+  )
+})
+
 describe('a policy with a binding', () => {
   it('is in force as soon as it is acknowledged, for what its rules name', async () => {
     await enforce({

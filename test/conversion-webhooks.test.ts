@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { KubeObject } from '../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { definition, definitionsPath, install, objectOf, uninstall } from './support/definitions.ts'
+import { freePort } from './support/free-port.ts'
+import { failure } from './support/refusal.ts'
 import {
   type ConversionServer,
   patchReply,
@@ -408,6 +410,24 @@ describe('admission webhooks', () => {
 })
 
 describe('a webhook that fails', () => {
+  it('to be there is what a client is told', async () => {
+    await createV1('a', 'h:80')
+    const port = await freePort()
+    const url = `https://127.0.0.1:${port}/convert`
+    await wire.must(
+      'PATCH',
+      `${definitionsPath}/${name}`,
+      { spec: { conversion: { webhook: { clientConfig: { url } } } } },
+      'application/merge-patch+json',
+    )
+    expect((await wire.call('GET', `${at('v2')}/a`)).body).toEqual(
+      failure({
+        message: `conversion webhook for ex.io/v1, Kind=Route failed: Post "${url}?timeout=30s": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+        code: 500,
+      }),
+    )
+  })
+
   const failing = [
     { name: 'refuses', answer: { result: { status: 'Failure', message: 'x' } }, want: 'failed: x' },
     { name: 'says nothing', answer: { result: {} }, want: "failed: response.result.status was '', not 'Success'" },

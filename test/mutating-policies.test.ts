@@ -400,19 +400,40 @@ describe('what a policy does wrong', () => {
     )
   })
 
-  it('a patch that leaves no object of the kind is an error whatever the failurePolicy', async () => {
-    await enforce('p', {
-      failurePolicy: 'Ignore',
-      matchConstraints: onDeployments,
-      mutations: [patch('op: "add", path: "/spec/replicasx", value: 1')],
-    })
+  it.each([
+    {
+      leaves: 'a field that there is not',
+      operation: 'op: "add", path: "/spec/replicasx", value: 1',
+      message: 'strict decoding error: unknown field "spec.replicasx"',
+    },
+    {
+      leaves: 'a field of another type',
+      operation: 'op: "add", path: "/spec/replicas", value: "x"',
+      message: 'json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32',
+    },
+    {
+      leaves: 'a list',
+      operation: 'op: "replace", path: "", value: []',
+      message: `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+    },
+  ])('a patch that leaves $leaves is an error whatever the failurePolicy', async ({ operation, message }) => {
+    await enforce('p', { failurePolicy: 'Ignore', matchConstraints: onDeployments, mutations: [patch(operation)] })
     expect((await wire.call('POST', deployments, deployment('d'))).body).toEqual(
       failure({
-        message: 'Internal error occurred: strict decoding error: unknown field "spec.replicasx"',
+        message: `Internal error occurred: ${message}`,
         reason: 'InternalError',
-        details: { causes: [{ message: 'strict decoding error: unknown field "spec.replicasx"' }] },
+        details: { causes: [{ message }] },
         code: 500,
       }),
+    )
+  })
+
+  it('a patch that takes away the name leaves an object that is not valid', async () => {
+    await enforce('p', { mutations: [patch('op: "remove", path: "/metadata"')] })
+    expect((await wire.call('POST', maps, map('m'))).body).toEqual(
+      invalidObject({ kind: 'ConfigMap', name: '' }, [
+        'metadata.name: Required value: name or generateName is required',
+      ]),
     )
   })
 

@@ -529,6 +529,19 @@ describe('which requests concern a webhook', () => {
     expect(lastQuestion()).toMatchObject({ name: 'not-spared', namespace: 'not-spared' })
   })
 
+  it('can not be told in a namespace that is not there: connections are not refused before', async () => {
+    const rules = [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec'] }]
+    await configure('validating', 'all', hook('check', { rules, namespaceSelector: { matchLabels: { a: 'b' } } }))
+    expect((await wire.call('POST', '/api/v1/namespaces/nowhere/pods/p/exec?command=ls')).body).toEqual(
+      failure({
+        message: 'namespaces "nowhere" not found',
+        reason: 'NotFound',
+        details: { name: 'nowhere', kind: 'namespaces' },
+        code: 404,
+      }),
+    )
+  })
+
   it('are those about objects with the right labels, before or after', async () => {
     const { name } = (await create({ metadata: { name: 'labelled', labels: { watch: 'me' } } })).body.metadata
     const act = async (): Promise<void> => {
@@ -760,6 +773,44 @@ describe('a mutating webhook', () => {
     const { status, body } = await create()
     expect(status).toBeGreaterThanOrEqual(400)
     expect(body.message).toMatch(want)
+  })
+
+  const internal = (message: string) =>
+    failure({
+      message: `Internal error occurred: ${message}`,
+      reason: 'InternalError',
+      details: { causes: [{ message }] },
+      code: 500,
+    })
+  const wholes = [
+    {
+      name: 'refuses as a validating one does',
+      reply: { allowed: false, status: { message: 'no', reason: 'Forbidden', code: 403 } },
+      want: failure({
+        message: 'admission webhook "first.ex.io" denied the request: no',
+        reason: 'Forbidden',
+        code: 403,
+      }),
+    },
+    {
+      name: 'may not make a list of the object',
+      reply: patchReply({ op: 'replace', path: '', value: [] }),
+      want: internal(
+        `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+      ),
+    },
+    {
+      name: 'may not take away its name',
+      reply: patchReply({ op: 'remove', path: '/metadata' }),
+      want: invalidObject({ kind: 'ConfigMap', name: '' }, [
+        'metadata.name: Required value: name or generateName is required',
+      ]),
+    },
+  ]
+  it.each(wholes)('$name', async ({ reply, want }) => {
+    await configure('mutating', 'a', hook('first'))
+    server.answer = () => reply
+    expect((await create()).body).toEqual(want)
   })
 
   it('has nothing to change about a deletion', async () => {

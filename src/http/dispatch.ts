@@ -100,6 +100,8 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
   }
   const answered = deps.answered.get(groupKey(type))
   if (answered !== undefined) {
+    // Nothing lists them, so nothing is at the place of all namespaces.
+    if (type.namespaced && namespace === '') throw resourceNotFound()
     if (verb !== 'create' || name !== '') throw methodNotAllowed()
     return answered
   }

@@ -5,7 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Status, StatusDetails } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { definition, install } from '../support/definitions.ts'
+import { definition, install, objectOf } from '../support/definitions.ts'
+import { notQualified } from '../support/name-faults.ts'
+import { invalidObject } from '../support/refusal.ts'
 import { type Sent, send } from '../support/send.ts'
 import { Wire } from '../support/wire.ts'
 
@@ -15,6 +17,8 @@ const core = '/api/v1/namespaces/default'
 const maps = `${core}/configmaps`
 const pods = `${core}/pods`
 const deployments = '/apis/apps/v1/namespaces/default/deployments'
+/** Is priced below what is allowed, and costs more when it is evaluated. */
+const dearMessage = "self.all(a, self.all(b, true)) ? 'x' : 'y'"
 const widgets = '/apis/ex.io/v1/namespaces/default/widgets'
 
 beforeAll(async () => {
@@ -42,7 +46,19 @@ beforeAll(async () => {
     metadata: { name: 'new' },
     spec: { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } },
   })
-  await install(plane, definition({ version: { subresources: { status: {} } } }))
+  const schema = objectOf(
+    {
+      part: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+      many: {
+        type: 'array',
+        maxItems: 1000,
+        items: { type: 'string', maxLength: 1 },
+        'x-kubernetes-validations': [{ rule: 'self.size() < 9', messageExpression: dearMessage }],
+      },
+    },
+    { 'x-kubernetes-preserve-unknown-fields': true },
+  )
+  await install(plane, definition({ schema, version: { subresources: { status: {} } } }))
   await wire.must('POST', widgets, { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name: 'there' } })
 })
 afterAll(() => plane[Symbol.asyncDispose]())
@@ -103,6 +119,13 @@ const notSupported = (verb: string): Pick<Row, 'code' | 'reason' | 'message' | '
   message: `${verb} is not supported on resources of kind "widgets.ex.io"`,
   details: { group: 'ex.io', kind: 'widgets' },
 })
+const widget = { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name: 'w' } }
+const tooDear = `Invalid value: "array": no further validation rules will be run due to call cost exceeds limit for messageExpression: "${dearMessage}"`
+/** 422 about an object. */
+const refused = (...given: Parameters<typeof invalidObject>): Pick<Row, 'code' | 'reason' | 'message' | 'details'> => {
+  const { message = '', reason, details } = invalidObject(...given)
+  return { code: 422, message, ...(reason ? { reason } : {}), ...(details ? { details } : {}) }
+}
 const noName = 'metadata.managedFields must be nil'
 const deleteOptions = (options: object): Omit<Sent, 'method'> => ({ body: options })
 
@@ -354,6 +377,28 @@ const rows: readonly Row[] = [
     message: 'the API version in the data () does not match the expected API version (ex.io/v1)',
   },
   {
+    name: 'a custom resource with a part whose metadata are none',
+    given: `POST ${widgets}`,
+    sent: { body: { ...widget, part: { apiVersion: 'v1', kind: 'Pod', metadata: 'x' } } },
+    ...badRequest,
+    message:
+      'Widget in version "v1" cannot be handled as a Widget: part.metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
+  },
+  {
+    name: 'a custom resource about which saying what is wrong costs too much',
+    given: `POST ${widgets}`,
+    sent: { body: { ...widget, many: Array(1000).fill('x') } },
+    code: 422,
+    reason: 'Invalid',
+    message: `Widget.ex.io "w" is invalid: many: ${tooDear}`,
+    details: {
+      name: 'w',
+      group: 'ex.io',
+      kind: 'Widget',
+      causes: [{ reason: 'FieldValueInvalid', message: tooDear, field: 'many' }],
+    },
+  },
+  {
     name: 'DELETE with a body that is no object',
     given: `DELETE ${maps}/a`,
     sent: deleteOptions([]),
@@ -383,6 +428,22 @@ const rows: readonly Row[] = [
   },
   { name: 'a cluster-scoped kind in a namespace', given: `GET ${core}/nodes`, ...nowhere },
   { name: 'an object of a namespaced kind without its namespace', given: 'GET /api/v1/configmaps/a', ...nowhere },
+  {
+    name: 'a review of a namespace without the namespace',
+    given: 'POST /apis/authorization.k8s.io/v1/localsubjectaccessreviews',
+    sent: { body: { spec: { user: 'u' } } },
+    ...nowhere,
+  },
+  { name: 'a token of no namespace', given: 'POST /api/v1/serviceaccounts/a/token', sent: { body: {} }, ...nowhere },
+  {
+    name: 'a namespace with finalizers that are none',
+    given: 'POST /api/v1/namespaces',
+    sent: { body: { metadata: { name: 'held' }, spec: { finalizers: ['a b'] } } },
+    ...refused({ kind: 'Namespace', name: 'held' }, [
+      `spec.finalizers: Invalid value: "a b": ${notQualified}`,
+      'spec.finalizers: Invalid value: "a b": name is neither a standard finalizer name nor is it fully qualified',
+    ]),
+  },
   { name: 'a path that goes on behind a sub-resource', given: `GET ${deployments}/d/scale/more`, ...nowhere },
   {
     name: 'POST to all namespaces',

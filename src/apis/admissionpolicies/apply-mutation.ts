@@ -7,7 +7,7 @@ import { overlaid } from '../../kube/apply/overlay.ts'
 import type { Mutation } from '../../kube/cel/mutation-expressions.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
-import { applyJsonPatch, isFailedTest, parseJsonPatch } from '../../kube/patch/json-patch.ts'
+import { applyJsonPatch, isFailedTest, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { type Decoded, DecodeError, type Dialect } from '../../kube/schema/decode.ts'
 import { decodeObject } from '../../kube/schema/decode-object.ts'
@@ -86,12 +86,11 @@ function patched(deps: ApplyMutationDeps, seenAs: SeenAs, object: KubeObject, op
     if (isFailedTest(e)) return object
     throw new MutationFault(`JSON Patch: ${e.cause instanceof Error ? e.cause.message : e.message}`, { cause: e })
   }
-  if (!isJsonObject(value) || (isOwnKind(seenAs) && !isJsonObject(value['metadata']))) {
-    throw internalError('the patch left no object with metadata')
-  }
+  if (!isJsonObject(value)) throw internalError(listIsNoObject)
+  const whole = isOwnKind(seenAs) ? { ...value, metadata: value['metadata'] ?? {} } : value
   let result: Decoded
   try {
-    result = decoded(deps, seenAs, value as unknown as KubeObject, 'json')
+    result = decoded(deps, seenAs, whole as unknown as KubeObject, 'json')
   } catch (e) {
     if (e instanceof DecodeError) throw internalError(e.message, e)
     throw e

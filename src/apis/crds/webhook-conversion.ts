@@ -99,7 +99,7 @@ export class WebhookConversion {
   async #ask(objects: readonly KubeObject[], desired: string): Promise<readonly KubeObject[]> {
     const uid = this.#deps.ids.uid()
     const version = conversionVersion(this.#reviewVersions)
-    if (version === undefined) throw new StatusError('no supported conversion review versions')
+    if (version === undefined) throw new Error('a definition was stored without a version of reviews that is known')
     try {
       const answer = await this.#deps.client.post({
         address: this.#address,

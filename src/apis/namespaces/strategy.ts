@@ -196,9 +196,8 @@ function finalizerErrors(next: Namespace, context: StrategyContext): FieldError[
   const errors: FieldError[] = []
   for (const [i, name] of (next.spec?.finalizers ?? []).entries()) {
     const field = context.subresource === 'finalize' ? `spec.finalizers[${i}]` : 'spec.finalizers'
-    const syntax = isQualifiedName(name)
-    for (const problem of syntax) errors.push(fieldInvalid(field, name, problem))
-    if (syntax.length === 0 && !name.includes('/') && !standardFinalizers.has(name)) {
+    for (const problem of isQualifiedName(name)) errors.push(fieldInvalid(field, name, problem))
+    if (!name.includes('/') && !standardFinalizers.has(name)) {
       errors.push(fieldInvalid(field, name, notFullyQualified))
     }
   }

@@ -62,7 +62,6 @@ export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewher
         ...metadataErrors(metadata, 'must be empty except for namespace'),
         ...localErrors(spec, home ?? ''),
       ])
-      if (namespace === '') throw badRequest(`namespace is required on this type: ${namespace}`)
       if (home !== namespace) throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`)
       return answered(question, subjectOf(spec))
     },

@@ -28,7 +28,6 @@ const bindable: Readonly<Record<string, BoundResource>> = { Pod: 'pods', Secret:
 
 export function tokenRequest({ tokens, find, clock }: TokenRequestDeps): ReviewHandler {
   return async (question, { namespace, name }) => {
-    if (namespace === '') throw badRequest('namespace is required')
     requireSame('name', question.metadata.name, name)
     requireSame('namespace', question.metadata.namespace, namespace)
     const account = find('serviceaccounts', namespace, name)

@@ -16,7 +16,7 @@ import { joinedErrors } from '../../kube/cel/admission-expressions.ts'
 import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
-import { badRequest, forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
+import { forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { NamespaceLookup } from '../namespaces/lookup.ts'
 import type { Hook } from './hook.ts'
@@ -122,10 +122,6 @@ export async function ask(
       outcome,
       code,
     })
-  if (a.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') {
-    observe('failedClosed', 400)
-    throw badRequest(`admission webhook ${quote(webhook.name)} does not support dry run`)
-  }
   const allowedMs = (webhook.timeoutSeconds ?? defaultTimeoutSeconds) * 1000
   const leftMs = a.deadlineMs === undefined ? allowedMs : a.deadlineMs - deps.clock.now()
   if (leftMs <= 0) throw outOfTime()

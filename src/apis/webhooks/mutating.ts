@@ -7,7 +7,7 @@
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
-import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
+import { applyJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { findStatusError, internalError, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
@@ -132,10 +132,9 @@ function patched(
   } catch (error) {
     throw internalError(patchFault(error), error)
   }
+  if (!isJsonObject(value)) throw internalError(listIsNoObject)
   // The options of a connection have no metadata to begin with.
-  if (!isJsonObject(value) || (object.metadata !== undefined && !isJsonObject(value['metadata']))) {
-    throw internalError('the patch left no object with metadata')
-  }
+  if (object.metadata !== undefined) value['metadata'] ??= {}
   // A sub-resource's own kind has a schema of its own, which is not at hand: it is taken as it is.
   if (kind.kind !== type.kind) return value as unknown as KubeObject
   try {

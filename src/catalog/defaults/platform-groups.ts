@@ -51,9 +51,6 @@ export const platformGroupDefaults: DefaultRules = {
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec': [
     fillAbsent({ conversion: { strategy: 'None' } }),
   ],
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion': [
-    fillUnset({ strategy: 'None' }),
-  ],
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames': [crdNames],
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference': port443,
   'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': port443,

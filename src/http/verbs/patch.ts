@@ -4,7 +4,7 @@ import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { printGoValue, quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
-import { applyJsonPatch, parseJsonPatch } from '../../kube/patch/json-patch.ts'
+import { applyJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -101,7 +101,7 @@ export function patchTransform(
   const dialect = isStrategic ? 'map' : 'json'
   return (current) => {
     const changed = change(current as unknown as JsonObject)
-    if (!isJsonObject(changed)) throw undecodable(JSON.stringify(changed), `couldn't get version/kind; ${noObject}`)
+    if (!isJsonObject(changed)) throw undecodable(JSON.stringify(changed), listIsNoObject)
     // A patched value shares parts with what it was made from, and defaults are filled in place.
     const patched = cloneJson(changed)
     // Upstream works on the object for the one, on the text of the object for the others.
@@ -114,9 +114,6 @@ export function patchTransform(
     return object
   }
 }
-
-/** In the words of Go. */
-const noObject = String.raw`json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
 function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (current: JsonObject) => JsonValue {
   switch (mediaType) {

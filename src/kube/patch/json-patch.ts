@@ -247,6 +247,9 @@ class Application {
   }
 }
 
+/** What Go's decoder says where a patch has made a list of the whole document, which it may. */
+export const listIsNoObject: string = String.raw`couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+
 /** @throws StatusError Invalid (422) without details if an operation does not apply, its cause says which and why. */
 export function applyJsonPatch(document: JsonValue, patch: JsonPatch): JsonValue {
   try {

@@ -60,7 +60,6 @@ export interface Schema {
   readonly pattern?: string
   readonly minItems?: number
   readonly maxItems?: number
-  readonly uniqueItems?: boolean
   readonly minProperties?: number
   readonly maxProperties?: number
   readonly allOf?: readonly Schema[]
@@ -94,7 +93,6 @@ export const valueKeywords = [
   'pattern',
   'minItems',
   'maxItems',
-  'uniqueItems',
   'minProperties',
   'maxProperties',
   'enum',

@@ -247,10 +247,6 @@ class Validator {
     if (maxItems !== undefined) {
       this.#check(value.length <= maxItems, result, () => fieldTooMany(field, value.length, maxItems))
     }
-    if (schema.uniqueItems) {
-      const unique = new Set(value.map(canonicalText)).size === value.length
-      this.#check(unique, result, () => fieldInvalid(field, '', `${path} in body shouldn't contain duplicates`))
-    }
   }
 
   #object(value: JsonObject, schema: Schema, path: string, before: Before | undefined, result: Result): void {

@@ -182,6 +182,16 @@ describe('a definition', () => {
       want: ['spec.conversion.webhookClientConfig.service.path: Invalid value: "//x": segment[0] may not be empty'],
     },
     {
+      name: 'calls the service of its webhook at a path of more than slashes',
+      given: converts({ service: { name: 's', namespace: 'n', path: '//' } }),
+      want: ['spec.conversion.webhookClientConfig.service.path: Invalid value: "//": segment[0] may not be empty'],
+    },
+    {
+      name: 'says how it converts, if it says anything of it',
+      given: { spec: { conversion: {} } },
+      want: ['spec.conversion.strategy: Required value'],
+    },
+    {
       name: 'calls the service of its webhook at a path of names',
       given: converts({ service: { name: 's', namespace: 'n', path: '/A b' } }),
       want: [`spec.conversion.webhookClientConfig.service.path: Invalid value: "/A b": segment[0]: ${notSubdomain}`],
@@ -564,3 +574,15 @@ describe('there is no rule', () => {
     ),
   )
 })
+
+it('a rule can not be about what has no type', () =>
+  refuses(
+    {
+      schema: objectOf({
+        spec: { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-validations': [{ rule: 'true' }] },
+      }),
+    },
+    [
+      `${root}.properties[spec].x-kubernetes-validations: Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations`,
+    ],
+  ))
