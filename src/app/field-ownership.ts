@@ -22,11 +22,7 @@ import type { RegistryDeps, TrackedWrite } from '../registry/parts.ts'
 type Types = Pick<ResourceTypes, 'find'>
 
 const resetBy = (type: ResourceType, subresource: string): FieldSet | undefined =>
-  resetFieldsOf(
-    type,
-    subresource,
-    subresource === '' ? undefined : keptMetadata[`${qualifiedResource(type)}/${subresource}`],
-  )
+  resetFieldsOf(type, subresource, keptMetadata(qualifiedResource(type), subresource))
 
 /** An object of one type as another one of the same storage shows it. @throws StatusError */
 export function asShownBy(object: KubeObject, from: ResourceType, to: ResourceType): KubeObject | Promise<KubeObject> {

@@ -22,6 +22,7 @@
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { ObjectRef, Reader, Watcher, Writer } from '../client/client.ts'
+import { findObject } from '../client/find-object.ts'
 import { Informer } from '../client/informer.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -225,14 +226,9 @@ class Candidate {
     }
   }
 
-  async #find(): Promise<KubeObject | undefined> {
+  #find(): Promise<KubeObject | undefined> {
     const { client, lease } = this.#options
-    try {
-      return await this.#bounded((signal) => client.get(leases, lease, { signal }))
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    return this.#bounded((signal) => findObject(client, leases, lease, { signal }))
   }
 
   async #write(live: KubeObject | undefined): Promise<'held'> {

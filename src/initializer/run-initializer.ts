@@ -17,6 +17,7 @@ import { aborted } from '../base/aborted.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
+import { findObject } from '../client/find-object.ts'
 import { Informer } from '../client/informer.ts'
 import type { ObjectKey, Source } from '../controller/controller.ts'
 import { runController } from '../controller/run-controller.ts'
@@ -141,14 +142,8 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
     }
   }
 
-  const find = async (name: string): Promise<Namespace | undefined> => {
-    try {
-      return (await client.get(namespaceResource, { name })) as Namespace
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
-  }
+  const find = async (name: string): Promise<Namespace | undefined> =>
+    (await findObject(client, namespaceResource, { name })) as Namespace | undefined
 
   const source: Source = {
     async run(add, stop) {

@@ -46,7 +46,7 @@ export const networkOf = ({ family, value }: Address, size: number): Address => 
   return { family, value: (value >> free) << free }
 }
 
-const isMappedIpv4 = ({ family, value }: Address): boolean => family === 'IPv6' && value >> 32n === 0xffffn
+export const isMappedIpv4 = ({ family, value }: Address): boolean => family === 'IPv6' && value >> 32n === 0xffffn
 
 const noLeadingZeros = (text: string): string => text.replace(/(?<![0-9a-f])0+(?=\d)/g, '')
 

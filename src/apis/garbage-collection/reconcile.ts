@@ -5,6 +5,7 @@
  */
 import { aborted } from '../../base/aborted.ts'
 import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import type { ControllerSpec, ObjectKey, Reconciler, Source } from '../../controller/controller.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
@@ -88,12 +89,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () 
     name: string,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    try {
-      return await client.get(resource, { name, ...(namespace ? { namespace } : {}) }, { signal })
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
+    return findObject(client, resource, { name, ...(namespace ? { namespace } : {}) }, { signal })
   }
 
   async function collect(facts: OwnershipFacts, live: KubeObject, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
@@ -86,14 +87,8 @@ export function namespaceReconciler({ client, content, clock }: NamespaceControl
 
   return {
     async reconcile({ name }: ObjectKey, signal) {
-      let namespace: Namespace
-      try {
-        namespace = await client.get(namespaceResource, { name }, { signal })
-      } catch (error) {
-        if (isNotFound(error)) return undefined
-        throw error
-      }
-      if (namespace.metadata.deletionTimestamp === undefined) return undefined
+      const namespace: Namespace | undefined = await findObject(client, namespaceResource, { name }, { signal })
+      if (namespace?.metadata.deletionTimestamp === undefined) return undefined
       if (!namespace.spec?.finalizers?.includes(kubernetesFinalizer)) return undefined
 
       const state = await empty(name, signal)

@@ -3,6 +3,7 @@
  * through `Client` alone, so it runs against any cluster.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
 import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -207,21 +208,6 @@ async function applyOne(
 const reasonOf = ({ reason, message }: StatusError): string =>
   reason ?? (message.startsWith('failed to create typed patch object') ? 'Invalid' : 'Error')
 
-async function findForeign(
-  client: PopulateDeps['client'],
-  kind: ServedKind,
-  namespace: string,
-  name: string,
-  signal: AbortSignal,
-): Promise<KubeObject | undefined> {
-  try {
-    return await client.get(kind, { namespace, name }, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
-}
-
 interface Kept {
   /** `Drift`: the template only reports changes. `TakenOver`: another applier owns it now. */
   readonly failure: 'AlreadyExists' | 'Drift' | 'TakenOver'
@@ -245,7 +231,7 @@ async function applyWithDrift(
   } catch (error) {
     if (mustBeAbsent && isAlreadyExists(error)) {
       const { namespace = '', name = '' } = object.metadata
-      const there = await findForeign(client, kind, namespace, name, signal)
+      const there = await findObject(client, kind, { namespace, name }, { signal })
       // Ours, and the watch has not told yet; or it has gone meanwhile.
       if (there === undefined || isOurs(there)) {
         return applyWithDrift(client, kind, { template, object }, there === undefined, signal)
@@ -277,7 +263,7 @@ async function pruneOne(
       index.forgot(leftover)
       return { ...result, outcome: 'orphaned' }
     }
-    const found = await findForeign(client, { ...resource, kind, namespaced: true, verbs: [] }, namespace, name, signal)
+    const found = await findObject(client, resource, { namespace, name }, { signal })
     if (found === undefined || found.metadata.uid !== uid) {
       index.forgot(leftover)
       return { ...result, outcome: 'pruned' }

@@ -59,12 +59,13 @@ export const nameRules: Readonly<Record<string, NameRule>> = {
 }
 
 const keptOfAll = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const
+type KeptMetadata = (typeof keptOfAll)[number]
 
 /**
- * Metadata that a sub-resource leaves as it was, by `resource.group/subresource`; all others take it from who writes.
+ * By `resource.group/subresource`; all others take it from who writes.
  * @see PrepareForUpdate and GetResetFields of the status strategies, ResetObjectMetaForStatus in apimachinery v0.36
  */
-export const keptMetadata: Readonly<Record<string, readonly (typeof keptOfAll)[number][]>> = {
+const kept: Readonly<Record<string, readonly KeptMetadata[]>> = {
   'pods/status': ['ownerReferences'],
   'pods/ephemeralcontainers': keptOfAll,
   'pods/resize': keptOfAll,
@@ -76,6 +77,11 @@ export const keptMetadata: Readonly<Record<string, readonly (typeof keptOfAll)[n
   'validatingadmissionpolicies.admissionregistration.k8s.io/status': keptOfAll,
   'volumeattachments.storage.k8s.io/status': keptOfAll,
 }
+const noMetadata: readonly KeptMetadata[] = []
+
+/** Metadata that a sub-resource leaves as it was. `resource`: `deployments.apps` */
+export const keptMetadata = (resource: string, subresource: string): readonly KeptMetadata[] =>
+  kept[`${resource}/${subresource}`] ?? noMetadata
 
 /** Propagation policies mean nothing for them. */
 export const notGarbageCollected: ReadonlySet<string> = set('events events.events.k8s.io')

@@ -143,8 +143,6 @@ const preparations: Readonly<Record<string, Prepare>> = {
   'jobs.batch': prepareJob,
 }
 
-const none: readonly never[] = []
-
 const defaultGraceSeconds = 30
 const ended = new Set(['Succeeded', 'Failed'])
 
@@ -196,7 +194,7 @@ export function builtInStrategy(type: ResourceType): BuiltInStrategy {
     createOnUpdate: createOnUpdate.has(name),
     returnsDeleted: returnsDeleted.has(name),
     keepsNewStatus: keepsNewStatus.has(name),
-    keptMetadata: (subresource) => keptMetadata[`${name}/${subresource}`] ?? none,
+    keptMetadata: (subresource) => keptMetadata(name, subresource),
     tracksGeneration: tracksGeneration.has(name),
   }
 }
