@@ -127,7 +127,7 @@ function contentLeft(name: string, left: ReturnType<NamespaceContent['of']>, con
 }
 
 /** Off by default, as upstream: a namespace must exist for CREATE, UPDATE and DELETE alike. */
-export function namespaceExists(lookup: NamespaceLookup): AdmissionPlugin {
+export function namespaceExists(lookup: Pick<NamespaceLookup, 'find' | 'refresh'>): AdmissionPlugin {
   return {
     name: 'NamespaceExists',
     handles: (operation, type) => operation !== 'CONNECT' && type.namespaced,
