@@ -2,11 +2,15 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { scratchFolder } from './test/support/scratch-folder.ts'
+import { refusalsPlugin } from './tools/refusals.ts'
 
 const source = (entry: string): string => fileURLToPath(new URL(`src/${entry}index.ts`, import.meta.url))
 
+const refusals = process.env['BOROUGH_REFUSALS']
+
 export default defineConfig({
   cacheDir: '.cache/vitest',
+  plugins: refusals === undefined ? [] : [refusalsPlugin(refusals)],
   // The examples name the package as its users do; here that is the source, as in tsconfig.json.
   resolve: {
     alias: [
@@ -21,7 +25,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
     globalSetup: ['test/support/generated-catalog.ts', 'test/support/scratch-folder.ts'],
-    setupFiles: ['test/support/property-seed.ts'],
+    setupFiles: ['test/support/property-seed.ts', 'test/support/record-refusals.ts'],
     env: {
       TMPDIR: scratchFolder,
       // For the many processes and threads that tests start: to strip and compile the same source takes most of a start.

@@ -8,7 +8,7 @@ import type { KubeObject } from '../src/kube/types.ts'
 import { prefixSpan } from '../src/storage/storage.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
 import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from './support/contested-quota.ts'
-import { failure } from './support/refusal.ts'
+import { failure, forbidden } from './support/refusal.ts'
 import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -386,9 +386,8 @@ describe('what is refused', () => {
         ],
       },
     })
-    expect(body.message).toBe(
-      'pods "p" is forbidden: failed quota: q: must specify limits.memory for: b; requests.cpu for: a,b',
-    )
+    const why = 'failed quota: q: must specify limits.memory for: b; requests.cpu for: a,b'
+    expect(body).toEqual(forbidden({ kind: 'pods', name: 'p' }, why))
   })
 
   it('by one quota is charged to none', async () => {

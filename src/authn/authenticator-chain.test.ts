@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { derOf, selfSignedClientCertificate, testPki } from '../../test/support/identity-fixtures.ts'
+import { statusOf, thrown, unauthorized } from '../../test/support/refusal.ts'
 import { FakeClock } from '../base/fake-clock.ts'
-import { StatusError, unauthorized } from '../kube/status-error.ts'
+import { StatusError } from '../kube/status-error.ts'
 import { authenticatorChain } from './authenticator-chain.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 import { ClientCertificateAuthenticator } from './client-certificate.ts'
@@ -17,7 +18,7 @@ const takes = (token: string, username: string, groups: string[] = []): Authenti
 const refuses = (token: string): Authenticator => ({
   name: 'refuses',
   async authenticate(c) {
-    if (c.bearerToken === token) throw unauthorized()
+    if (c.bearerToken === token) throw new StatusError('Unauthorized', { reason: 'Unauthorized' })
     return undefined
   },
 })
@@ -29,7 +30,7 @@ describe('the chain', () => {
     takes('bad', 'mallory'),
     takes('s', 'x', ['system:authenticated']),
   ]
-  const cases: readonly { name: string; anonymous?: boolean; when: Credentials; want: object | 401 }[] = [
+  const cases: readonly { name: string; anonymous?: boolean; when: Credentials; want: object }[] = [
     {
       name: 'a good token is the user, who is authenticated',
       when: { bearerToken: 'a' },
@@ -45,12 +46,12 @@ describe('the chain', () => {
       when: {},
       want: { username: 'system:anonymous', groups: ['system:unauthenticated'] },
     },
-    { name: 'no credential is 401 where anonymous is off', anonymous: false, when: {}, want: 401 },
-    { name: 'an unknown token is 401 even where anonymous is on', when: { bearerToken: 'zzz' }, want: 401 },
+    { name: 'no credential is 401 where anonymous is off', anonymous: false, when: {}, want: unauthorized },
+    { name: 'an unknown token is 401 even where anonymous is on', when: { bearerToken: 'zzz' }, want: unauthorized },
     {
       name: 'a rejected certificate is 401 even where anonymous is on',
       when: { clientCertificateRejected: true },
-      want: 401,
+      want: unauthorized,
     },
     {
       name: 'a rejected certificate beside a good token does no harm',
@@ -65,7 +66,7 @@ describe('the chain', () => {
   ]
   test.each(cases)('$name', async ({ anonymous = true, when, want }) => {
     const asked = async (): Promise<unknown> => authenticatorChain(members, { anonymous }).authenticate(when)
-    const outcome = await asked().catch((e: unknown) => (e instanceof StatusError ? e.code : e))
+    const outcome = await asked().catch(statusOf)
     expect(outcome).toEqual(want)
   })
 
@@ -103,26 +104,28 @@ describe('a client certificate', () => {
     const authenticator = new ClientCertificateAuthenticator(clock)
     expect(authenticator.authenticate({ clientCertificate })).toMatchObject({ username: 'a' })
     await clock.advance(dayMs + 1)
-    expect(() => authenticator.authenticate({ clientCertificate })).toThrow('Unauthorized')
+    expect(thrown(() => authenticator.authenticate({ clientCertificate }))).toEqual(unauthorized)
   })
 
   test('is not good before its time', async () => {
     const pki = await testPki(new FakeClock())
     const clientCertificate = derOf(pki.mintClientCertificate({ user: 'a', groups: [], durationMs: dayMs }).cert)
     const earlier = new ClientCertificateAuthenticator(new FakeClock(Date.UTC(2020, 0, 1)))
-    expect(() => earlier.authenticate({ clientCertificate })).toThrow('Unauthorized')
+    expect(thrown(() => earlier.authenticate({ clientCertificate }))).toEqual(unauthorized)
   })
 
   test('attack: the certificate of a server is no identity', async () => {
     const clock = new FakeClock()
     const pki = await testPki(clock)
     const authenticator = new ClientCertificateAuthenticator(clock)
-    expect(() => authenticator.authenticate({ clientCertificate: derOf(pki.serving.cert) })).toThrow('Unauthorized')
+    expect(thrown(() => authenticator.authenticate({ clientCertificate: derOf(pki.serving.cert) }))).toEqual(
+      unauthorized,
+    )
   })
 
   test('attack: rubbish in place of a certificate is refused', async () => {
     const authenticator = new ClientCertificateAuthenticator(new FakeClock())
-    expect(() => authenticator.authenticate({ clientCertificate: Buffer.from('x') })).toThrow('Unauthorized')
+    expect(thrown(() => authenticator.authenticate({ clientCertificate: Buffer.from('x') }))).toEqual(unauthorized)
   })
 
   test('one without a common name is nobody', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { badRequest, thrown } from '../../test/support/refusal.ts'
 import { StatusError } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { impersonate } from './impersonation.ts'
@@ -138,13 +139,22 @@ describe('impersonation', () => {
   })
 
   test.each([
-    { 'impersonate-group': ['system:masters'] },
-    { 'impersonate-uid': '1' },
-    { 'impersonate-extra-a': ['b'] },
-    { 'impersonate-user': '', 'impersonate-group': ['system:masters'] },
-  ])('attack: %o without a user is refused', (given) => {
-    expect(() => run(given as Record<string, string | string[]>)).toThrow(
-      expect.objectContaining({ code: 500, message: expect.stringContaining('without impersonating a user') }),
+    {
+      given: { 'impersonate-group': ['a', 'b'] },
+      asks: 'UID:"", Groups:[]string{"a", "b"}, Extra:map[string][]string(nil)',
+    },
+    { given: { 'impersonate-uid': '1' }, asks: 'UID:"1", Groups:[]string(nil), Extra:map[string][]string(nil)' },
+    {
+      given: { 'impersonate-extra-b': 'c', 'impersonate-extra-a': ['b', 'd'] },
+      asks: 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"b", "d"}, "b":[]string{"c"}}',
+    },
+    {
+      given: { 'impersonate-user': '', 'impersonate-group': 'system:masters' },
+      asks: 'UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)',
+    },
+  ])('attack: $given without a user is refused', ({ given, asks }) => {
+    expect(thrown(() => run(given))).toEqual(
+      badRequest(`requested &user.DefaultInfo{Name:"", ${asks}} without impersonating a user name`),
     )
   })
 

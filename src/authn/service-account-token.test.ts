@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { countingIds, testPki } from '../../test/support/identity-fixtures.ts'
+import { statusOf, unauthorized } from '../../test/support/refusal.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { discoveryDocument, keySet } from './openid-discovery.ts'
@@ -40,7 +41,10 @@ describe('a service-account token', () => {
   const outcome = (bearerToken: string, audiences?: string[]): Promise<unknown> =>
     tokens.authenticate({ bearerToken, ...(audiences ? { audiences } : {}) }).then(
       (user) => user?.username,
-      (e: { code: number }) => e.code,
+      (error: unknown) => {
+        expect(statusOf(error)).toEqual(unauthorized)
+        return 401
+      },
     )
   const bot = 'system:serviceaccount:ns:bot'
 

@@ -1,5 +1,9 @@
-/** What the `Impersonate-*` headers of a request say. */
-import { StatusError } from '../kube/status-error.ts'
+/**
+ * What the `Impersonate-*` headers of a request say.
+ * @see k8s.io/apiserver/pkg/endpoints/filters/impersonation/constrained_impersonation.go v0.36
+ */
+import { quote, quoteList } from '../kube/go-quote.ts'
+import { badRequest } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 
 /** An `ApiRequest` is one. */
@@ -37,7 +41,7 @@ export interface WantedUser {
 
 const extraHeader = 'impersonate-extra-'
 
-/** undefined = nobody. @throws StatusError 500 for groups, uid or extra without a user, as upstream. */
+/** undefined = nobody. @throws StatusError BadRequest for groups, uid or extra without a user. */
 export function wantedUser(request: HeaderSource): WantedUser | undefined {
   const names: string[] = []
   for (const name in request.headers) if (name.startsWith('impersonate-')) names.push(name)
@@ -48,12 +52,16 @@ export function wantedUser(request: HeaderSource): WantedUser | undefined {
   const extra = extraOf(request, names)
   if (username !== '') return { username, uid, groups, extra }
   if (uid === '' && groups.length === 0 && extra.size === 0) return undefined
-  const asked = [
-    ...groups.map((g) => `group ${g}`),
-    ...[...extra.keys()].map((k) => `extra ${k}`),
-    ...(uid ? [`uid ${uid}`] : []),
-  ]
-  throw new StatusError(`requested [${asked.join(', ')}] without impersonating a user`)
+  throw badRequest(`requested ${printWanted({ uid, groups, extra })} without impersonating a user name`)
+}
+
+/** As Go prints what the headers say. */
+function printWanted({ uid, groups, extra }: Omit<WantedUser, 'username'>): string {
+  const entries = [...extra].sort(([a], [b]) => (a < b ? -1 : 1))
+  const printed = entries.map(([key, values]) => `${quote(key)}:${quoteList(values)}`).join(', ')
+  const groupList = groups.length === 0 ? '[]string(nil)' : quoteList(groups)
+  const extraMap = `map[string][]string${entries.length === 0 ? '(nil)' : `{${printed}}`}`
+  return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${groupList}, Extra:${extraMap}}`
 }
 
 function extraOf(request: HeaderSource, names: readonly string[]): Map<string, readonly string[]> {

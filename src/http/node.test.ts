@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import https from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { failure } from '../../test/support/refusal.ts'
 import { memoryPkiStore, openPki, type Pki } from '../app/pki.ts'
 import { systemClock } from '../base/clock.ts'
 import { Channel } from '../base/stream.ts'
@@ -48,7 +49,7 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return text(status.message, status.code)
+    return text(JSON.stringify(status.toStatus()), status.code)
   }
 }
 
@@ -121,7 +122,9 @@ describe.each([
   test('a body over the limit is refused, declared or not', async () => {
     const { status, body } = await send('/x', { method: 'POST', body: 'x'.repeat(1001) })
     expect(status).toBe(413)
-    expect(body).toBe('Request entity too large: limit is 1000')
+    expect(JSON.parse(body)).toEqual(
+      failure({ message: 'Request entity too large: limit is 1000', reason: 'RequestEntityTooLarge', code: 413 }),
+    )
   })
 
   test.each(['/count', '/count/late'])('a body of many TLS records is read whole: %s', async (path) => {

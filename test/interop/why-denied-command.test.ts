@@ -7,6 +7,7 @@ import { clusterRoleBindingsResource, clusterRolesResource, roleBindingsResource
 import type { Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { allow, clusterRole, clusterRoleBinding, group, roleBinding, user } from '../support/fake-rbac-source.ts'
+import { failure } from '../support/refusal.ts'
 import { send } from '../support/send.ts'
 import { borough } from './borough-process.ts'
 
@@ -116,12 +117,18 @@ describe('?explain', () => {
   })
 
   test('attack: asking for an explanation shows nothing of RBAC to who may not read it', async () => {
-    const { details } = await refusal('?explain', 'dev1')
-    expect(details?.causes?.map((c) => c.message)).toEqual([
-      "rolebindings.rbac.authorization.k8s.io can't be listed by who asks",
-      "clusterrolebindings.rbac.authorization.k8s.io can't be listed by who asks",
-      "roles.rbac.authorization.k8s.io can't be listed by who asks",
-      "clusterroles.rbac.authorization.k8s.io can't be listed by who asks",
-    ])
+    const causes = ['rolebindings', 'clusterrolebindings', 'roles', 'clusterroles'].map((resource) => ({
+      reason: 'Explanation',
+      message: `${resource}.rbac.authorization.k8s.io can't be listed by who asks`,
+    }))
+    expect(await refusal('?explain', 'dev1')).toEqual(
+      failure({
+        message:
+          'configmaps is forbidden: User "dev1" cannot list resource "configmaps" in API group "" in the namespace "team"',
+        reason: 'Forbidden',
+        details: { kind: 'configmaps', causes },
+        code: 403,
+      }),
+    )
   })
 })

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { Client } from '../../src/client/client.ts'
 import { runInitializer } from '../../src/initializer/run-initializer.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, refusal } from '../support/refusal.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 import { Wire } from '../support/wire.ts'
 
@@ -294,10 +295,19 @@ describe('borough finalize', () => {
     await create()
     await inTeam('configmaps', { name: 'a', finalizers: ['ex.io/wait'] })
     await terminating()
-    await expect(release('kubernetes')).rejects.toMatchObject({
-      reason: 'Conflict',
-      details: { causes: [{ reason: 'NamespaceContentRemaining', message: 'configmaps/a', field: 'spec.finalizers' }] },
-    })
+    expect(await refusal(release('kubernetes'))).toEqual(
+      failure({
+        message:
+          'Operation cannot be fulfilled on namespaces "team-a": 1 object is left in it, so the finalizer "kubernetes" can\'t be removed',
+        reason: 'Conflict',
+        details: {
+          name: 'team-a',
+          kind: 'namespaces',
+          causes: [{ reason: 'NamespaceContentRemaining', message: 'configmaps/a', field: 'spec.finalizers' }],
+        },
+        code: 409,
+      }),
+    )
   })
 
   it('needs the rights that any such request needs', async () => {

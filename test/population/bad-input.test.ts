@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import { notSubdomain } from '../support/name-faults.ts'
 import { failure, invalidObject } from '../support/refusal.ts'
 import { waitFor } from '../support/wait-for.ts'
 import {
@@ -105,16 +106,19 @@ describe('refused when it is written, with the field', () => {
       world.template(
         't',
         [good, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' } }, configMap('X_Y'), { kind: 'ConfigMap' }],
-        { rollout: { maxPrune: 'x' } },
+        { rollout: { maxUnavailable: 0, maxPrune: 'x' } },
       ),
     )
-    expect(status.details?.causes?.map((c) => c.field)).toEqual([
-      'spec.rollout.maxPrune',
-      'spec.templates[1].kind',
-      'spec.templates[3].apiVersion',
-      'spec.templates[3].metadata.name',
-      'spec.templates[2].metadata.name',
-    ])
+    expect(status).toEqual(
+      invalidTemplate([
+        'spec.rollout.maxUnavailable: Invalid value: 0: must be at least 1, or a share like "10%"',
+        'spec.rollout.maxPrune: Invalid value: "x": must be 0 or more, or a share like "10%"',
+        'spec.templates[1].kind: Invalid value: "Node": does not live in namespaces',
+        'spec.templates[3].apiVersion: Required value',
+        'spec.templates[3].metadata.name: Required value',
+        `spec.templates[2].metadata.name: Invalid value: "X_Y": ${notSubdomain}`,
+      ]),
+    )
   })
 
   test('a name clash between templates', async () => {

@@ -67,6 +67,15 @@ export function invalidObject(
   })
 }
 
+/** 403 about an object; `kind` is its resource. */
+export const forbidden = ({ group = '', kind, name }: Named, why: string): Status =>
+  failure({
+    message: `${kind}${group ? `.${group}` : ''} "${name}" is forbidden: ${why}`,
+    reason: 'Forbidden',
+    details: { name, ...(group ? { group } : {}), kind },
+    code: 403,
+  })
+
 /**
  * The faults that a 422 tells, each as it stands in the message; none where the object was accepted. That the rest of the
  * Status follows from them is asserted here: who compares the faults has compared the whole.
@@ -96,6 +105,9 @@ export function statusOf(error: unknown): Status {
 
 /** 400. */
 export const badRequest = (message: string): Status => failure({ message, reason: 'BadRequest', code: 400 })
+
+/** 401. */
+export const unauthorized: Status = failure({ message: 'Unauthorized', reason: 'Unauthorized', code: 401 })
 
 /** What a function that must throw tells a client. */
 export function thrown(run: () => unknown): Status {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { definition, install } from '../support/definitions.ts'
-import { failure } from '../support/refusal.ts'
+import { failure, forbidden } from '../support/refusal.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type AnswerBody, Wire } from '../support/wire.ts'
 
@@ -544,8 +544,5 @@ it('a namespace has so many quotas that a change of content can be charged to al
     metadata: { name: 'more' },
     spec: { hard: { pods: '1' } },
   })
-  expect([more.status, more.body.message]).toEqual([
-    403,
-    'resourcequotas "more" is forbidden: a namespace has at most 90 quotas',
-  ])
+  expect(more.body).toEqual(forbidden({ kind: 'resourcequotas', name: 'more' }, 'a namespace has at most 90 quotas'))
 })

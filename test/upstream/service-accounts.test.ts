@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { forbidden } from '../support/refusal.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type Answer, type AnswerBody, Wire } from '../support/wire.ts'
 
@@ -201,11 +202,9 @@ describe('the admission plugin ServiceAccount', () => {
   })
 
   it('refuses a pod whose account does not exist', async () => {
-    const { status, body } = await pod({ serviceAccountName: 'nobody' })
-    expect([status, body.message]).toEqual([
-      403,
-      `pods "p" is forbidden: error looking up service account ${ns}/nobody: serviceaccount "nobody" not found`,
-    ])
+    const { body } = await pod({ serviceAccountName: 'nobody' })
+    const why = `error looking up service account ${ns}/nobody: serviceaccount "nobody" not found`
+    expect(body).toEqual(forbidden({ kind: 'pods', name: 'p' }, why))
   })
 
   it('gives the pull secrets of the account to pods that bring none', async () => {
@@ -258,10 +257,12 @@ describe('the admission plugin ServiceAccount', () => {
         debug,
         'application/strategic-merge-patch+json',
       )
-      expect([late.status, late.body.message]).toEqual([
-        403,
-        'pods "q" is forbidden: ephemeral container d with envVar A referencing secret.secretName="other" is not allowed because service account strict does not reference that secret',
-      ])
+      expect(late.body).toEqual(
+        forbidden(
+          { kind: 'pods', name: 'q' },
+          'ephemeral container d with envVar A referencing secret.secretName="other" is not allowed because service account strict does not reference that secret',
+        ),
+      )
     },
   )
 
@@ -283,8 +284,8 @@ describe('the admission plugin ServiceAccount', () => {
     },
   ]
   it.each(mirrors)('refuses a mirror pod with $name', async ({ spec, why }) => {
-    const { status, body } = await pod(spec, { annotations: { 'kubernetes.io/config.mirror': 'x' } })
-    expect([status, body.message]).toEqual([403, `pods "p" is forbidden: ${why}`])
+    const { body } = await pod(spec, { annotations: { 'kubernetes.io/config.mirror': 'x' } })
+    expect(body).toEqual(forbidden({ kind: 'pods', name: 'p' }, why))
   })
 
   it('leaves a mirror pod as it is', async () => {

@@ -8,12 +8,12 @@ import {
   roleBinding,
   user,
 } from '../../../test/support/fake-rbac-source.ts'
+import { faultsIn, statusOf } from '../../../test/support/refusal.ts'
 import type { Attributes } from '../../admission/admission.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import type { PolicyRule } from '../../kube/rbac.ts'
-import { StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import type { Lister, StoredObject } from '../../registry/registry.ts'
@@ -82,18 +82,17 @@ async function decide({
     await plugin.validate?.(attributes)
     return 'allowed'
   } catch (error) {
-    if (!(error instanceof StatusError)) throw error
-    const [cause] = error.details?.causes ?? []
-    return `${error.code} ${cause?.reason} ${cause?.field} ${cause?.message}`
+    const body = statusOf(error)
+    return faultsIn({ code: body.code ?? 0, body }, { group: type.group, kind: type.kind, name: 'x' }).join('\n')
   }
 }
 
 const secrets = { apiVersion: 'v1', kind: 'Secret' }
-const mustGet = `422 FieldValueForbidden spec.paramKind Forbidden: user ${printed} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)`
+const mustGet = `spec.paramKind: Forbidden: user ${printed} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)`
 const mustRead = (verb: string): string =>
-  `422 FieldValueForbidden spec.paramRef Forbidden: user ${printed} does not have "${verb}" permission on the object referenced by paramRef`
+  `spec.paramRef: Forbidden: user ${printed} does not have "${verb}" permission on the object referenced by paramRef`
 const unknown = (what: string): string =>
-  `422 FieldValueForbidden spec.paramRef Forbidden: unable to ${what} to determine minimum required permissions and user ${printed} does not have "get" permission for all groups, versions and resources`
+  `spec.paramRef: Forbidden: unable to ${what} to determine minimum required permissions and user ${printed} does not have "get" permission for all groups, versions and resources`
 const named = { policyName: 'p', paramRef: { name: 's', namespace: 'ns' } }
 const selected = { policyName: 'p', paramRef: { selector: {}, namespace: 'ns' } }
 

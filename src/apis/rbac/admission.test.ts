@@ -9,13 +9,13 @@ import {
   roleBinding,
   user,
 } from '../../../test/support/fake-rbac-source.ts'
+import { failure, statusOf } from '../../../test/support/refusal.ts'
 import { threadMs } from '../../../test/support/thread-time.ts'
 import type { Attributes } from '../../admission/admission.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import type { ClusterRole, PolicyRule, Role } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import { StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { rbacAdmission } from './admission.ts'
@@ -82,8 +82,12 @@ async function decide({ holds = [], given = [], old, when, by = alice }: Case): 
     await plugin.validate?.(attributes)
     return 'allowed'
   } catch (error) {
-    if (!(error instanceof StatusError)) throw error
-    return `${error.code} ${error.message}`
+    const status = statusOf(error)
+    const { message, code = 0 } = status
+    const [, kind = '', name = ''] = /^(\w+)\.\S+ "(.*?)"/.exec(message ?? '') ?? []
+    const reason = code === 404 ? 'NotFound' : 'Forbidden'
+    expect(status).toEqual(failure({ message: message ?? '', reason, details: { name, group: group_, kind }, code }))
+    return `${code} ${message}`
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { failure, refusal } from '../../../test/support/refusal.ts'
 import { loadCatalog } from '../../catalog/catalog.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -285,15 +286,25 @@ describe('what is not served', () => {
   })
 
   it.each(['/apis/apps/v9', '/api/v9'])('%s, a version of a built-in group, is a Status 404', async (path) => {
-    await expect(ask(path)).rejects.toMatchObject({
-      code: 404,
-      message: 'the server could not find the requested resource',
-      details: {},
-    })
+    expect(await refusal(ask(path))).toEqual(
+      failure({
+        message: 'the server could not find the requested resource',
+        reason: 'NotFound',
+        details: {},
+        code: 404,
+      }),
+    )
   })
 
   it.each(['POST', 'DELETE', 'OPTIONS'])('%s is not allowed', async (method) => {
-    await expect(ask('/apis', {}, method)).rejects.toMatchObject({ code: 405 })
+    expect(await refusal(ask('/apis', {}, method))).toEqual(
+      failure({
+        message: 'the server does not allow this method on the requested resource',
+        reason: 'MethodNotAllowed',
+        details: {},
+        code: 405,
+      }),
+    )
   })
 
   it('paths of resources are not discovery', () => {

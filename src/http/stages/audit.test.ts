@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { failure } from '../../../test/support/refusal.ts'
 import { type AuditEvent, type AuditLevel } from '../../audit/audit.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { randomIds } from '../../base/ids.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import { forbidden, unauthorized } from '../../kube/status-error.ts'
+import type { Status } from '../../kube/types.ts'
 import type { ApiResponse } from '../api.ts'
 import { fetchAdapter } from '../fetch.ts'
 import { createPipeline } from '../pipeline.ts'
@@ -89,8 +91,19 @@ test('attack: a wrong token is recorded, without the token and without a name', 
 
 test('a fault of ours is a panic, and tells nothing of what is inside', async () => {
   const { events, get } = audited('Metadata', () => Promise.reject(new Error('password=hunter2')))
-  expect((await get({})).status).toBe(500)
-  expect(events).toMatchObject([{ stage: 'Panic', responseStatus: { code: 500 } }])
+  const answer = await get({})
+  const fault = (why: string): Status =>
+    failure({
+      message: `Internal error occurred: ${why}`,
+      reason: 'InternalError',
+      details: { causes: [{ message: why }] },
+      code: 500,
+    })
+  expect(await answer.json()).toEqual(
+    fault(`request ${answer.headers.get('audit-id')} failed; the server's log says why`),
+  )
+  const { kind: _kind, apiVersion: _apiVersion, ...told } = fault('the request failed; the log of the server says why')
+  expect(events).toMatchObject([{ stage: 'Panic', responseStatus: told }])
   expect(JSON.stringify(events)).not.toContain('hunter2')
 })
 
