@@ -255,6 +255,26 @@ describe('ranges', () => {
     )
   })
 
+  it('of node ports are given to the last one, and again when one is given back', async () => {
+    await using few = await startControlPlane({ population: false, serviceNodePorts: { first: 30_000, last: 30_039 } })
+    const there = new Wire(few)
+    const path = '/api/v1/namespaces/default/services'
+    const spec = (n: number): object => ({
+      type: 'NodePort',
+      ports: Array.from({ length: n }, (_, i) => ({ name: `p${i}`, port: i + 1 })),
+    })
+    const given = portsOf(await there.must('POST', path, service('a', spec(39))))
+    const [last] = portsOf(await there.must('POST', path, service('b', spec(1))))
+    expect(new Set([...given, last]).size).toBe(40)
+    const { body } = await there.call('POST', path, service('c', spec(1)))
+    expect(body).toMatchObject({
+      code: 500,
+      message: 'Internal error occurred: failed to allocate a nodePort: range is full',
+    })
+    await there.must('DELETE', `${path}/b`)
+    expect(portsOf(await there.must('POST', path, service('c', spec(1))))).toEqual([last])
+  })
+
   it('of both families give a service one address of each', async () => {
     const serviceRanges = parseServiceRanges('10.96.0.0/16,fd00::/108')
     await using dual = await startControlPlane({ population: false, serviceRanges })

@@ -1,6 +1,6 @@
 /** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
 import { type AddressRange, parseCidr } from '../apis/services/address-range.ts'
-import type { PortRange } from '../apis/services/allocator.ts'
+import type { PortRange } from '../apis/services/free-ports.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'

@@ -14,9 +14,11 @@ import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import { nodeResource, podResource } from '../apis/pods/types.ts'
 import { quotaAccountant } from '../apis/quotas/accountant.ts'
 import { quotaResource } from '../apis/quotas/types.ts'
-import { serviceAllocator } from '../apis/services/allocator.ts'
+import { portClaims, serviceAllocator } from '../apis/services/allocator.ts'
 import { FreeAddresses } from '../apis/services/free-addresses.ts'
+import { FreePorts } from '../apis/services/free-ports.ts'
 import { ServiceRanges } from '../apis/services/service-ranges.ts'
+import type { FollowTaken } from '../apis/services/taken-bits.ts'
 import {
   endpointSliceResource,
   ipAddressResource,
@@ -145,9 +147,12 @@ export async function wireCore(
   )
   const newObject = newObjectWriter(clock, ids)
   const ranges = serviceRanges(lister, typeOf(serviceCidrResource))
-  const freeAddresses = new FreeAddresses(Math.random, (changed) =>
-    lister.subscribe(typeOf(ipAddressResource), (next, old) => changed((next ?? old)?.name ?? '', next !== undefined)),
-  )
+  const claims = (type: ResourceType): FollowTaken => {
+    return (changed) => lister.subscribe(type, (next, old) => changed((next ?? old)?.name ?? '', next !== undefined))
+  }
+  const addressType = typeOf(ipAddressResource)
+  const freeAddresses = new FreeAddresses(Math.random, claims(addressType))
+  const freePorts = new FreePorts(config.serviceNodePorts, Math.random, claims(portClaims(addressType)))
 
   // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
   const schemaErrorsOf = (type: ResourceType, object: KubeObject, update?: SchemaUpdate): FieldError[] =>
@@ -204,12 +209,11 @@ export async function wireCore(
     admission: admission.plugins,
     accountants: [
       serviceAllocator({
-        addressType: typeOf(ipAddressResource),
-        nodePorts: config.serviceNodePorts,
+        addressType,
+        freePorts,
         ranges: (family) => ranges.of(family),
         freeAddresses: (range) => freeAddresses.of(range),
         newObject,
-        random: Math.random,
       }),
       quotaAccountant({
         quotaType,

@@ -16,6 +16,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { internalError, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type AddressRange, isWithin } from './address-range.ts'
+import { type FreePorts, portClaim } from './free-ports.ts'
 import {
   type Family,
   type IpAddress,
@@ -29,29 +30,22 @@ import {
   takesNodePorts,
 } from './types.ts'
 
-export interface PortRange {
-  readonly first: number
-  readonly last: number
-}
-
 export interface AllocatorDeps {
   readonly addressType: ResourceType
-  readonly nodePorts: PortRange
+  readonly freePorts: FreePorts
   ranges(family: Family): readonly AddressRange[]
   /** Those that are probably free, the best first. */
   freeAddresses(range: AddressRange): Iterable<bigint>
   /** The write that stores a new object; uid and time are added. */
   newObject(storageName: string, object: KubeObject): DecidedWrite
-  /** From 0 to 1. */
-  random(): number
 }
 
 /** Each is a key of its own, and a transaction holds a hundred: the Service can always be deleted. */
 const mostHeld = 90
 const mostChanged = 95
 
-const claimStore = 'borough'
-const portKey = (port: number): string => `nodeport-${port}`
+/** Claims of node ports, which no kind shows, as if they were objects of one. */
+export const portClaims = (like: ResourceType): ResourceType => ({ ...like, storageName: 'borough' })
 
 /** What a Service holds. */
 interface Holdings {
@@ -61,7 +55,7 @@ interface Holdings {
 }
 
 export function serviceAllocator(deps: AllocatorDeps): Accountant {
-  const portType: ResourceType = { ...deps.addressType, storageName: claimStore }
+  const portType = portClaims(deps.addressType)
   return {
     account(change, view): Decision {
       const { type, before, after } = change
@@ -146,7 +140,7 @@ class Claims {
       if (!now.addresses.has(address)) writes.push(...this.#released(this.#deps.addressType, address))
     }
     for (const port of this.#held.ports) {
-      if (!now.ports.has(port)) writes.push(...this.#released(this.#portType, portKey(port)))
+      if (!now.ports.has(port)) writes.push(...this.#released(this.#portType, portClaim(port)))
     }
     if (writes.length > mostChanged) {
       throw this.#invalid('spec.ports', writes.length, `at most ${mostChanged} node ports can change at a time`)
@@ -219,13 +213,13 @@ class Claims {
 
   /** Answers why it can't be had. */
   #takePort(port: number): string | undefined {
-    const name = portKey(port)
+    const name = portClaim(port)
     if (this.#held.ports.has(port)) {
       if (this.#isFree(this.#portType, name)) this.#claimPort(port)
       return undefined
     }
     if (this.#taken.has(name)) return undefined
-    const { first, last } = this.#deps.nodePorts
+    const { first, last } = this.#deps.freePorts.range
     if (port < first || port > last) {
       return `provided port is not in the valid range. The range of valid ports is ${first}-${last}`
     }
@@ -235,9 +229,8 @@ class Claims {
   }
 
   #nextPort(what: string): number {
-    const { first, last } = this.#deps.nodePorts
-    for (const port of portCandidates(first, last, this.#deps.random())) {
-      if (!this.#isFree(this.#portType, portKey(port)) || this.#held.ports.has(port)) continue
+    for (const port of this.#deps.freePorts.candidates()) {
+      if (!this.#isFree(this.#portType, portClaim(port)) || this.#held.ports.has(port)) continue
       this.#claimPort(port)
       return port
     }
@@ -269,7 +262,7 @@ class Claims {
   #claimPort(port: number): void {
     const { namespace, name } = this.#change
     this.#claim(this.#portType, {
-      metadata: { name: portKey(port) },
+      metadata: { name: portClaim(port) },
       spec: { parentRef: { resource: serviceResource.resource, namespace, name } },
     })
   }
@@ -295,15 +288,6 @@ class Claims {
   #invalid(field: string, value: unknown, why: string): Error {
     return invalid(this.#change.type, this.#change.name, [fieldInvalid(field, value, why)])
   }
-}
-
-/** The lower part of the range last: it is left to those who ask by number. */
-function* portCandidates(first: number, last: number, random: number): Generator<number> {
-  const size = last - first + 1
-  const reserved = size <= 16 ? 0 : Math.min(Math.max(Math.floor(size / 32), 16), 128)
-  const start = Math.floor(random * (size - reserved))
-  for (let i = 0; i < size - reserved; i++) yield first + reserved + ((start + i) % (size - reserved))
-  for (let i = 0; i < reserved; i++) yield first + i
 }
 
 function isClaimOf(claim: KubeObject | undefined, { namespace, name }: ContentChange): boolean {

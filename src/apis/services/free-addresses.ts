@@ -7,9 +7,7 @@
  */
 import { parseAddress } from '../../kube/ip-address.ts'
 import type { AddressRange } from './address-range.ts'
-
-/** Tells of every address that is taken, then of each that is taken or given back. */
-export type FollowTaken = (changed: (name: string, isTaken: boolean) => void) => void
+import { type FollowTaken, TakenBits } from './taken-bits.ts'
 
 /** So many that a range that is half full needs the bits once in four thousand million times. */
 const probes = 32
@@ -38,8 +36,14 @@ export class FreeAddresses {
   #bitsOf(range: AddressRange): TakenBits {
     let bits = this.#taken.get(range.cidr)
     if (bits === undefined) {
-      const made = new TakenBits(range)
-      this.#follow((name, isTaken) => made.set(name, isTaken))
+      const size = range.last - range.first + 1n
+      const count = size < mostBits ? Number(size) : mostBits
+      const made = new TakenBits(count, Number(range.reserved))
+      this.#follow((name, isTaken) => {
+        const address = parseAddress(name)
+        // Numbers beyond what a double can tell apart are far beyond the bits.
+        if (address?.family === range.family) made.set(Number(address.value - range.first), isTaken)
+      })
       this.#taken.set(range.cidr, made)
       bits = made
     }
@@ -50,55 +54,5 @@ export class FreeAddresses {
   #below(count: bigint): bigint {
     const steps = count < 1n << 52n ? count : 1n << 52n
     return BigInt(Math.floor(this.#random() * Number(steps)))
-  }
-}
-
-const wordBits = 32
-const full = 0xffff_ffff
-
-class TakenBits {
-  readonly #range: AddressRange
-  readonly #reserved: number
-  readonly #count: number
-  readonly #words: Uint32Array
-
-  constructor(range: AddressRange) {
-    const size = range.last - range.first + 1n
-    this.#range = range
-    this.#reserved = Number(range.reserved)
-    this.#count = size < mostBits ? Number(size) : mostBits
-    this.#words = new Uint32Array(Math.ceil(this.#count / wordBits))
-  }
-
-  set(name: string, isTaken: boolean): void {
-    const address = parseAddress(name)
-    if (address === undefined || address.family !== this.#range.family) return
-    const offset = address.value - this.#range.first
-    if (offset < 0n || offset >= this.#count) return
-    const at = Number(offset)
-    const word = at >>> 5
-    const bit = 1 << (at & (wordBits - 1))
-    const before = this.#words[word] ?? 0
-    this.#words[word] = isTaken ? before | bit : before & ~bit
-  }
-
-  /** Offsets, each once: from a random one of the upper part on, then the lower part. */
-  *free(random: number): Generator<number> {
-    const start = this.#reserved + Math.floor(random * (this.#count - this.#reserved))
-    yield* this.#between(start, this.#count)
-    yield* this.#between(this.#reserved, start)
-    yield* this.#between(0, this.#reserved)
-  }
-
-  *#between(from: number, to: number): Generator<number> {
-    let at = from
-    while (at < to) {
-      const word = this.#words[at >>> 5] ?? full
-      if (word === full) at = ((at >>> 5) + 1) * wordBits
-      else {
-        if ((word & (1 << (at & (wordBits - 1)))) === 0) yield at
-        at++
-      }
-    }
   }
 }
