@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { bobRequest, janeRequest, mastersRequest, someCertificate } from '../../../test/support/signing-requests.ts'
+import {
+  bobRequest,
+  janeRequest,
+  mastersRequest,
+  md5Request,
+  sha1EcRequest,
+  sha1Request,
+  someCertificate,
+} from '../../../test/support/signing-requests.ts'
 import { parseCertificateRequest } from './certificate-request.ts'
 
 describe('a request', () => {
@@ -7,6 +15,8 @@ describe('a request', () => {
     { name: 'Ed25519', request: janeRequest, want: ['jane', ['devs', 'ops'], 'ed25519'] },
     { name: 'ECDSA', request: mastersRequest, want: ['root', ['system:masters'], 'ec'] },
     { name: 'RSA', request: bobRequest, want: ['bob', [], 'rsa'] },
+    { name: 'RSA, signed with SHA-1,', request: sha1Request, want: ['old', [], 'rsa'] },
+    { name: 'ECDSA, signed with SHA-1,', request: sha1EcRequest, want: ['olde', [], 'ec'] },
   ])('with a key of $name says who asks', ({ request, want }) => {
     const { commonName, organizations, publicKey } = parseCertificateRequest(request)
     expect([commonName, organizations, publicKey.asymmetricKeyType]).toEqual(want)
@@ -23,6 +33,22 @@ describe('a request', () => {
     Buffer.from(
       `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`,
     ).toString('base64')
+
+  test('signed with MD5 is refused', () => {
+    expect(() => parseCertificateRequest(md5Request)).toThrow('x509: cannot verify signature: algorithm unimplemented')
+  })
+
+  test.each([
+    { name: 'Ed25519', request: janeRequest, want: 'x509: Ed25519 verification failure' },
+    { name: 'ECDSA', request: mastersRequest, want: 'x509: ECDSA verification failure' },
+    { name: 'RSA', request: bobRequest, want: 'crypto/rsa: verification error' },
+  ])('with a key of $name and the signature of something else is refused in the words of Go', ({ request, want }) => {
+    const der = bytesOf(request)
+    // A letter of the common name, which the signature covers.
+    const at = der.indexOf(Buffer.from([0x55, 0x04, 0x03])) + 5
+    der[at] = (der[at] ?? 0) ^ 1
+    expect(() => parseCertificateRequest(pemOf(der))).toThrow(want)
+  })
 
   test('that was changed anywhere is refused', () => {
     const der = bytesOf(janeRequest)

@@ -21,8 +21,13 @@ const wanted = 'CERTIFICATE REQUEST'
 const commonNameOid = '2.5.4.3'
 const organizationOid = '2.5.4.10'
 
-/** Of the signature algorithms that clients use. Null: the algorithm says it itself. */
+/**
+ * Of the signature algorithms that clients use. Null: the algorithm says it itself. SHA-1 is good enough here, as for Go:
+ * the signature tells no more than that the sender has the key.
+ */
 const hashByOid: Readonly<Record<string, string | null>> = {
+  '1.2.840.113549.1.1.5': 'sha1',
+  '1.2.840.10045.4.1': 'sha1',
   '1.2.840.113549.1.1.11': 'sha256',
   '1.2.840.113549.1.1.12': 'sha384',
   '1.2.840.113549.1.1.13': 'sha512',
@@ -30,6 +35,13 @@ const hashByOid: Readonly<Record<string, string | null>> = {
   '1.2.840.10045.4.3.3': 'sha384',
   '1.2.840.10045.4.3.4': 'sha512',
   '1.3.101.112': null,
+}
+
+/** What Go says, by the kind of key. */
+const wrongSignature: Readonly<Record<string, string>> = {
+  rsa: 'crypto/rsa: verification error',
+  ec: 'x509: ECDSA verification failure',
+  ed25519: 'x509: Ed25519 verification failure',
 }
 
 /** @param encoded base64 of PEM, as in the API. @throws CertificateRequestError */
@@ -59,9 +71,7 @@ function read(der: Buffer): RequestedCertificate {
   // The first octet of a bit string counts unused bits: there are none.
   if (bits[0] !== 0) throw new CertificateRequestError('asn1: syntax error: invalid padding bits in BIT STRING')
   if (!verify(hash, wholeOf(info), publicKey, bits.subarray(1))) {
-    throw new CertificateRequestError(
-      'x509: invalid signature: parent certificate cannot sign this kind of certificate',
-    )
+    throw new CertificateRequestError(wrongSignature[publicKey.asymmetricKeyType ?? ''] ?? 'x509: invalid signature')
   }
   const names = elements(contentOf(subject, sequence)).flatMap((set) => elements(set.content))
   const values = (wantedOid: string): string[] =>
