@@ -400,6 +400,52 @@ describe('a webhook that can not be asked', () => {
   })
 })
 
+describe('owners that are named twice', () => {
+  type Owner = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }
+  const existing = async (): Promise<string> => `${maps}/${(await create()).body.metadata.name}`
+  const none = ''
+  const onTheWay = ' after mutating admission happens'
+
+  it.each([
+    {
+      name: 'by a create, are named once, and the client is told',
+      act: (metadata: object) => create({ metadata: { name: `twice-${++count}`, ...metadata } }),
+      when: none,
+    },
+    {
+      name: 'by an update, as well',
+      act: async (metadata: object) => {
+        const at = await existing()
+        return wire.call('PUT', at, { metadata: { name: at.split('/').at(-1), ...metadata } })
+      },
+      when: none,
+    },
+    {
+      name: 'by a patch, count as named on the way',
+      act: async (metadata: object) =>
+        wire.call('PATCH', await existing(), { metadata }, 'application/merge-patch+json'),
+      when: onTheWay,
+    },
+    {
+      name: 'by a webhook, are named on the way',
+      act: async ({ ownerReferences }: { ownerReferences: readonly Owner[] }) => {
+        await configure('mutating', 'all', hook('change'))
+        server.answer = () => patchReply({ op: 'add', path: '/metadata/ownerReferences', value: ownerReferences })
+        return create()
+      },
+      when: onTheWay,
+    },
+  ])('$name', async ({ act, when }) => {
+    const { metadata } = await wire.must('GET', '/api/v1/namespaces/team-a')
+    const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'team-a', uid: metadata.uid ?? '' }
+    const { body, headers } = await act({ ownerReferences: [owner, owner] })
+    expect([body.metadata.ownerReferences, headers.get('warning')]).toEqual([
+      [owner],
+      `299 - ".metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${owner.uid}"`,
+    ])
+  })
+})
+
 describe('which requests concern a webhook', () => {
   const questions = async (rules: object[], more: Hook, act: () => Promise<unknown>): Promise<string[]> => {
     await configure('validating', 'all', hook('check', { rules, ...more }))

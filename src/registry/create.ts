@@ -134,8 +134,9 @@ function newStatusOf(parts: RegistryParts, type: ResourceType): JsonValue | unde
   return known.status
 }
 
+/** What the client repeated is gone by now, except from a patch; this is what patches and admission have repeated. */
 export function keepDistinctOwners(scope: WriteScope, object: KubeObject): void {
-  const { owners, warning } = dedupOwnerReferences(object.metadata.ownerReferences ?? [])
+  const { owners, warning } = dedupOwnerReferences(object.metadata.ownerReferences ?? [], true)
   if (warning === undefined) return
   object.metadata.ownerReferences = [...owners]
   scope.warn(warning)

@@ -122,8 +122,17 @@ export const validObjects: Readonly<Record<ObjectName, ValidObject>> = {
       metadata: { name: 'x' },
       spec: {
         selector: { matchLabels: { a: 'b' } },
-        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+        template: {
+          metadata: { labels: { a: 'b' } },
+          spec: { containers: [{ name: 'c', image: 'i', volumeMounts: [{ name: 'claimed', mountPath: '/data' }] }] },
+        },
         serviceName: 's',
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'claimed' },
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+          },
+        ],
       },
     },
   },

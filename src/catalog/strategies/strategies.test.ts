@@ -215,6 +215,22 @@ describe('manifests as kubectl makes them are valid', () => {
     expect(faults(type, object)).toEqual([])
   })
 
+  it('and so is a stateful set that mounts what its claim templates bring', () => {
+    const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+    const given = {
+      spec: {
+        serviceName: 'db',
+        selector: { matchLabels: { app: 'db' } },
+        template: {
+          metadata: { labels: { app: 'db' } },
+          spec: { containers: [{ name: 'db', image: 'db', volumeMounts: [{ name: 'data', mountPath: '/data' }] }] },
+        },
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claim }],
+      },
+    }
+    expect(faults('apps/v1 statefulsets', given)).toEqual([])
+  })
+
   it('and so is a pod that uses nearly everything', () => {
     const spec = {
       initContainers: [

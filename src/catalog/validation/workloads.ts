@@ -23,13 +23,17 @@ import {
 const selectorMismatch = '`selector` does not match template `labels`'
 
 export function checkPodTemplate(report: Report, at: string, template: Part): void {
-  const metadata = partIn(template, 'metadata')
-  report.add(validateLabels(metadata.labels as Record<string, string> | undefined, `${at}.labels`))
-  report.add(validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.annotations`))
+  checkTemplateMetadata(report, at, template)
   checkPodSpec(report, `${at}.spec`, partIn(template, 'spec'))
   if (partsIn(partIn(template, 'spec'), 'ephemeralContainers').length > 0) {
     report.forbidden(`${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
   }
+}
+
+function checkTemplateMetadata(report: Report, at: string, template: Part): void {
+  const metadata = partIn(template, 'metadata')
+  report.add(validateLabels(metadata.labels as Record<string, string> | undefined, `${at}.labels`))
+  report.add(validateAnnotations(metadata.annotations as Record<string, string> | undefined, `${at}.annotations`))
 }
 
 /** The pods a controller makes must be pods it finds. */
@@ -175,7 +179,8 @@ export function checkStatefulSet(report: Report, next: KubeObject, old: KubeObje
   const ordinals = findPart(spec, 'ordinals')
   if (ordinals) report.notNegative(ordinals, 'spec.ordinals', 'start')
   checkSelector(report, spec, 'statefulset')
-  checkPodTemplate(report, 'spec.template', partIn(spec, 'template'))
+  // Not the pod itself: it mounts volumes that the claim templates bring. Upstream leaves the rest to the pods' creation.
+  checkTemplateMetadata(report, 'spec.template', partIn(spec, 'template'))
   checkAlwaysRestarts(report, spec, 'StatefulSet')
   if (!old) return
   const before = partIn(old, 'spec')

@@ -6,7 +6,7 @@ import type { StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
-import { type Target, writeScope } from './target.ts'
+import { dropRepeatedOwners, type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDeps): VerbHandler {
@@ -26,6 +26,7 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     } else {
       delete object.metadata.namespace
     }
+    dropRepeatedOwners(object, context)
     const { name } = object.metadata
     if (name) context.createdName = name
     const created = registry.create(writeScope(request, context, target), object)

@@ -4,7 +4,7 @@ import { badRequest, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
-import { type Target, writeScope } from './target.ts'
+import { dropRepeatedOwners, type Target, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export interface UpdateDeps extends VerbDeps {
@@ -20,6 +20,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
     checkWriteOptions('UpdateOptions', query)
     const object = await decoder.decodeObject(request, context, target.type)
     checkAddress(object, target)
+    dropRepeatedOwners(object, context)
     const { uid } = object.metadata
     const whenMissing = async (): Promise<KubeObject> => {
       await deps.requireCreate(context)
