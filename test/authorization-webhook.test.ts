@@ -181,3 +181,31 @@ test('access reviews say what it says', async () => {
   )
   expect(review['status']).toEqual({ allowed: true, reason: 'a friend' })
 })
+
+test.each([
+  {
+    name: 'no status',
+    given: null,
+    why: 'the authorization webhook answered no SubjectAccessReview with a status',
+  },
+  {
+    name: 'a status that decides nothing',
+    given: { reason: 'hm' },
+    why: 'the authorization webhook answered no SubjectAccessReview with a status',
+  },
+  {
+    name: 'both',
+    given: { allowed: true, denied: true },
+    why: 'webhook subject access review returned both allow and deny response',
+  },
+])('an answer with $name is none', async ({ given, why }) => {
+  answer = () => given
+  expect(await refusal(get('mallory'))).toEqual(
+    failure({
+      message: `Internal error occurred: ${why}`,
+      reason: 'InternalError',
+      details: { causes: [{ message: why }] },
+      code: 500,
+    }),
+  )
+})

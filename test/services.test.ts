@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseServiceRanges } from '../src/app/config.ts'
 import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { failure, faultsIn } from './support/refusal.ts'
+import { failure, faultsIn, invalidObject } from './support/refusal.ts'
 import { type AnswerBody, Wire } from './support/wire.ts'
 
 interface Port {
@@ -255,6 +255,14 @@ describe('ranges', () => {
     )
   })
 
+  const internal = (message: string) =>
+    failure({
+      message: `Internal error occurred: ${message}`,
+      reason: 'InternalError',
+      details: { causes: [{ message }] },
+      code: 500,
+    })
+
   it('of node ports are given to the last one, and again when one is given back', async () => {
     await using few = await startControlPlane({ population: false, serviceNodePorts: { first: 30_000, last: 30_039 } })
     const there = new Wire(few)
@@ -267,12 +275,21 @@ describe('ranges', () => {
     const [last] = portsOf(await there.must('POST', path, service('b', spec(1))))
     expect(new Set([...given, last]).size).toBe(40)
     const { body } = await there.call('POST', path, service('c', spec(1)))
-    expect(body).toMatchObject({
-      code: 500,
-      message: 'Internal error occurred: failed to allocate a nodePort: range is full',
-    })
+    expect(body).toEqual(internal('failed to allocate a nodePort: range is full'))
+    const balanced = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', allocateLoadBalancerNodePorts: false }
+    expect((await there.call('POST', path, service('c', balanced))).body).toEqual(
+      internal('failed to allocate a HealthCheck NodePort 0: range is full'),
+    )
     await there.must('DELETE', `${path}/b`)
     expect(portsOf(await there.must('POST', path, service('c', spec(1))))).toEqual([last])
+  })
+
+  it('give no port of health that is taken', async () => {
+    const balanced = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 32_222 }
+    await create('a', balanced)
+    expect((await wire.call('POST', services, service('b', balanced))).body).toEqual(
+      internal('failed to allocate requested HealthCheck NodePort 32222: provided port is already allocated'),
+    )
   })
 
   it('of both families give a service one address of each', async () => {
@@ -285,6 +302,13 @@ describe('ranges', () => {
     const single = { spec: { ipFamilyPolicy: 'SingleStack' } }
     const less = await there.must('PATCH', `${path}/a`, single, 'application/merge-patch+json')
     expect(less.spec?.['clusterIPs']).toEqual([ipOf(made)])
+    const moved = { spec: { clusterIP: 'fd00::9', clusterIPs: ['fd00::9'], ipFamilies: ['IPv6'] } }
+    expect((await there.call('PATCH', `${path}/a`, moved, 'application/merge-patch+json')).body).toEqual(
+      invalidObject({ kind: 'Service', name: 'a' }, [
+        'spec.clusterIPs[0]: Invalid value: ["fd00::9"]: may not change once set',
+        'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+      ]),
+    )
     const { items } = await there.must('GET', addresses)
     expect(items.filter(({ metadata }) => metadata.name?.includes(':'))).toEqual([])
   })

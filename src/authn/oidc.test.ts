@@ -119,6 +119,14 @@ describe('refused', () => {
     expect(faults).toEqual([`${issuer.url} calls itself "https://else.example"`])
   })
 
+  test('every token for a while after the issuer could not be asked, and it is not asked again', async () => {
+    issuer.callItself = 'https://else.example'
+    const own = authenticator()
+    const bearerToken = await token()
+    for (let i = 0; i < 2; i++) expect(await refusal(own.authenticate({ bearerToken }))).toEqual(unauthorized)
+    expect(faults).toHaveLength(1)
+  })
+
   test('every token, where the issuer has a certificate that nobody trusts', async () => {
     const other = await startOidcIssuer()
     const bearerToken = await token()

@@ -68,7 +68,8 @@ export class WebhookAuthorizer {
       throw internalError('the authorization webhook answered no SubjectAccessReview with a status')
     }
     const { allowed, denied, reason } = status
-    if (allowed && denied === true) throw internalError('the authorization webhook both allows and denies')
+    if (allowed && denied === true)
+      throw internalError('webhook subject access review returned both allow and deny response')
     return { allowed, reason: typeof reason === 'string' ? reason : '' }
   }
 }

@@ -42,6 +42,8 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     if (request.path === '/count/late') await nextTurns(20)
     return text(String((await request.body(1_000_000)).length))
   }
+  // Late enough for a small body to be whole.
+  if (request.path === '/late') await nextTurns(20)
   try {
     const body = Buffer.from(await request.body(1000)).toString()
     const user = request.clientCertificate === undefined ? 'none' : String(!request.clientCertificate.rejected)
@@ -74,11 +76,23 @@ interface Answer {
   readonly body: string
 }
 
-function http1(path: string, options: { method?: string; body?: string; client?: boolean } = {}): Promise<Answer> {
+function http1(
+  path: string,
+  options: { method?: string; body?: string; client?: boolean; chunked?: boolean } = {},
+): Promise<Answer> {
+  const headers = options.chunked ? { 'transfer-encoding': 'chunked' } : {}
   const identity = options.client ? pki.mintClientCertificate({ user: 'u', groups: [], durationMs: 60_000 }) : {}
   return new Promise((resolve, reject) => {
     const request = https.request(
-      { host: '127.0.0.1', port: listener.port, path, method: options.method ?? 'GET', ca: pki.caCert, ...identity },
+      {
+        host: '127.0.0.1',
+        port: listener.port,
+        path,
+        method: options.method ?? 'GET',
+        headers,
+        ca: pki.caCert,
+        ...identity,
+      },
       (response) => {
         let body = ''
         response.on('data', (chunk: Buffer) => {
@@ -92,9 +106,10 @@ function http1(path: string, options: { method?: string; body?: string; client?:
   })
 }
 
-async function h2(path: string, options: { method?: string; body?: string } = {}): Promise<Answer> {
+async function h2(path: string, options: { method?: string; body?: string; chunked?: boolean } = {}): Promise<Answer> {
   const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
-  const request = session.request({ ':path': path, ':method': options.method ?? 'GET' })
+  const declared = options.body === undefined || options.chunked ? {} : { 'content-length': options.body.length }
+  const request = session.request({ ':path': path, ':method': options.method ?? 'GET', ...declared })
   request.end(options.body)
   const [headers] = (await once(request, 'response')) as [Record<string, unknown>]
   let body = ''
@@ -120,11 +135,19 @@ describe.each([
   })
 
   test('a body over the limit is refused, declared or not', async () => {
-    const { status, body } = await send('/x', { method: 'POST', body: 'x'.repeat(1001) })
-    expect(status).toBe(413)
-    expect(JSON.parse(body)).toEqual(
-      failure({ message: 'Request entity too large: limit is 1000', reason: 'RequestEntityTooLarge', code: 413 }),
-    )
+    for (const path of ['/x', '/late']) {
+      for (const chunked of [true, false]) {
+        const { status, body } = await send(path, { method: 'POST', body: 'x'.repeat(1001), chunked })
+        expect(JSON.parse(body)).toEqual(
+          failure({
+            message: 'Request entity too large: limit is 1000',
+            reason: 'RequestEntityTooLarge',
+            code: 413,
+          }),
+        )
+        expect(status).toBe(413)
+      }
+    }
   })
 
   test.each(['/count', '/count/late'])('a body of many TLS records is read whole: %s', async (path) => {

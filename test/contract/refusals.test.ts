@@ -579,6 +579,23 @@ const rows: readonly Row[] = [
     ...notAllowed,
   },
   {
+    name: 'what nobody has allowed, explained to who asks why',
+    given: `GET ${pods}/free?explain=true`,
+    sent: { user: { username: 'alice', groups: ['system:authenticated'] } },
+    code: 403,
+    reason: 'Forbidden',
+    message:
+      'pods "free" is forbidden: User "alice" cannot get resource "pods" in API group "" in the namespace "default"',
+    details: {
+      name: 'free',
+      kind: 'pods',
+      causes: ['rolebindings', 'clusterrolebindings', 'roles', 'clusterroles'].map((resource) => ({
+        reason: 'Explanation',
+        message: `${resource}.rbac.authorization.k8s.io can't be listed by who asks`,
+      })),
+    },
+  },
+  {
     name: 'POST to a page of text',
     given: 'POST /metrics',
     sent: { body: {} },

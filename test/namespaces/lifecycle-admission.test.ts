@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Attributes } from '../../src/admission/admission.ts'
 import { namespaceExists } from '../../src/apis/namespaces/admission.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { notLabel } from '../support/name-faults.ts'
 import { failure, refusal } from '../support/refusal.ts'
 import { Wire } from '../support/wire.ts'
 
@@ -293,6 +294,16 @@ describe('NamespaceAutoProvision, where it is switched on', () => {
     ).toBe(404)
     expect((await its.call('POST', '/api/v1/namespaces/new/configmaps', { metadata: { name: 'a' } })).status).toBe(201)
     expect((await its.call('GET', '/api/v1/namespaces/new')).body.status).toEqual({ phase: 'Active' })
+    const bad = (await its.call('POST', '/api/v1/namespaces/Bad/configmaps', { metadata: { name: 'a' } })).body
+    const fault = `Namespace "Bad" is invalid: metadata.name: Invalid value: "Bad": ${notLabel}`
+    expect(bad).toEqual(
+      failure({
+        message: `configmaps "a" is forbidden: ${fault}`,
+        reason: 'Forbidden',
+        details: { name: 'a', kind: 'configmaps' },
+        code: 403,
+      }),
+    )
     await its.must('DELETE', '/api/v1/namespaces/new')
     expect((await its.call('POST', '/api/v1/namespaces/new/configmaps', { metadata: { name: 'b' } })).status).toBe(403)
   })

@@ -49,6 +49,15 @@ describe('refused when it is written, with the field', () => {
       ]),
     },
     {
+      name: 'objects that say nothing of themselves',
+      objects: [good, {}],
+      want: invalidTemplate([
+        'spec.templates[1].apiVersion: Required value',
+        'spec.templates[1].kind: Required value',
+        'spec.templates[1].metadata.name: Required value',
+      ]),
+    },
+    {
       name: 'a name clash inside the template',
       objects: [good, good],
       want: invalidTemplate(['spec.templates[1]: Duplicate value: "ConfigMap/good"']),

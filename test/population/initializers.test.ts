@@ -200,6 +200,12 @@ describe('a configuration', () => {
   })
 })
 
+test('a configuration that names one initializer twice is refused', async () => {
+  expect(await refusal(configure('a', ...named('a.ex.io', 'a.ex.io')))).toEqual(
+    invalidConfiguration(['initializers[1].name: Duplicate value: "a.ex.io"']),
+  )
+})
+
 describe('acting', () => {
   beforeEach(() => configure('a', ...named('one.ex.io', 'two.ex.io')))
 
@@ -212,6 +218,19 @@ describe('acting', () => {
     expect(await refusal(act('team', ['two.ex.io', 'one.ex.io']))).toEqual(outOfOrder)
     expect(await refusal(act('team', ['new.ex.io', 'one.ex.io', 'two.ex.io']))).toEqual(outOfOrder)
     expect(pendingOf(await act('team', ['two.ex.io']))).toEqual(['two.ex.io'])
+  })
+
+  test('a failure that is reported stays as it is', async () => {
+    const fail = (message: string): Promise<KubeObject> =>
+      admin.patch(namespaces, { name: 'team' }, { spec: { initializers: { result: { status: 'Failure', message } } } })
+    await begin('team', { metadata: { finalizers: ['ex.io/held'] } })
+    await fail('no disk')
+    expect(await refusal(fail('no power'))).toEqual(
+      invalidObject({ kind: 'Namespace', name: 'team' }, [
+        'spec.initializers.result: Invalid value: {"status":"Failure","message":"no power","metadata":{}}: field is immutable',
+      ]),
+    )
+    await admin.patch(namespaces, { name: 'team' }, { metadata: { finalizers: null } })
   })
 
   test('needs the verb initialize', async () => {

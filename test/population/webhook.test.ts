@@ -15,7 +15,7 @@ import { type PolicyRule } from '../../src/kube/rbac.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../src/kube/types.ts'
 import type { UserInfo } from '../../src/kube/user.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { failure, invalidObject } from '../support/refusal.ts'
+import { badRequest, failure, invalidObject, refusal } from '../support/refusal.ts'
 import { configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
 const never = new AbortController().signal
@@ -278,6 +278,11 @@ describe('a namespace that is changed', () => {
     // It matched before: nothing new is taken.
     expect((await webhook.admit(asked(user('dev1'), next, next), never)).refusal).toBeUndefined()
   })
+})
+
+test("what is neither a namespace nor a template is nobody's business here", async () => {
+  const request = { ...asked(admin, namespace('team-a')), resource: { group: '', version: 'v1', resource: 'pods' } }
+  expect(await refusal(webhook.admit(request, never))).toEqual(badRequest('pods is none of our business'))
 })
 
 describe('a template', () => {

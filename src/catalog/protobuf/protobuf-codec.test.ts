@@ -298,6 +298,13 @@ describe('lists and watch events', () => {
 })
 
 describe('bytes that are not what they claim to be', () => {
+  it('a watch frame that ends too early', () => {
+    const frame = Buffer.from(codec.encodeWatchEvent('ADDED', { metadata: { name: 'a' } }, core('ConfigMap')))
+    expect(thrown(() => codec.decodeWatchEvent(frame.subarray(4, -1)))).toEqual(
+      badRequest('the watch event is not valid protobuf: unexpected end of data'),
+    )
+  })
+
   const good = Buffer.from(codec.encode({ metadata: { name: 'abc' } }, core('ConfigMap')))
   const envelope = (raw: readonly number[], kind = 'ConfigMap'): Uint8Array =>
     Buffer.concat([

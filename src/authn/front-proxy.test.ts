@@ -1,0 +1,31 @@
+/** What TLS has let through, and time has not. Over real TLS: `test/front-proxy.test.ts`. */
+import { X509Certificate } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { thrown, unauthorized } from '../../test/support/refusal.ts'
+import { proxyHeaders } from '../app/identity-config.ts'
+import { generateKeyPair, issueCertificate } from '../app/x509-certificate.ts'
+import { FakeClock } from '../base/fake-clock.ts'
+import { FrontProxyAuthenticator } from './front-proxy.ts'
+
+const hourMs = 3_600_000
+
+test('the certificate of a proxy ends during a connection', async () => {
+  const clock = new FakeClock()
+  const dates = { notBeforeMs: clock.now() - hourMs, notAfterMs: clock.now() + hourMs }
+  const issuer = { subject: { commonName: 'proxy-ca' }, key: generateKeyPair() }
+  const ca = issueCertificate({
+    subject: issuer.subject,
+    publicKey: issuer.key.publicKey,
+    issuer,
+    ...dates,
+    usage: 'authority',
+  })
+  const subject = { commonName: 'front' }
+  const cert = issueCertificate({ subject, publicKey: generateKeyPair().publicKey, issuer, ...dates, usage: 'client' })
+  const authenticator = new FrontProxyAuthenticator({ ca, allowedNames: [], ...proxyHeaders }, clock)
+  const headers = { headers: { 'x-remote-user': 'jane' }, headerValues: () => [] }
+  const sent = { clientCertificate: new X509Certificate(cert).raw, headers }
+  expect(authenticator.authenticate(sent)).toEqual({ username: 'jane', groups: [] })
+  await clock.advance(2 * hourMs)
+  expect(thrown(() => authenticator.authenticate(sent))).toEqual(unauthorized)
+})
