@@ -9,7 +9,7 @@ import { quote } from '../../kube/go-quote.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import { mastersGroup } from '../../kube/user.ts'
-import { CertificateRequestError, parseCertificateRequest } from './certificate-request.ts'
+import { parseCertificateRequest } from './certificate-request.ts'
 import { certificatesGroup, clientSigner, conditionsOf, type SigningRequest, signingRequestResource } from './types.ts'
 
 export function signingRequestAdmission(authorizer: Authorizer): AdmissionPlugin {

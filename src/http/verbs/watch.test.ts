@@ -7,10 +7,7 @@ import { type WatchDeps, watchVerb } from './watch.ts'
 
 test('a watch that breaks for a reason that is ours says so in its last frame', async () => {
   const broken = {
-    // biome-ignore lint/correctness/useYield: it breaks before its first event
-    async *[Symbol.asyncIterator](): AsyncGenerator<never> {
-      throw new Error('a bug')
-    },
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('a bug')) }),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
   const watch = watchVerb({
