@@ -347,7 +347,7 @@ describe('what a policy does wrong', () => {
     {
       name: 'an operation that does not apply',
       spec: { mutations: [patch('op: "remove", path: "/data/missing"')] },
-      want: 'JSON Patch: operation 0 (remove): Unable to remove nonexistent key: missing: missing value',
+      want: "JSON Patch: error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: missing value",
     },
   ]
   it.each(rows)('$name refuses the request', async ({ spec, want }) => {

@@ -5,8 +5,10 @@
  * Bounds: 10,000 operations; the bytes that `copy` may add (a few copies of copies otherwise make gigabytes); the number
  * of members moved or cloned on the way, since each insertion into a long list moves what follows; the depth of the result.
  * The document is never changed: containers are cloned when first written, the rest is shared.
- * @see RFC 6902, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
+ * What does not apply is said in the words of that library; webhooks and policies see them, clients do not.
+ * @see RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
  */
+import { quote } from '../go-quote.ts'
 import { isJsonObject, jsonEqual, member, nestsDeeperThan, setMember } from '../json-value.ts'
 import { badRequest, rejected, requestTooLarge, StatusError } from '../status-error.ts'
 import { maxDepth } from '../strict-json.ts'
@@ -86,21 +88,71 @@ class PatchFault extends Error {
 export const isFailedTest = (error: unknown): boolean =>
   error instanceof StatusError && error.cause instanceof PatchFault && error.cause.isFailedTest
 
-function tokensOf(pointer: string | undefined, what: string): string[] {
-  if (pointer === undefined) throw new PatchFault(`operation missing ${what} field`)
-  if (!pointer.startsWith('/')) throw new PatchFault(`doc is missing path: "${pointer}"`)
+/** What Go's decoder says where a patch has made a list of the whole document, which it may. */
+export const listIsNoObject: string = String.raw`couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+
+/** Says before what is wrong what it was wrong for. */
+function within<T>(what: string, run: () => T): T {
+  try {
+    return run()
+  } catch (e) {
+    throw e instanceof PatchFault ? new PatchFault(`${what}: ${e.message}`, e.isFailedTest) : e
+  }
+}
+
+const noPath = 'operation missing path field: missing value'
+const noFrom = 'operation, missing from field: missing value'
+
+function given(pointer: string | undefined, fault: string): string {
+  if (pointer === undefined) throw new PatchFault(fault)
+  return pointer
+}
+
+/** Undefined for what points to no member. */
+function tokensOf(pointer: string): string[] | undefined {
+  if (!pointer.startsWith('/')) return undefined
   return pointer
     .slice(1)
     .split('/')
     .map((t) => (t.includes('~') ? t.replaceAll('~1', '/').replaceAll('~0', '~') : t))
 }
 
+type Container = JsonValue[] | JsonObject
+
+/** Where a member is, or may come. */
+interface Place {
+  readonly parent: Container
+  readonly key: string
+}
+
+const isContainer = (value: JsonValue | undefined): value is Container => Array.isArray(value) || isJsonObject(value)
+
 function indexOf(token: string, length: number): number {
-  if (!/^[+-]?[0-9]{1,15}$/.test(token)) throw new PatchFault(`value was not a proper array index: '${token}'`)
+  if (!/^[+-]?[0-9]{1,15}$/.test(token)) throw new PatchFault(`strconv.Atoi: parsing ${quote(token)}: invalid syntax`)
   const index = Number(token)
   const found = index < 0 ? index + length : index
-  if (found < 0 || found >= length) throw new PatchFault(`unable to access invalid index: ${index}`)
+  if (found < 0 || found >= length) {
+    throw new PatchFault(`Unable to access invalid index: ${index}: invalid index referenced`)
+  }
   return found
+}
+
+const insertionIndex = (token: string, length: number): number =>
+  /^[+-]?[0-9]+$/.test(token)
+    ? indexOf(token, length)
+    : within(`value was not a proper array index: '${token}'`, () => indexOf(token, length))
+
+/** Null for what is not there. */
+function valueAt({ parent, key }: Place): JsonValue {
+  const value = Array.isArray(parent) ? parent[indexOf(key, parent.length)] : member(parent, key)
+  return value ?? null
+}
+
+/** The member that a path goes on through. */
+function stepInto(container: Container, token: string): JsonValue | undefined {
+  if (!Array.isArray(container)) return member(container, token)
+  const index = /^[+-]?[0-9]{1,15}$/.test(token) ? Number(token) : Number.NaN
+  return container[index < 0 ? index + container.length : index]
 }
 
 /** One application: knows which containers it made itself and may therefore change. */
@@ -115,33 +167,24 @@ class Application {
   }
 
   run(operations: readonly JsonPatchOperation[]): JsonValue {
-    operations.forEach((operation, i) => {
-      try {
-        this.#apply(operation)
-      } catch (e) {
-        if (e instanceof PatchFault) {
-          throw new PatchFault(`operation ${i} (${operation.op}): ${e.message}`, e.isFailedTest)
-        }
-        throw e
-      }
-    })
+    for (const operation of operations) this.#apply(operation)
     return this.#root
   }
 
   #apply({ op, path, from, value }: JsonPatchOperation): void {
     switch (op) {
       case 'add':
-        return this.#add(tokensOf(path, 'path'), value ?? null)
+        return this.#add(given(path, 'add operation failed to decode path: missing value'), value ?? null)
       case 'remove':
-        return void this.#remove(tokensOf(path, 'path'))
+        return this.#remove(given(path, 'remove operation failed to decode path: missing value'))
       case 'replace':
-        return this.#replace(path, value ?? null)
+        return this.#replace(given(path, `replace operation failed to decode path: ${noPath}`), value ?? null)
       case 'move':
-        return this.#add(tokensOf(path, 'path'), this.#remove(tokensOf(from, 'from')))
+        return this.#move(given(from, `move operation failed to decode from: ${noFrom}`), path)
       case 'copy':
-        return this.#copy(tokensOf(from, 'from'), tokensOf(path, 'path'))
+        return this.#copy(given(from, `copy operation failed to decode from: ${noFrom}`), path)
       case 'test':
-        return this.#test(path, value ?? null)
+        return this.#test(given(path, `test operation failed to decode path: ${noPath}`), value ?? null)
       default:
         throw new PatchFault(`Unexpected kind: ${op}`)
     }
@@ -152,18 +195,30 @@ class Application {
     if (this.#moved > maxMovedMembers) throw requestTooLarge(maxMovedMembers)
   }
 
-  #get(tokens: readonly string[]): JsonValue | undefined {
-    let at: JsonValue | undefined = this.#root
-    for (const token of tokens) {
-      if (Array.isArray(at)) at = at[indexOf(token, at.length)]
-      else if (isJsonObject(at)) at = member(at, token)
-      else throw new PatchFault(`doc is missing path at "${token}"`)
-    }
-    return at
+  /** To be read only. */
+  #find(pointer: string, fault: string): Place {
+    const tokens = tokensOf(pointer)
+    let at: JsonValue | undefined = tokens && this.#root
+    for (const token of tokens?.slice(0, -1) ?? []) at = isContainer(at) ? stepInto(at, token) : undefined
+    if (!isContainer(at)) throw new PatchFault(`${fault}: missing value`)
+    return { parent: at, key: tokens?.at(-1) ?? '' }
   }
 
-  #cloned(container: JsonValue | undefined): JsonValue[] | JsonObject {
-    if (!Array.isArray(container) && !isJsonObject(container)) throw new PatchFault('doc is missing path')
+  /** The parent made writable, together with all above it. */
+  #writable(pointer: string, fault: string): Place {
+    const { key } = this.#find(pointer, fault)
+    let at = this.#cloned(this.#root as Container)
+    this.#root = at
+    for (const token of tokensOf(pointer)?.slice(0, -1) ?? []) {
+      const child = this.#cloned(stepInto(at, token) as Container)
+      if (Array.isArray(at)) at[indexOf(token, at.length)] = child
+      else setMember(at, token, child)
+      at = child
+    }
+    return { parent: at, key }
+  }
+
+  #cloned(container: Container): Container {
     if (this.#own.has(container)) return container
     const copy = Array.isArray(container) ? container.slice() : { ...container }
     this.#spend(Array.isArray(copy) ? copy.length : Object.keys(copy).length)
@@ -171,37 +226,14 @@ class Application {
     return copy
   }
 
-  /** The container that holds the last token, made writable together with all above it. */
-  #parent(tokens: readonly string[]): JsonValue[] | JsonObject {
-    let at = this.#cloned(this.#root)
-    this.#root = at
-    for (const token of tokens.slice(0, -1)) {
-      if (Array.isArray(at)) {
-        const i = indexOf(token, at.length)
-        const child = this.#cloned(at[i])
-        at[i] = child
-        at = child
-      } else {
-        const child = this.#cloned(member(at, token))
-        setMember(at, token, child)
-        at = child
-      }
-    }
-    return at
-  }
-
-  #add(tokens: readonly string[], value: JsonValue): void {
-    const parent = this.#parent(tokens)
-    const key = tokens.at(-1) ?? ''
+  #insert({ parent, key }: Place, value: JsonValue): void {
     if (!Array.isArray(parent)) return setMember(parent, key, value)
-    const index = key === '-' ? parent.length : indexOf(key, parent.length + 1)
+    const index = key === '-' ? parent.length : insertionIndex(key, parent.length + 1)
     this.#spend(parent.length - index)
     parent.splice(index, 0, value)
   }
 
-  #remove(tokens: readonly string[]): JsonValue {
-    const key = tokens.at(-1) ?? ''
-    const parent = this.#parent(tokens)
+  #take({ parent, key }: Place): JsonValue {
     if (Array.isArray(parent)) {
       const index = indexOf(key, parent.length)
       this.#spend(parent.length - index)
@@ -213,42 +245,65 @@ class Application {
     return value
   }
 
-  #replace(path: string | undefined, value: JsonValue): void {
+  #add(path: string, value: JsonValue): void {
+    const place = this.#writable(path, `add operation does not apply: doc is missing path: "${path}"`)
+    within(`error in add for path: '${path}'`, () => this.#insert(place, value))
+  }
+
+  #remove(path: string): void {
+    const place = this.#writable(path, `remove operation does not apply: doc is missing path: "${path}"`)
+    within(`error in remove for path: '${path}'`, () => this.#take(place))
+  }
+
+  #replace(path: string, value: JsonValue): void {
     if (path === '') {
-      if (!Array.isArray(value) && !isJsonObject(value)) {
-        throw new PatchFault('replace operation value must be object or array')
-      }
+      if (!isContainer(value)) throw new PatchFault('replace operation value must be object or array')
       this.#root = value
       return
     }
-    const tokens = tokensOf(path, 'path')
-    const parent = this.#parent(tokens)
-    const key = tokens.at(-1) ?? ''
-    if (Array.isArray(parent)) parent[indexOf(key, parent.length)] = value
-    else setMember(parent, key, value)
+    const { parent, key } = this.#writable(path, `replace operation does not apply: doc is missing path: ${path}`)
+    if (!Array.isArray(parent)) return setMember(parent, key, value)
+    const index = stepInto(parent, key) === undefined ? undefined : indexOf(key, parent.length)
+    if (index === undefined) {
+      throw new PatchFault(`replace operation does not apply: doc is missing key: ${path}: missing value`)
+    }
+    parent[index] = value
   }
 
-  #copy(from: readonly string[], to: readonly string[]): void {
-    const value = this.#get(from) ?? null
+  #move(from: string, path: string | undefined): void {
+    const origin = this.#writable(from, `move operation does not apply: doc is missing from path: ${from}`)
+    const value = within(`error in move for path: '${origin.key}'`, () => this.#take(origin))
+    const to = given(path, `move operation failed to decode path: ${noPath}`)
+    const place = this.#writable(to, `move operation does not apply: doc is missing destination path: ${to}`)
+    within(`error in move for path: '${to}'`, () => this.#insert(place, value))
+  }
+
+  #copy(from: string, path: string | undefined): void {
+    const origin = this.#find(from, `copy operation does not apply: doc is missing from path: ${from}`)
+    const value = within(`error in copy for from: '${from}'`, () => valueAt(origin))
+    const to = given(path, 'copy operation failed to decode path: missing value')
+    const place = this.#writable(to, `copy operation does not apply: doc is missing destination path: ${to}`)
     this.#copiedBytes += Buffer.byteLength(JSON.stringify(value))
     if (this.#copiedBytes > maxCopiedBytes) {
       throw new PatchFault(
         `Unable to complete the copy, the accumulated size increase of copy is ${this.#copiedBytes}, exceeding the limit ${maxCopiedBytes}`,
       )
     }
-    this.#add(to, value)
+    within('error while adding value during copy', () => this.#insert(place, value))
     // From here on the value stands in two places: whoever writes to one must clone it first.
     this.#own = new Set()
   }
 
-  #test(path: string | undefined, value: JsonValue): void {
-    const found = path === '' ? this.#root : (this.#get(tokensOf(path, 'path')) ?? null)
+  #test(path: string, value: JsonValue): void {
+    const found = path === '' ? this.#root : this.#tested(path)
     if (!jsonEqual(found, value)) throw new PatchFault(`testing value ${path} failed: test failed`, true)
   }
-}
 
-/** What Go's decoder says where a patch has made a list of the whole document, which it may. */
-export const listIsNoObject: string = String.raw`couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+  #tested(path: string): JsonValue {
+    const place = this.#find(path, `test operation does not apply: is missing path: ${path}`)
+    return within(`error in test for path: '${path}'`, () => valueAt(place))
+  }
+}
 
 /** @throws StatusError Invalid (422) without details if an operation does not apply, its cause says which and why. */
 export function applyJsonPatch(document: JsonValue, patch: JsonPatch): JsonValue {
