@@ -137,4 +137,6 @@ export interface QueuedChange extends Guard {
 export interface Accountant {
   /** Same rules as `AdmissionPlugin.decide`. */
   account(change: ContentChange, view: DecisionView): Decision
+  /** Whether something must be written along with an object that stays as it is: then it is written, and accounted. */
+  owes?(change: ContentChange, view: DecisionView): boolean
 }

@@ -108,6 +108,7 @@ export const controllerNames = [
   'apiservice-registration-controller',
   'event-ttl-controller',
   'resourcequota-controller',
+  'service-claim-controller',
   'validatingadmissionpolicy-status-controller',
   'mirror-pod-controller',
 ] as const

@@ -1,5 +1,5 @@
 /** Which controllers run, what feeds them and whom they act as. */
-
+import { setImmediate } from 'node:timers/promises'
 import { isChecked, policyControllerName, policyReconciler } from '../apis/admissionpolicies/reconcile.ts'
 import { type AdmissionPolicy, policyResource } from '../apis/admissionpolicies/types.ts'
 import { apiServiceController, apiServiceControllerName } from '../apis/apiservices/reconcile.ts'
@@ -23,6 +23,14 @@ import { quotaControllerName, quotaReconciler, showsWhatHolds } from '../apis/qu
 import { quotaResource, type ResourceQuota } from '../apis/quotas/types.ts'
 import { aggregationController, aggregationControllerName } from '../apis/rbac/reconcile.ts'
 import { type Birthright, birthrightReconciler, birthrights } from '../apis/serviceaccounts/reconcile.ts'
+import { portClaims } from '../apis/services/claims.ts'
+import {
+  claimFaults,
+  type ServiceClaims,
+  serviceClaimControllerName,
+  serviceClaimReconciler,
+} from '../apis/services/reconcile.ts'
+import { ipAddressResource, type Service, serviceResource } from '../apis/services/types.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { templateControllerName } from '../apis/templates/types.ts'
 import { aborted } from '../base/aborted.ts'
@@ -32,6 +40,7 @@ import type { Client } from '../client/client.ts'
 import type { ControllerSpec, Source } from '../controller/controller.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
+import type { StoredObject } from '../registry/registry.ts'
 import type { ControllerName } from './catalog.ts'
 import type { ManifestConfig } from './config.ts'
 import { instancesIn } from './custom-resources.ts'
@@ -195,6 +204,16 @@ function controllerSpecs(
       onError: warn(apiServiceControllerName),
     }),
   ])
+  const claims = serviceClaims(core)
+  specs.push([
+    serviceClaimControllerName,
+    {
+      name: serviceClaimControllerName,
+      workers: 2,
+      sources: [unclaimedServices(core, claims)],
+      reconciler: serviceClaimReconciler(as(serviceClaimControllerName), eventsOf(serviceClaimControllerName), claims),
+    },
+  ])
   const { manifests } = core.config
   if (manifests) {
     specs.push([
@@ -270,6 +289,45 @@ function manifestSources({ path, url, pollMs }: ManifestConfig, clock: Clock): M
     ...(path === undefined ? [] : [new ManifestFolder({ path, ...polling })]),
     ...(url === undefined ? [] : [new ManifestUrl({ url, ...polling })]),
   ]
+}
+
+function serviceClaims({ catalog, lister }: Core): ServiceClaims {
+  const type = catalog.types.find(ipAddressResource)
+  if (type === undefined) throw new Error('the catalogue lacks ipaddresses')
+  const ports = portClaims(type)
+  return {
+    address: (name) => lister.find(type, '', name)?.object,
+    port: (claim) => lister.find(ports, '', claim)?.object,
+  }
+}
+
+/** So many Services are looked at before others have a turn. */
+const servicesAtOnce = 200
+
+/** Services that have what they have not claimed: all at the start, a few at a time; then those that change. */
+function unclaimedServices({ catalog, lister }: Core, claims: ServiceClaims): Source {
+  return {
+    async run(enqueue, signal) {
+      const type = catalog.types.find(serviceResource)
+      if (type === undefined) throw new Error('the catalogue lacks services')
+      const look = ({ namespace, name, object }: StoredObject): void => {
+        if (claimFaults(object as Service, claims).length > 0) enqueue({ namespace, name })
+      }
+      let isFirst = true
+      const forget = lister.subscribe(type, (next) => {
+        if (!isFirst && next !== undefined) look(next)
+      })
+      isFirst = false
+      let looked = 0
+      for (const service of lister.list(type, '')) {
+        if (++looked % servicesAtOnce === 0) await setImmediate()
+        if (signal.aborted) break
+        look(service)
+      }
+      await aborted(signal)
+      forget()
+    },
+  }
 }
 
 /** Quotas that show something else than what they hold to. */

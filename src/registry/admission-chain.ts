@@ -76,6 +76,11 @@ export class AdmissionChain {
     return merged
   }
 
+  /** See `Accountant.owes`. */
+  owes(change: ContentChange, view: DecisionView): boolean {
+    return change.namespace !== '' && this.#accountants.some((accountant) => accountant.owes?.(change, view))
+  }
+
   #mutate(given: Attributes, from: number, round: Round): KubeObject | undefined | Promise<KubeObject | undefined> {
     let attributes = given
     for (let i = from; i < this.#mutating.length; i = this.#after(i, round)) {

@@ -138,6 +138,11 @@ export class Commits {
     }
   }
 
+  /** Whether a write that changes nothing of the object must be made all the same. */
+  owes(change: ContentChange): boolean {
+    return this.#chain.owes(change, this.#view)
+  }
+
   /** Until the answer is called, whoever sees in the cache what is stored here need not parse it. */
   #announce({ type }: ContentChange, value: Uint8Array | undefined, object: KubeObject | undefined): () => void {
     if (value === undefined || object === undefined || type.conversion !== undefined) return () => {}

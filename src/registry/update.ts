@@ -136,18 +136,21 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
     andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current))
   const fitted = fitting(next, encode, options.ownsManagedFields === true)
   const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
-  if (bytes === undefined && !removed) return { stored: current, created: false, removed: false }
+  const change = {
+    type,
+    namespace: scope.namespace,
+    name,
+    subresource: scope.subresource,
+    before: old,
+    after: removed ? undefined : after,
+  }
+  if (bytes === undefined && !removed && !parts.commits.owes(change)) {
+    return { stored: current, created: false, removed: false }
+  }
   const kept = bytes ?? storedBytesOf(current)
   const write = {
     attributes,
-    change: {
-      type,
-      namespace: scope.namespace,
-      name,
-      subresource: scope.subresource,
-      before: old,
-      after: removed ? undefined : after,
-    },
+    change,
     key: keyOf(scope, name),
     value: removed ? undefined : kept,
     expect: current.revision,

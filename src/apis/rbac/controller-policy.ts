@@ -52,6 +52,8 @@ const controllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     may('patch update', '', 'resourcequotas/status'),
     events,
   ],
+  // Claims what Services of earlier builds have.
+  'service-claim-controller': [may('get update', '', 'services'), events],
   // Says in the status of a policy which of its expressions do not fit the types they are about.
   'validatingadmissionpolicy-status-controller': [
     may(read, 'admissionregistration.k8s.io', 'validatingadmissionpolicies'),

@@ -3,10 +3,8 @@
  * Service, it answers what must be claimed and given back in the same transaction. A claim is a key that must be absent
  * at that moment, so two replicas never give the same twice, and nothing is left behind by who fails.
  *
- *   address    the IPAddress object that Kubernetes keeps of it
- *   node port  `/registry/borough/nodeport-<number>`: Kubernetes shows nothing of these
- *
- * What a Service had before and still wants is kept; a claim that is missing (a Service older than this) is made up for.
+ * What a Service had before and still wants is kept; a claim that is missing (a Service older than this) is made up for,
+ * also by an update that changes nothing, which `reconcile.ts` sends.
  * @see pkg/registry/core/service/storage/alloc.go of Kubernetes 1.36 (who is given what, and the errors)
  */
 import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
@@ -16,10 +14,10 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { internalError, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type AddressRange, isWithin } from './address-range.ts'
-import { type FreePorts, portClaim } from './free-ports.ts'
+import { type Holdings, holdingsOf, isClaimOf, portClaim, portClaims } from './claims.ts'
+import type { FreePorts } from './free-ports.ts'
 import {
   type Family,
-  type IpAddress,
   isExternalName,
   isHeadless,
   needsHealthCheckPort,
@@ -44,16 +42,6 @@ export interface AllocatorDeps {
 const mostHeld = 90
 const mostChanged = 95
 
-/** Claims of node ports, which no kind shows, as if they were objects of one. */
-export const portClaims = (like: ResourceType): ResourceType => ({ ...like, storageName: 'borough' })
-
-/** What a Service holds. */
-interface Holdings {
-  /** In canonical form. */
-  readonly addresses: ReadonlySet<string>
-  readonly ports: ReadonlySet<number>
-}
-
 export function serviceAllocator(deps: AllocatorDeps): Accountant {
   const portType = portClaims(deps.addressType)
   return {
@@ -70,21 +58,18 @@ export function serviceAllocator(deps: AllocatorDeps): Accountant {
       }
       return before === undefined ? {} : { writes: claims.writes(holdingsOf({ type: 'ExternalName' })) }
     },
+    /** A Service that was stored before there were claims. */
+    owes({ type, after, subresource }, view): boolean {
+      if (type.resource !== serviceResource.resource || type.group !== serviceResource.group) return false
+      if (after === undefined || subresource === 'status') return false
+      const { addresses, ports } = holdingsOf((after as Service).spec ?? {})
+      const isMissing = (of: ResourceType, name: string): boolean => view.see(of, '', name).expect === 'absent'
+      return (
+        [...addresses.keys()].some((name) => isMissing(deps.addressType, name)) ||
+        [...ports].some((port) => isMissing(portType, portClaim(port)))
+      )
+    },
   }
-}
-
-function holdingsOf(spec: ServiceSpec): Holdings {
-  const addresses = new Set<string>()
-  const ports = new Set<number>()
-  if (!isExternalName(spec) && !isHeadless(spec)) {
-    for (const ip of spec.clusterIPs ?? []) {
-      const address = parseAddress(ip)
-      if (address) addresses.add(formatAddress(address))
-    }
-  }
-  if (takesNodePorts(spec)) for (const { nodePort } of spec.ports ?? []) if (nodePort) ports.add(nodePort)
-  if (needsHealthCheckPort(spec) && spec.healthCheckNodePort) ports.add(spec.healthCheckNodePort)
-  return { addresses, ports }
 }
 
 /** One decision. */
@@ -136,7 +121,7 @@ class Claims {
     const writes = [...this.#taken.values()]
     const held = now.addresses.size + now.ports.size
     if (held > mostHeld) throw this.#tooMany(held)
-    for (const address of this.#held.addresses) {
+    for (const address of this.#held.addresses.keys()) {
       if (!now.addresses.has(address)) writes.push(...this.#released(this.#deps.addressType, address))
     }
     for (const port of this.#held.ports) {
@@ -288,9 +273,4 @@ class Claims {
   #invalid(field: string, value: unknown, why: string): Error {
     return invalid(this.#change.type, this.#change.name, [fieldInvalid(field, value, why)])
   }
-}
-
-function isClaimOf(claim: KubeObject | undefined, { namespace, name }: ContentChange): boolean {
-  const parent = (claim as IpAddress | undefined)?.spec?.parentRef
-  return parent?.resource === serviceResource.resource && parent.namespace === namespace && parent.name === name
 }

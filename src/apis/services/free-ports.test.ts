@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FreePorts, portClaim } from './free-ports.ts'
+import { portClaim } from './claims.ts'
+import { FreePorts } from './free-ports.ts'
 
 const probes = 32
 

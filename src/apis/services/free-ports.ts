@@ -5,6 +5,7 @@
  * What is queued and not yet stored is not known here: who asks looks at each answer itself.
  * @see pkg/registry/core/service/portallocator of Kubernetes 1.36 (the parts of the range)
  */
+import { claimedPort } from './claims.ts'
 import { type FollowTaken, TakenBits } from './taken-bits.ts'
 
 export interface PortRange {
@@ -14,11 +15,6 @@ export interface PortRange {
 
 /** So many that a range that is half full needs the bits once in four thousand million times. */
 const probes = 32
-
-const claimPrefix = 'nodeport-'
-
-/** The name of a port's claim. */
-export const portClaim = (port: number): string => `${claimPrefix}${port}`
 
 export class FreePorts {
   readonly range: PortRange
@@ -47,7 +43,8 @@ export class FreePorts {
     const { first, last } = this.range
     const made = new TakenBits(last - first + 1, reservedOf(this.range))
     this.#follow((name, isTaken) => {
-      if (name.startsWith(claimPrefix)) made.set(Number(name.slice(claimPrefix.length)) - first, isTaken)
+      const port = claimedPort(name)
+      if (port !== undefined) made.set(port - first, isTaken)
     })
     this.#taken = made
     return made
