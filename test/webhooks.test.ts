@@ -311,6 +311,19 @@ describe('a webhook that can not be asked', () => {
     answer()
   })
 
+  it('is not asked at all once its client has waited long enough', async () => {
+    await configure('validating', 'all', hook('check', { failurePolicy: 'Ignore' }))
+    const { body } = await create({}, '?timeout=1ns')
+    expect(body).toEqual(
+      failure({
+        message: 'Timeout: request did not complete within requested timeout',
+        reason: 'Timeout',
+        details: {},
+        code: 504,
+      }),
+    )
+  })
+
   it('does not hold a request longer than its client waits, whatever its policy', async () => {
     let answer: () => void = () => {}
     server.answer = () => new Promise((resolve) => (answer = () => resolve({ allowed: true })))

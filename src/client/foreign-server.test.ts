@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { failure, refusal } from '../../test/support/refusal.ts'
 import { systemClock } from '../base/clock.ts'
 import { httpsTransport } from './https-transport.ts'
 import { Informer } from './informer.ts'
@@ -94,6 +95,30 @@ function follow(): Informer {
   return informer
 }
 const becomes = (want: string[]): Promise<void> => expect.poll(() => changes, { timeout: 10_000 }).toEqual(want)
+
+describe('asking another server', () => {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'ns' } }
+
+  test('what must not be there yet is looked for, since it knows no If-None-Match', async () => {
+    script = [says(200, JSON.stringify(object))]
+    expect(await refusal(client.apply(resource, object, { fieldManager: 'm', mustBeAbsent: true }))).toEqual(
+      failure({
+        message: 'configmaps "a" already exists',
+        reason: 'AlreadyExists',
+        details: { name: 'a', kind: 'configmaps' },
+        code: 409,
+      }),
+    )
+    expect(asked).toEqual(['GET /api/v1/namespaces/ns/configmaps/a'])
+  })
+
+  test('an answer that is no JSON is an error', async () => {
+    script = [says(200, '<html>')]
+    expect(await refusal(client.get(resource, { namespace: 'ns', name: 'a' }))).toEqual(
+      failure({ message: 'the server sent something that is not JSON', reason: 'InternalError', code: 500 }),
+    )
+  })
+})
 
 describe('following a resource of another server', () => {
   test('a busy server is asked again when it says so, in plain text', async () => {

@@ -326,6 +326,7 @@ describe('a schema', () => {
       given: field(
         embedded({
           apiVersion: { ...scalar, default: 'a/b/c' },
+          kind: { ...scalar, default: 7 },
           metadata: objectOf({
             name: { ...scalar, default: 'a/b' },
             finalizers: { type: 'array', items: scalar, default: ['', 'x'] },
@@ -335,6 +336,7 @@ describe('a schema', () => {
       ),
       want: [
         `${at}.properties[apiVersion].default: Invalid value: "a/b/c": must result in valid metadata: apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`,
+        `${at}.properties[kind].default: Invalid value: 7: must result in valid metadata: kind: Invalid value: 7: must be a string`,
         `${inMetadata('name')}.default: Invalid value: "a/b": must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain '/'`,
         `${inMetadata('finalizers')}.default: Invalid value: ["","x"]: must result in valid metadata: [metadata.finalizers: Invalid value: "": name part must be non-empty, metadata.finalizers: Invalid value: "": ${notQualified}]`,
         `${inMetadata('labels')}.default: Invalid value: {"a":1}: must result in valid metadata: metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`,

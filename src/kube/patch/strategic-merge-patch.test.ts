@@ -225,6 +225,12 @@ describe('a strategic merge patch', () => {
       want: badRequest('invalid patch format of retainKeys'),
     },
     {
+      name: 'a retainKeys that is no list',
+      given: {},
+      patch: { $retainKeys: 'labels' },
+      want: badRequest('invalid patch format of retainKeys'),
+    },
+    {
       name: 'a merged list of maps without a key',
       given: { pairs: [{ a: 1 }] },
       patch: { pairs: [{ a: 2 }] },
