@@ -37,7 +37,7 @@ export interface ApiRequest {
   readonly signal: AbortSignal
 }
 
-/** bytes = sent whole; chunks = sent whole, joined by the adapter; stream = flushed item by item until it ends. */
+/** bytes = sent whole; chunks = sent whole, one after the other; stream = flushed item by item until it ends. */
 export type ApiBody = Uint8Array | readonly Uint8Array[] | Stream<Uint8Array>
 
 export interface ApiResponse {

@@ -37,6 +37,10 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
   }
   if (request.path === '/groups') return text(JSON.stringify(request.headerValues('impersonate-group')))
   if (request.path === '/large') return text('x'.repeat(500_000))
+  if (request.path.startsWith('/pieces')) {
+    const sizes = request.query.split(',').map(Number)
+    return { status: 200, headers: {}, body: sizes.map((size, i) => Buffer.alloc(size, String(i))) }
+  }
   if (request.path.startsWith('/count')) {
     // Late enough for a body of some records to be whole.
     if (request.path === '/count/late') await nextTurns(20)
@@ -154,6 +158,19 @@ describe.each([
     for (const size of [16_384, 100_000, 500_000]) {
       expect(await send(path, { method: 'POST', body: 'x'.repeat(size) })).toMatchObject({ body: String(size) })
     }
+  })
+
+  test.each([
+    { sizes: [] },
+    { sizes: [10] },
+    { sizes: [10, 20] },
+    { sizes: [100, 500_000] },
+    { sizes: [100_000, 5, 0, 7] },
+  ])('pieces of $sizes bytes are one body of a known length', async ({ sizes }) => {
+    const whole = sizes.map((size, i) => String(i).repeat(size)).join('')
+    const { status, headers, body } = await send(`/pieces?${sizes.length === 0 ? '0' : sizes.join(',')}`)
+    expect([status, String(headers['content-length'])]).toEqual([200, String(whole.length)])
+    expect(body).toBe(whole)
   })
 
   test('HEAD is answered without a body', async () => {

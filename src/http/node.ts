@@ -281,6 +281,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 /** Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second. */
 const mergedBytes = 16 * 1024 - 1024
+const noPieces: readonly Uint8Array[] = []
 
 function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerResponse): Eventual<void> {
   // Whoever left before being looked at is not served.
@@ -305,11 +306,14 @@ function sendHttp1(
   if (response.destroyed) return discard(answer.body)
   // An unread rest of a body would be taken for the next request.
   if (!message.complete && hasBody(message)) response.setHeader('connection', 'close')
-  const body = message.method === 'HEAD' ? noBytes : whole(answer.body)
-  if (body === undefined) return streamHttp1(response, answer, departure)
-  response.writeHead(answer.status, { ...headersOf(answer), 'content-length': body.length })
-  if (body.length <= mergedBytes) response.end(latin1(body), 'latin1')
-  else response.end(body)
+  const body = message.method === 'HEAD' ? noBytes : answer.body
+  if (isStream(body)) return streamHttp1(response, answer, departure)
+  const { earlier, last, length } = piecesOf(body)
+  response.writeHead(answer.status, { ...headersOf(answer), 'content-length': length })
+  // Node holds them back until the end, and sends all together.
+  for (const piece of earlier) response.write(piece)
+  if (length <= mergedBytes) response.end(latin1(last), 'latin1')
+  else response.end(last)
 }
 
 async function streamHttp1(response: ServerResponse, answer: ApiResponse, departure: Departure): Promise<void> {
@@ -397,13 +401,15 @@ function sendHttp2(
   departure: Departure,
 ): Eventual<void> {
   if (stream.destroyed) return discard(answer.body)
-  const body = method === 'HEAD' ? noBytes : whole(answer.body)
-  if (body === undefined) return streamHttp2(stream, answer, departure)
-  stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': body.length })
+  const body = method === 'HEAD' ? noBytes : answer.body
+  if (isStream(body)) return streamHttp2(stream, answer, departure)
+  const { earlier, last, length } = piecesOf(body)
+  stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': length })
   departure.answered = true
+  for (const piece of earlier) stream.write(piece)
   // What is left of a body that was refused is not waited for. A request without a body has none left, although its
   // stream, never read, does not count as ended: to reset that one would cut off the answer.
-  stream.end(body, () => {
+  stream.end(last, () => {
     if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(http2.constants.NGHTTP2_NO_ERROR)
   })
 }
@@ -424,9 +430,16 @@ function headersOf(answer: ApiResponse): Record<string, string | string[]> {
   return answer.headers as Record<string, string | string[]>
 }
 
-function whole(body: ApiBody): Uint8Array | undefined {
-  if (body instanceof Uint8Array) return body
-  return isStream(body) ? undefined : Buffer.concat(body)
+interface Pieces {
+  readonly earlier: readonly Uint8Array[]
+  readonly last: Uint8Array
+  readonly length: number
+}
+
+function piecesOf(body: Uint8Array | readonly Uint8Array[]): Pieces {
+  if (body instanceof Uint8Array) return { earlier: noPieces, last: body, length: body.length }
+  const length = body.reduce((sum, piece) => sum + piece.length, 0)
+  return { earlier: body.slice(0, -1), last: body.at(-1) ?? noBytes, length }
 }
 
 async function discard(body: ApiBody): Promise<void> {

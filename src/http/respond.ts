@@ -5,12 +5,13 @@
 import { loadLater } from '../base/load-later.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { listItemHead, singleObject, storedRestOffset } from '../kube/stored-form.ts'
+import { singleObject } from '../kube/stored-form.ts'
 import { columnsOf } from '../kube/tables/columns-of.ts'
 import { parseIncludeObject, renderTable, type Table } from '../kube/tables/table.ts'
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
 import type { ApiResponse } from './api.ts'
+import { JsonLists, listMeta } from './json-list.ts'
 import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
@@ -22,7 +23,6 @@ export interface ProtobufEncoder {
 }
 
 const textEncoder = new TextEncoder()
-const closing = textEncoder.encode(']}\n')
 
 export const metaGroup = 'meta.k8s.io'
 const statusKind: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' }
@@ -30,6 +30,7 @@ const statusKind: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' 
 export class Renderer {
   readonly #protobuf: ProtobufEncoder
   readonly #now: () => number
+  readonly #lists = new JsonLists()
 
   constructor(deps: {
     readonly protobuf: ProtobufEncoder
@@ -109,7 +110,7 @@ export class Renderer {
         return this.value(list, { ...metaKind(n), kind: 'PartialObjectMetadataList' }, n)
       }
       case 'object': {
-        if (n.format === 'json' && !n.pretty) return answer(200, n, jsonList(type, page))
+        if (n.format === 'json' && !n.pretty) return answer(200, n, this.#lists.body(type, page))
         if (n.format === 'protobuf') {
           return answer(200, n, this.#protobuf.encodeList(objectsOf(page), metadata, type))
         }
@@ -151,50 +152,9 @@ function* objectsOf(page: ListPage): Iterable<KubeObject> {
   for (const item of page.items) yield item.object
 }
 
-function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
-  return {
-    resourceVersion: String(page.revision),
-    ...(page.continue === undefined ? {} : { continue: page.continue }),
-    ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
-  }
-}
-
 function withoutTypeMeta({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): object {
   return rest
 }
-
-/**
- * Copies each stored byte once, into one buffer of the right size. The heads are made as one text and turned into bytes
- * at once: a write of a short string costs more than the copy of the object behind it.
- */
-function jsonList(type: ResourceType, { items, ...page }: ListPage): Uint8Array {
-  let text = `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},"metadata":${JSON.stringify(listMeta(page))},"items":[`
-  const headEnds: number[] = []
-  let restsBytes = 0
-  for (const item of items) {
-    text += headEnds.length === 0 ? listItemHead(type, item.revision) : `,${listItemHead(type, item.revision)}`
-    headEnds.push(text.length)
-    restsBytes += item.bytes.length - storedRestOffset
-  }
-  // Heads are ASCII: a character is a byte.
-  const heads = Buffer.from(text, 'latin1')
-  const whole = Buffer.allocUnsafe(heads.length + restsBytes + closing.length)
-  let from = 0
-  let at = 0
-  for (const [i, { bytes }] of items.entries()) {
-    const headEnd = headEnds[i] ?? from
-    at += heads.copy(whole, at, from, headEnd)
-    from = headEnd
-    at += copyBytes.call(bytes, whole, at, storedRestOffset)
-  }
-  at += heads.copy(whole, at, from)
-  whole.set(closing, at)
-  return whole
-}
-
-/** Works on every Uint8Array, without a view of the part as `set` would need. */
-const copyBytes: (this: Uint8Array, target: Uint8Array, targetStart: number, sourceStart: number) => number =
-  Buffer.alloc(0).copy
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
@@ -206,6 +166,6 @@ function json(status: number, value: object, n: Negotiated): ApiResponse {
   return answer(status, n.format === 'json' ? n : { ...n, format: 'json' }, textEncoder.encode(`${text}\n`))
 }
 
-function answer(status: number, n: Negotiated, body: Uint8Array): ApiResponse {
+function answer(status: number, n: Negotiated, body: Uint8Array | readonly Uint8Array[]): ApiResponse {
   return { status, headers: { 'content-type': contentTypeOf(n) }, body }
 }
