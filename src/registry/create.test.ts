@@ -79,6 +79,11 @@ const refusals = [
     want: failure({ message: 'resourceVersion should not be set on objects to be created', code: 500 }),
   },
   {
+    name: 'an invalid object with a resourceVersion is invalid first',
+    given: configMap('A_b', {}, { resourceVersion: '5' }),
+    want: expect.objectContaining({ reason: 'Invalid' }),
+  },
+  {
     name: 'a namespace that differs from the request is a bad request',
     given: configMap('a', {}, { namespace: 'other' }),
     want: failure({

@@ -41,6 +41,7 @@ export async function createObject(
 ): Promise<StoredObject> {
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
   const now = formatTime(parts.clock.now())
+  const versioned = hasVersion(object)
   const given = withoutStatus(ownMetadata(scope, object), dropsNewStatus(scope.type, parts.strategyOf(scope.type)))
   const admitting = admitted(parts, scope, given, { now, tracked })
   const next = admitting instanceof Promise ? await admitting : admitting
@@ -53,7 +54,7 @@ export async function createObject(
     if (generateName !== '') {
       metadata.name = generateName.slice(0, generatedBaseLength) + parts.ids.nameSuffix()
     }
-    const outcome = await createNamed(parts, scope, next, { now, deadlineMs, tracked })
+    const outcome = await createNamed(parts, scope, next, { now, deadlineMs, tracked, versioned })
     if ('stored' in outcome) return outcome.stored
     if (generateName === '') throw existsAlready(scope, metadata.name ?? '', outcome.current)
     if (tries >= generatedNameTries) throw noUniqueName(scope, metadata.name ?? '')
@@ -63,7 +64,6 @@ export async function createObject(
 /** What a client may not set is wiped; the namespace is the one of the request. */
 function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
   const metadata = { ...object.metadata }
-  if (metadata.resourceVersion) throw new StatusError('resourceVersion should not be set on objects to be created')
   delete metadata.resourceVersion
   delete metadata.uid
   delete metadata.creationTimestamp
@@ -76,6 +76,16 @@ function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   return { ...object, metadata }
+}
+
+const hasVersion = ({ metadata }: KubeObject): boolean => /^0*[1-9][0-9]*$/.test(metadata?.resourceVersion ?? '')
+
+/**
+ * Said when the object would be stored, so after everything else that is wrong with it; a dry run stores nothing.
+ * @see k8s.io/apiserver/pkg/storage/etcd3/store.go (Create), pkg/registry/generic/registry/dryrun.go v0.36
+ */
+function refuseVersion(scope: WriteScope): void {
+  if (!scope.dryRun) throw new StatusError('resourceVersion should not be set on objects to be created')
 }
 
 /** Field tracking, then mutating admission; what admission changed belongs to nobody. */
@@ -99,6 +109,7 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObj
     // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
     if (mutated === undefined || mutated === tracked) return tracked
     // What a client may not set, admission may not set for it.
+    if (hasVersion(mutated)) refuseVersion(scope)
     return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
   }
   return andThen(parts.chain.mutate(attributes), settle)
@@ -146,7 +157,12 @@ async function createNamed(
   parts: RegistryParts,
   scope: WriteScope,
   object: KubeObject,
-  how: { readonly now: string; readonly deadlineMs: number; readonly tracked: boolean },
+  how: {
+    readonly now: string
+    readonly deadlineMs: number
+    readonly tracked: boolean
+    readonly versioned: boolean
+  },
 ): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
   const { type } = scope
   const { now, deadlineMs } = how
@@ -169,6 +185,7 @@ async function createNamed(
   const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
   const asked = parts.chain.validate(attributes)
   if (asked) await asked
+  if (how.versioned) refuseVersion(scope)
 
   const fitted = fitting(next, (one) => encoded(one, type), how.tracked)
   const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted

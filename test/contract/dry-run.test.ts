@@ -59,6 +59,13 @@ const rows: readonly Row[] = [
     want: { metadata: { name: expect.stringMatching(/^x-/) as string } },
   },
   {
+    name: 'create of a copy of what is there, with its resourceVersion,',
+    given: `POST ${core}/configmaps`,
+    body: { metadata: { name: 'copy', resourceVersion: '5' } },
+    code: 201,
+    want: { metadata: { name: 'copy' } },
+  },
+  {
     name: 'create of a namespace',
     given: 'POST /api/v1/namespaces',
     body: { metadata: { name: 'n' } },

@@ -84,6 +84,10 @@ const writes = [
     given: () => patch({ spec: { replicas: 5 } }, 'strategic-merge-patch+json'),
   },
   {
+    name: 'a strategic merge patch that calls the scale a Deployment, as k8s_scale of Ansible does,',
+    given: () => patch({ kind: 'Deployment', spec: { replicas: 5 } }, 'strategic-merge-patch+json'),
+  },
+  {
     name: 'a JSON patch',
     given: () => patch([{ op: 'replace', path: '/spec/replicas', value: 5 }], 'json-patch+json'),
   },
@@ -103,6 +107,24 @@ test.each(writes)('$name sets the replicas of the workload and answers the scale
   expect(body).toMatchObject({ kind: 'Scale', spec: { replicas: 5 } })
   expect(code).toBe(200)
   expect(await workload()).toMatchObject({ spec: { replicas: 5 } })
+})
+
+test('what a strategic merge patch says of kind and version has no effect', async () => {
+  const sent = { kind: 'Pod', apiVersion: 'v1', metadata: { labels: { a: 'b' } } }
+  const type = 'application/strategic-merge-patch+json'
+  const { code } = await send(plane, `${deployments}/web`, { method: 'PATCH', body: sent, type })
+  expect(code).toBe(200)
+  expect(await workload()).toMatchObject({
+    kind: 'Deployment',
+    apiVersion: 'apps/v1',
+    metadata: { labels: { a: 'b' } },
+  })
+})
+
+test('a merge patch that changes the kind is refused', async () => {
+  const { code, body } = await patch({ kind: 'Deployment' }, 'merge-patch+json')
+  expect(code).toBe(422)
+  expect(body).toMatchObject({ reason: 'Invalid', details: { causes: [{ field: 'patch' }] } })
 })
 
 test('who scaled owns the replicas, through the scale sub-resource', async () => {
