@@ -190,9 +190,11 @@ describe('a policy with a binding', () => {
     ]
   it.each(rows)('$name', async ({ spec, want, code = 422 }) => {
     await enforce(spec)
-    const { status: got, body } = await wire.call('POST', maps, map('m', { a: 'b' }))
-    expect(body).toMatchObject({ message: refused('m', want) })
-    expect(got).toBe(code)
+    const { body } = await wire.call('POST', maps, map('m', { a: 'b' }))
+    const message = refused('m', want)
+    const causes = [{ message: message.replace('configmaps "m" is forbidden: ', '') }]
+    const reason = code === 403 ? 'Forbidden' : 'Invalid'
+    expect(body).toEqual(failure({ message, reason, details: { name: 'm', kind: 'configmaps', causes }, code }))
   })
 
   it('with failurePolicy Ignore lets through what it can not judge', async () => {

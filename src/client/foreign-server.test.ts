@@ -222,6 +222,13 @@ describe('refusals of another server', () => {
     await expect(apply()).rejects.toMatchObject({ code, message })
   })
 
+  test('one that ends a watch: its words are told', async () => {
+    script = [ends(event('ERROR', gone('Expired')))]
+    const watch = client.watch(resource, { resourceVersion: '1', signal: stop.signal })
+    const first = watch[Symbol.asyncIterator]().next()
+    expect(await refusal(first)).toEqual(gone('Expired'))
+  })
+
   test('a proxy that answers in HTML', async () => {
     script = [says(502, '<html>bad gateway</html>', { 'content-type': 'text/html' })]
     await expect(apply()).rejects.toMatchObject({ code: 502, message: '<html>bad gateway</html>' })

@@ -138,6 +138,15 @@ const rows: readonly Row[] = [
     message: 'error decoding YAML: an apply patch must be an object',
   },
   {
+    name: 'an apply of what may not be there',
+    given: at,
+    sent: { ...apply(map({ metadata: { name: 'a' } })), headers: { 'if-none-match': '*' } },
+    code: 409,
+    reason: 'AlreadyExists',
+    message: 'configmaps "a" already exists',
+    details: { name: 'a', kind: 'configmaps' },
+  },
+  {
     name: 'an apply without kind',
     given: at,
     sent: apply({ apiVersion: 'v1' }),

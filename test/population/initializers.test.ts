@@ -480,7 +480,15 @@ describe('the held create', () => {
     const held = create('team')
     await waitFor(admin, namespaces, { name: 'team' }, isThere)
     await admin.delete(namespaces, { name: 'team' })
-    expect((await held).status).toBe(500)
+    const why = 'the namespace was deleted while it was being initialized'
+    expect(await (await held).json()).toEqual(
+      failure({
+        message: `Internal error occurred: ${why}`,
+        reason: 'InternalError',
+        details: { causes: [{ message: why }] },
+        code: 500,
+      }),
+    )
   })
 
   test('a server that goes away answers it as it stands', async () => {

@@ -447,11 +447,14 @@ describe('content of a namespace whose gate is shut', () => {
     ...more,
   })
   test('is refused to its creator for a moment', async () => {
-    expect((await webhook.hold(write(user('dev1')), never)).refusal).toMatchObject({
-      code: 429,
-      reason: 'TooManyRequests',
-      details: { retryAfterSeconds: 1 },
-    })
+    expect((await webhook.hold(write(user('dev1')), never)).refusal).toEqual(
+      failure({
+        message: 'namespace "team-a" waits for its templates to be applied; try again in a moment',
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      }),
+    )
   })
 
   test.each([

@@ -93,6 +93,11 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
     ],
   },
   {
+    name: 'a roleRef to nothing',
+    given: bindTo({ ...ref, name: '' }),
+    want: ['roleRef.name: Required value'],
+  },
+  {
     name: 'a ClusterRoleBinding to a Role',
     given: { ...clusterRoleBinding('b', 'r'), roleRef: { ...ref, kind: 'Role' } },
     want: ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"'],
