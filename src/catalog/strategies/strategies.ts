@@ -29,13 +29,13 @@ import {
 } from '../validation/autoscaling.ts'
 import { checkCronJob, checkJob } from '../validation/batch.ts'
 import { checkConfigMap, checkSecret } from '../validation/config.ts'
+import { checkCoreEvent, checkNewEvent } from '../validation/events.ts'
 import { checkMutatingBinding, checkMutatingPolicy } from '../validation/mutating-policies.ts'
 import { checkIngress, checkIngressClass, checkNetworkPolicy } from '../validation/networking.ts'
 import {
   checkApiService,
   checkCsiDriver,
   checkCsiNode,
-  checkEvent,
   checkLease,
   checkRuntimeClass,
   checkVolumeAttachment,
@@ -91,7 +91,7 @@ const main =
 const checks: Readonly<Record<string, Check>> = {
   configmaps: main(checkConfigMap),
   endpoints: main(checkEndpoints),
-  events: main(checkEvent),
+  events: main(checkCoreEvent),
   limitranges: main(checkLimitRange),
   persistentvolumeclaims: checkPersistentVolumeClaim,
   persistentvolumes: checkPersistentVolume,
@@ -109,7 +109,7 @@ const checks: Readonly<Record<string, Check>> = {
   'daemonsets.apps': main(checkDaemonSet),
   'deployments.apps': main(checkDeployment),
   'endpointslices.discovery.k8s.io': main(checkEndpointSlice),
-  'events.events.k8s.io': (report, next) => checkEvent(report, toCoreEvent(next)),
+  'events.events.k8s.io': (report, next, old) => checkNewEvent(report, toCoreEvent(next), old && toCoreEvent(old)),
   'horizontalpodautoscalers.autoscaling': main(checkHorizontalPodAutoscaler),
   'ingressclasses.networking.k8s.io': main(checkIngressClass),
   'ingresses.networking.k8s.io': main(checkIngress),

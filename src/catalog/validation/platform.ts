@@ -1,8 +1,8 @@
 /**
- * Kinds about the platform: leases, events, runtime classes, API services, CSI.
+ * Kinds about the platform: leases, runtime classes, API services, CSI.
  * @see the validation packages of the same groups in Kubernetes 1.36
  */
-import { isDns1035Label, isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../kube/names.ts'
+import { isDns1035Label, isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { findPart, numberIn, partIn, partsIn, type Report, sameValue, textIn } from './report.ts'
 
@@ -12,39 +12,6 @@ export function checkLease(report: Report, next: KubeObject): void {
   if (seconds !== undefined && seconds <= 0)
     report.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0')
   report.notNegative(spec, 'spec', 'leaseTransitions')
-}
-
-/** The object it is about; both API groups store it as `involvedObject`. */
-export function checkEvent(report: Report, next: KubeObject): void {
-  const namespace = next.metadata.namespace ?? ''
-  const about = textIn(partIn(next, 'involvedObject'), 'namespace')
-  const timed = next.eventTime !== undefined && next.eventTime !== null
-  // Events about cluster-scoped objects live in default. What the new library tells may be about another namespace.
-  const misplaced = timed
-    ? about === '' && namespace !== 'default' && namespace !== 'kube-system'
-    : about === ''
-      ? namespace !== 'default'
-      : about !== namespace
-  if (misplaced) {
-    report.invalid('involvedObject.namespace', about, 'does not match event.namespace')
-  }
-  const type = textIn(next, 'type')
-  if (!timed) return
-  // Only the new library sets a time: what it leaves out is a mistake of its user.
-  const reporter = textIn(next, 'reportingComponent')
-  if (reporter === '') report.required('reportingController')
-  report.each('reportingController', reporter, isQualifiedName(reporter))
-  for (const [field, max] of [
-    ['reportingInstance', 128],
-    ['action', 128],
-    ['reason', 128],
-  ] as const) {
-    const value = textIn(next, field)
-    if (value === '') report.required(field)
-    else if (value.length > max) report.invalid(field, '', `can have at most ${max} characters`)
-  }
-  if (textIn(next, 'message').length > 1024) report.invalid('message', '', 'can have at most 1024 characters')
-  if (type !== 'Normal' && type !== 'Warning') report.invalid('type', '', 'has invalid value: ' + type)
 }
 
 export function checkRuntimeClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
