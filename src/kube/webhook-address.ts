@@ -3,6 +3,7 @@
  * @see k8s.io/apiserver/pkg/util/webhook/validation.go v0.36
  */
 import { type FieldError, fieldInvalid, fieldRequired } from './field-error.ts'
+import { parseGoUrl } from './go-url.ts'
 import { isDns1123Subdomain } from './names.ts'
 
 type Part = Readonly<Record<string, unknown>>
@@ -10,19 +11,15 @@ type Part = Readonly<Record<string, unknown>>
 const urlForm = '; desired format: https://host[/path]'
 
 export function webhookUrlErrors(field: string, text: string): FieldError[] {
-  const match = /^([a-zA-Z][a-zA-Z0-9+.-]*):(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/.exec(text)
-  const [, scheme = '', authority = '', , query = '', fragment = ''] = match ?? []
-  const at = authority.lastIndexOf('@')
-  const host = authority.slice(at + 1)
-  const isBroken = /[\s\x00-\x1f\x7f]/.test(text) || (host !== '' && !URL.canParse(`https://${host}/`))
-  if (isBroken) {
-    return [fieldRequired(field, `url must be a valid URL: parse ${JSON.stringify(text)}: invalid URL${urlForm}`)]
+  const parsed = parseGoUrl(text)
+  if (parsed.problem !== undefined) {
+    return [fieldRequired(field, `url must be a valid URL: ${parsed.problem}${urlForm}`)]
   }
+  const { scheme, host, user, fragment, query } = parsed.url
   const errors: FieldError[] = []
-  const lower = scheme.toLowerCase()
-  if (lower !== 'https') errors.push(fieldInvalid(field, lower, `'https' is the only allowed URL scheme${urlForm}`))
-  if (host === '') errors.push(fieldInvalid(field, '', `host must be specified${urlForm}`))
-  if (at >= 0) errors.push(fieldInvalid(field, authority.slice(0, at), 'user information is not permitted in the URL'))
+  if (scheme !== 'https') errors.push(fieldInvalid(field, scheme, `'https' is the only allowed URL scheme${urlForm}`))
+  if (host === '') errors.push(fieldInvalid(field, host, `host must be specified${urlForm}`))
+  if (user !== undefined) errors.push(fieldInvalid(field, user, 'user information is not permitted in the URL'))
   if (fragment !== '') errors.push(fieldInvalid(field, fragment, 'fragments are not permitted in the URL'))
   if (query !== '') errors.push(fieldInvalid(field, query, 'query parameters are not permitted in the URL'))
   return errors

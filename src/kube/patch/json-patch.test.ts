@@ -87,6 +87,12 @@ describe('a JSON patch', () => {
       want: { 'a/b': {} },
     },
     {
+      name: 'does not read what stands before the first slash of a path',
+      given: { a: 1 },
+      patch: [{ op: 'add', path: 'x/b', value: 2 }],
+      want: { a: 1, b: 2 },
+    },
+    {
       name: 'tests an equal value whatever the order of members',
       given: { a: { x: 1, y: [null] } },
       patch: [{ op: 'test', path: '/a', value: { y: [null], x: 1 } }],

@@ -1,6 +1,6 @@
 /**
  * JSON Patch (RFC 6902) as upstream's library reads it: negative indices count from the end, `replace` of a missing
- * member sets it, the first path segment is empty.
+ * member sets it, what stands before the first slash of a path is not read.
  *
  * Bounds: 10,000 operations; the bytes that `copy` may add (a few copies of copies otherwise make gigabytes); the number
  * of members moved or cloned on the way, since each insertion into a long list moves what follows; the depth of the result.
@@ -108,13 +108,11 @@ function given(pointer: string | undefined, fault: string): string {
   return pointer
 }
 
-/** Undefined for what points to no member. */
+/** Undefined for what points to no member. What stands before the first slash is nobody's concern. */
 function tokensOf(pointer: string): string[] | undefined {
-  if (!pointer.startsWith('/')) return undefined
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((t) => (t.includes('~') ? t.replaceAll('~1', '/').replaceAll('~0', '~') : t))
+  const [, ...tokens] = pointer.split('/')
+  if (tokens.length === 0) return undefined
+  return tokens.map((t) => (t.includes('~') ? t.replaceAll('~1', '/').replaceAll('~0', '~') : t))
 }
 
 type Container = JsonValue[] | JsonObject

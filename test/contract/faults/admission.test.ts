@@ -90,7 +90,7 @@ const rows: readonly FaultRow[] = [
     name: 'with an address that can not be read',
     put: { 'webhooks[0].clientConfig': { url: 'https://[h' } },
     faults: [
-      'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://[h": invalid URL; desired format: https://host[/path]',
+      `webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://[h": missing ']' in host; desired format: https://host[/path]`,
     ],
   },
   {

@@ -127,7 +127,7 @@ describe('a definition', () => {
       name: 'calls its webhook by an address that can be read',
       given: converts({ url: 'https://[h/x' }),
       want: [
-        'spec.conversion.webhookClientConfig.url: Required value: url must be a valid URL: parse "https://[h/x": invalid URL; desired format: https://host[/path]',
+        `spec.conversion.webhookClientConfig.url: Required value: url must be a valid URL: parse "https://[h/x": missing ']' in host; desired format: https://host[/path]`,
       ],
     },
     {
