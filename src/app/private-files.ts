@@ -3,7 +3,7 @@
  * at all, and refused when somebody has opened them to others. Every refusal is one line that says what to do.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** A file that is missing rights, too open, or damaged. The message is one line for the operator. */
@@ -17,7 +17,7 @@ const codeOf = (error: unknown): string =>
 /** Makes the directory (0700, parents too) or checks the one that is there. @throws PrivateFileError */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeDirectories(path)
   } catch (error) {
     throw new PrivateFileError(`can't make the directory ${path} (${codeOf(error)}): choose another place for it`, {
       cause: error,
@@ -25,6 +25,30 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
   }
   const directory = await openChecked(path, constants.O_RDONLY | constants.O_DIRECTORY, 'chmod 700')
   await directory.close()
+}
+
+/**
+ * With its parents. Node's own way with those never ends on a file system that takes no directories and says that there is
+ * no such place, as /proc does.
+ */
+async function makeDirectories(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST' && (await isDirectory(path))) return
+    const parent = dirname(path)
+    if (codeOf(error) !== 'ENOENT' || (await isDirectory(parent))) throw error
+    await makeDirectories(parent)
+    await makeDirectories(path)
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+  return found?.isDirectory() === true
 }
 
 /** The names in a private directory; empty if there is none yet. @throws PrivateFileError */

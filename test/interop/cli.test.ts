@@ -105,6 +105,11 @@ const rows: readonly Row[] = [
     want: /can't make the directory/,
   },
   {
+    name: 'a data directory where the system makes none',
+    given: () => up('/proc/borough/data'),
+    want: /can't make the directory \/proc\/borough\/data/,
+  },
+  {
     name: 'a data directory where nothing may be written',
     given: async (dir) => {
       await chmod(dir, 0o500)
