@@ -54,3 +54,10 @@ it('a TokenRequest says what it is, even if the question did not', async () => {
   const { body } = await wire.call('POST', '/api/v1/namespaces/default/serviceaccounts/default/token', { spec: {} })
   expect(body).toMatchObject({ kind: 'TokenRequest', apiVersion: authentication, metadata: { name: 'default' } })
 })
+
+it('what verifiers of tokens read says how long it is good for', async () => {
+  const documents = ['/.well-known/openid-configuration', '/openid/v1/jwks'].map((path) => wire.call('GET', path))
+  const headers = (await Promise.all(documents)).map((answer) => answer.headers.get('cache-control'))
+  // A new key signs soon after it is published, so keys are not kept.
+  expect(headers).toEqual(['public, max-age=3600', 'no-cache, private'])
+})

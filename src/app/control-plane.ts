@@ -54,7 +54,7 @@ export interface ControlPlane extends AsyncDisposable {
   client(user?: UserInfo): Client
   /** What discovery, and the service `kubernetes`, say of where the server is. Called once it listens. */
   listening(host: string, port: number): void
-  /** Answers held creates as they stand, ends watches: the first step of a shutdown. */
+  /** Answers held creates as they stand: the first step of a shutdown. */
   drain(): void
 }
 
@@ -147,9 +147,13 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
         '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => (shared ?? metrics).text() },
         [discoveryPath]: {
           contentType: 'application/json',
+          cacheControl: 'public, max-age=3600',
           body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address}${keySetPath}`)),
         },
-        [keySetPath]: { contentType: keySetContentType, body: () => JSON.stringify(keySet(keys.current)) },
+        [keySetPath]: {
+          contentType: keySetContentType,
+          body: () => JSON.stringify(keySet(keys.current)),
+        },
       },
       openapi: (path) => openapi.find(path),
       openapiPaths: () => openapi.paths(),

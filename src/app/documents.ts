@@ -11,7 +11,15 @@ export interface DocumentsDeps {
   readonly build: BuildInfo
   /** Paths served as they are, whatever follows a slash at their end; computed at each request. */
   readonly plain: Readonly<
-    Record<string, { readonly contentType: string; readonly body: () => string | Promise<string> }>
+    Record<
+      string,
+      {
+        readonly contentType: string
+        /** Absent = not kept by anybody. */
+        readonly cacheControl?: string
+        readonly body: () => string | Promise<string>
+      }
+    >
   >
   /** OpenAPI: undefined for a path it does not know. */
   readonly openapi: (path: string) => Handler | undefined
@@ -34,7 +42,9 @@ export function createDocuments(deps: DocumentsDeps): Documents {
     return async (request) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
       const body = textEncoder.encode(await document.body())
-      return { status: 200, headers: { 'content-type': document.contentType }, body }
+      const { contentType, cacheControl } = document
+      const headers = { 'content-type': contentType, ...(cacheControl ? { 'cache-control': cacheControl } : {}) }
+      return { status: 200, headers, body }
     }
   }
   const paths = (): readonly string[] =>

@@ -48,6 +48,8 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
       const deadline = new AbortController()
       const timer = config.clock.after(drainMs, () => deadline.abort())
       const closed = listener.close(deadline.signal)
+      // What was asked is answered first, for it needs all of the plane; watches end with it.
+      await listener.answered(deadline.signal)
       await plane[Symbol.asyncDispose]()
       await closed
       timer.cancel()

@@ -16,6 +16,7 @@ import { requestTooLarge } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
 import { Gathered } from './gather.ts'
 import type { Serve } from './pipeline.ts'
+import { Traffic } from './traffic.ts'
 
 export interface TlsMaterial {
   readonly key: string
@@ -37,6 +38,8 @@ export interface Listener {
   readonly port: number
   /** Serves with a new certificate from now on; open connections keep theirs. */
   setTls(tls: TlsMaterial): void
+  /** Resolves when no request waits for its answer any more, watches apart, or `deadline` aborts. */
+  answered(deadline: AbortSignal): Promise<void>
   /** Stops accepting; resolves when every request under way is answered or `deadline` aborts, which cuts the rest off. */
   close(deadline: AbortSignal): Promise<void>
 }
@@ -66,13 +69,9 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
 
   const sockets = new Set<TLSSocket>()
   const sessions = new Set<http2.ServerHttp2Session>()
-  let underWay = 0
+  const traffic = new Traffic()
   let closing = false
-  let drained: (() => void) | undefined
-  const ended = (): void => {
-    underWay--
-    if (underWay === 0) drained?.()
-  }
+  const ended = (): void => traffic.end()
   const failed = (error: unknown): void => {
     options.onError(error)
     ended()
@@ -81,7 +80,7 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
 
   /** Counts a request as under way until it is answered. */
   const take = (answer: () => Eventual<void>): void => {
-    underWay++
+    traffic.begin()
     gathered.add(() => {
       try {
         const answering = answer()
@@ -108,13 +107,13 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   server.on('tlsClientError', () => {}) // a handshake that fails is the peer's business
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (closing) response.setHeader('connection', 'close')
-    take(() => answerHttp1(serve, request, response))
+    take(() => answerHttp1(serve, request, response, traffic))
   })
   // Adding 'request' made Node install its HTTP/1 imitation for HTTP/2 streams as well: ours replaces it.
   server.removeAllListeners('stream')
   server.on('stream', (stream: http2.ServerHttp2Stream, headers, _flags, rawHeaders: readonly string[]) => {
     const departure = departureOf(stream)
-    take(() => answerHttp2(serve, stream, { headers, rawHeaders }, departure))
+    take(() => answerHttp2(serve, stream, { headers, rawHeaders }, departure, traffic))
   })
 
   server.listen(options.port, options.host)
@@ -126,16 +125,12 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     host: options.host,
     port: address.port,
     setTls: (tls) => server.setSecureContext(tlsOptions(tls)),
+    answered: (deadline) => traffic.answered(deadline),
     async close(deadline) {
       closing = true
       server.close()
       for (const session of sessions) session.close()
-      if (underWay > 0 && !deadline.aborted) {
-        await new Promise<void>((resolve) => {
-          drained = resolve
-          deadline.addEventListener('abort', () => resolve(), { once: true })
-        })
-      }
+      await traffic.over(deadline)
       for (const session of sessions) session.destroy()
       for (const socket of sockets) socket.destroy()
     },
@@ -283,7 +278,12 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 const mergedBytes = 16 * 1024 - 1024
 const noPieces: readonly Uint8Array[] = []
 
-function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerResponse): Eventual<void> {
+function answerHttp1(
+  serve: Serve,
+  message: IncomingMessage,
+  response: ServerResponse,
+  traffic: Traffic,
+): Eventual<void> {
   // Whoever left before being looked at is not served.
   if (response.destroyed) return
   const departure = new Departure()
@@ -294,7 +294,7 @@ function answerHttp1(serve: Serve, message: IncomingMessage, response: ServerRes
       if (!response.writableFinished) departure.left()
     })
   }
-  return andThen(answer, (made) => sendHttp1(message, response, made, departure))
+  return andThen(answer, (made) => sendHttp1(message, response, made, departure, traffic))
 }
 
 function sendHttp1(
@@ -302,12 +302,13 @@ function sendHttp1(
   response: ServerResponse,
   answer: ApiResponse,
   departure: Departure,
+  traffic: Traffic,
 ): Eventual<void> {
   if (response.destroyed) return discard(answer.body)
   // An unread rest of a body would be taken for the next request.
   if (!message.complete && hasBody(message)) response.setHeader('connection', 'close')
   const body = message.method === 'HEAD' ? noBytes : answer.body
-  if (isStream(body)) return streamHttp1(response, answer, departure)
+  if (isStream(body)) return streamHttp1(response, answer, departure, traffic)
   const { earlier, last, length } = piecesOf(body)
   response.writeHead(answer.status, { ...headersOf(answer), 'content-length': length })
   // Node holds them back until the end, and sends all together.
@@ -316,10 +317,16 @@ function sendHttp1(
   else response.end(last)
 }
 
-async function streamHttp1(response: ServerResponse, answer: ApiResponse, departure: Departure): Promise<void> {
+async function streamHttp1(
+  response: ServerResponse,
+  answer: ApiResponse,
+  departure: Departure,
+  traffic: Traffic,
+): Promise<void> {
   response.writeHead(answer.status, headersOf(answer))
   response.flushHeaders()
-  await pump(answer.body, (chunk) => response.write(chunk), response, departure.signal)
+  const ended = traffic.goOn()
+  await pump(answer.body, (chunk) => response.write(chunk), response, departure.signal).finally(ended)
   response.end()
 }
 
@@ -388,10 +395,11 @@ function answerHttp2(
   stream: http2.ServerHttp2Stream,
   headers: Http2Headers,
   departure: Departure,
+  traffic: Traffic,
 ): Eventual<void> {
   if (stream.destroyed) return
   const request = new Http2Request(stream, headers, departure)
-  return andThen(serve(request), (answer) => sendHttp2(request.method, stream, answer, departure))
+  return andThen(serve(request), (answer) => sendHttp2(request.method, stream, answer, departure, traffic))
 }
 
 function sendHttp2(
@@ -399,10 +407,11 @@ function sendHttp2(
   stream: http2.ServerHttp2Stream,
   answer: ApiResponse,
   departure: Departure,
+  traffic: Traffic,
 ): Eventual<void> {
   if (stream.destroyed) return discard(answer.body)
   const body = method === 'HEAD' ? noBytes : answer.body
-  if (isStream(body)) return streamHttp2(stream, answer, departure)
+  if (isStream(body)) return streamHttp2(stream, answer, departure, traffic)
   const { earlier, last, length } = piecesOf(body)
   stream.respond({ ':status': answer.status, ...headersOf(answer), 'content-length': length })
   departure.answered = true
@@ -414,9 +423,15 @@ function sendHttp2(
   })
 }
 
-async function streamHttp2(stream: http2.ServerHttp2Stream, answer: ApiResponse, departure: Departure): Promise<void> {
+async function streamHttp2(
+  stream: http2.ServerHttp2Stream,
+  answer: ApiResponse,
+  departure: Departure,
+  traffic: Traffic,
+): Promise<void> {
   stream.respond({ ':status': answer.status, ...headersOf(answer) })
-  await pump(answer.body, (chunk) => stream.write(chunk), stream, departure.signal)
+  const ended = traffic.goOn()
+  await pump(answer.body, (chunk) => stream.write(chunk), stream, departure.signal).finally(ended)
   departure.answered = true
   stream.end()
 }

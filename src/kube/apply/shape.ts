@@ -103,12 +103,14 @@ export type Items = { readonly item: JsonValue } | { readonly duplicates: readon
 
 /** Only for what `shapeOf` calls a list. Ascending by position of the first of each. */
 export function indexList(schema: Schema, list: readonly JsonValue[]): Map<PathElement, Items> {
-  const index = new Map<PathElement, Items>()
+  const index = new Map<PathElement, { readonly item: JsonValue } | { readonly duplicates: JsonValue[] }>()
   for (const item of list) {
     const element = elementOf(schema, item) as PathElement
     const earlier = index.get(element)
     if (earlier === undefined) index.set(element, { item })
-    else index.set(element, { duplicates: [...('item' in earlier ? [earlier.item] : earlier.duplicates), item] })
+    else if ('item' in earlier) index.set(element, { duplicates: [earlier.item, item] })
+    // In place: somebody may send a hundred thousand.
+    else earlier.duplicates.push(item)
   }
   return index
 }

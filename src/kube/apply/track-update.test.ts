@@ -142,6 +142,13 @@ describe('a create', () => {
     expect(bare).toEqual(configMap())
   })
 
+  it('owns what a set names twice as one, however often it is named', () => {
+    // Work in proportion to the square of this would take hours.
+    const finalizers = Array<string>(500_000).fill('a.example/f')
+    const tracked = trackUpdate({ ...onConfigMap, live: undefined, next: configMap({ metadata: { finalizers } }) })
+    expect(fieldsOf(tracked)).toEqual({ 'f:metadata': { 'f:finalizers': { '.': {}, 'v:"a.example/f"': {} } } })
+  })
+
   it('gives what admission adds to the same manager, and forgets what admission takes back', () => {
     const first = trackUpdate({ ...onConfigMap, live: undefined, next: configMap({ data: { a: '1', b: '1' } }) })
     const admitted = structuredClone({ ...first, data: { a: '2', c: '1' } })
