@@ -7,7 +7,13 @@ import { startControlPlane, type TestControlPlane } from '../src/testing/index.t
 import { definition, install, objectOf } from './support/definitions.ts'
 import { freePort } from './support/free-port.ts'
 import { badRequest, failure, forbidden, invalidObject } from './support/refusal.ts'
-import { patchReply, type Received, startWebhookServer, type WebhookServer } from './support/webhook-server.ts'
+import {
+  patchReply,
+  type Received,
+  startWebhookServer,
+  type WebhookServer,
+  webhookCertificates,
+} from './support/webhook-server.ts'
 import { type Answer, Wire } from './support/wire.ts'
 
 let plane: TestControlPlane
@@ -146,6 +152,26 @@ describe('what a webhook is asked', () => {
     expect((await create()).status).toBe(201)
     expect(server.received[0]?.path).toBe('/by-service?timeout=10s')
     expect(server.received[0]?.headers['host']).toBe('hooks.team-a.svc:8443')
+  })
+
+  it('comes to a webhook whose own certificate is the caBundle, as envtest of controller-runtime configures it', async () => {
+    const clientConfig = { url: `${server.url}/check`, caBundle: server.certificate }
+    await configure('validating', 'all', hook('check', { clientConfig }))
+    expect((await create()).status).toBe(201)
+    expect(asked()).toEqual(['/check'])
+  })
+
+  const paths = [
+    { given: '//check', want: '/check' },
+    { given: '/a//b/', want: '/a/b' },
+    { given: '/', want: '/' },
+    { given: '', want: '/' },
+  ]
+  it.each(paths)('is asked at $want where the configuration says "$given"', async ({ given, want }) => {
+    const clientConfig = { url: `${server.url}${given}`, caBundle: server.caBundle }
+    await configure('validating', 'all', hook('check', { clientConfig }))
+    expect((await create()).status).toBe(201)
+    expect(asked()).toEqual([want])
   })
 
   it('comes to a Service by its EndpointSlices', async () => {
@@ -290,6 +316,15 @@ describe('a webhook that can not be asked', () => {
         `${call}Post "${url}?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
       ),
     )
+    expect(server.received).toEqual([])
+  })
+
+  it('says the same of a caBundle that holds the certificate of another webhook', async () => {
+    const { cert } = webhookCertificates(['127.0.0.1'])
+    const clientConfig = { url: `${server.url}/p`, caBundle: Buffer.from(cert).toString('base64') }
+    expect((await outcome({ clientConfig })).body).toMatchObject({
+      message: expect.stringMatching(/x509: certificate signed by unknown authority$/) as string,
+    })
     expect(server.received).toEqual([])
   })
 

@@ -39,6 +39,8 @@ export interface WebhookServer extends AsyncDisposable {
   readonly url: string
   /** PEM in base64, as configurations want it. */
   readonly caBundle: string
+  /** Its own certificate, likewise. */
+  readonly certificate: string
   readonly received: Received[]
   answer: Answerer
 }
@@ -93,6 +95,7 @@ export async function startWebhookServer(
     port,
     url: `https://127.0.0.1:${port}`,
     caBundle: Buffer.from(ca).toString('base64'),
+    certificate: Buffer.from(cert).toString('base64'),
     received,
     answer,
     async [Symbol.asyncDispose]() {
