@@ -14,7 +14,10 @@ interface Kubeconfig {
 
 const decoded = (text: string): Buffer => Buffer.from(text, 'base64')
 
-it('a request that has begun when the server goes is carried out; a watch ends', async () => {
+it.each([
+  { name: 'is carried out and answered', watching: false },
+  { name: 'is carried out; a watch ends', watching: true },
+])('a request that has begun when the server goes $name', async ({ watching }) => {
   const plane = await startControlPlane({ port: 0, population: false })
   const { clusters, users } = parse(plane.kubeconfig) as Kubeconfig
   const session = http2.connect(plane.url, {
@@ -22,9 +25,9 @@ it('a request that has begun when the server goes is carried out; a watch ends',
     cert: decoded(users[0].user['client-certificate-data']),
     key: decoded(users[0].user['client-key-data']),
   })
-  const watch = session.request({ ':path': '/api/v1/namespaces/default/configmaps?watch=1' })
-  const watched = watch.resume()
-  await once(watch, 'response')
+  const watch = watching ? session.request({ ':path': '/api/v1/namespaces/default/configmaps?watch=1' }) : undefined
+  const ended = watch === undefined ? undefined : once(watch.resume(), 'close')
+  if (watch !== undefined) await once(watch, 'response')
   const create = session.request({
     ':path': '/api/v1/namespaces/default/configmaps',
     ':method': 'POST',
@@ -43,7 +46,7 @@ it('a request that has begun when the server goes is carried out; a watch ends',
   create.end('{"name":"late"}}')
   const [headers] = (await answered) as [http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader]
   expect(headers[':status']).toBe(201)
-  create.resume()
-  await Promise.all([gone, watched.closed ? undefined : once(watched, 'close')])
+  expect(JSON.parse(Buffer.concat(await create.toArray()).toString()).metadata.name).toBe('late')
+  await Promise.all([gone, ended])
   session.destroy()
 })

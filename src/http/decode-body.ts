@@ -74,6 +74,9 @@ export class BodyDecoder {
     if (!isJsonObject(parsed.value)) {
       throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
     }
+    // As Go reads it: the core group may be written as what it is, nothing before a slash.
+    if (type.group === '' && parsed.value['apiVersion'] === `/${type.version}`)
+      parsed.value['apiVersion'] = type.version
     checkKind(parsed.value, type, bytes)
     return this.settle(parsed.value, { ...parsed, isBody: true }, context, type, validation)
   }

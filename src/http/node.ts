@@ -131,8 +131,16 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
       server.close()
       for (const session of sessions) session.close()
       await traffic.over(deadline)
+      // Answered is not yet sent: a session ends by itself when its last answer is out, a socket is let go behind it.
+      const closed = Promise.all(
+        [...sessions].map((session) => new Promise((resolve) => session.once('close', resolve))),
+      )
+      await Promise.race([closed, aborted(deadline)])
       for (const session of sessions) session.destroy()
-      for (const socket of sockets) socket.destroy()
+      for (const socket of sockets) {
+        if (deadline.aborted) socket.destroy()
+        else socket.destroySoon()
+      }
     },
   }
 }

@@ -1013,6 +1013,12 @@ test('a timeout that is none does not stop a watch, nor do 0s and 3m anything', 
   for (const timeout of ['0s', '3m']) expect((await send(plane, `/version?timeout=${timeout}`)).code).toBe(200)
 })
 
+test('the version of the core group may be written with a slash, as Go reads it', async () => {
+  const body = { kind: 'ConfigMap', apiVersion: '/v1', metadata: { name: 'slashed' } }
+  const made = await send(plane, maps, { method: 'POST', body })
+  expect([made.code, made.body['apiVersion']]).toEqual([201, 'v1'])
+})
+
 test('unknown and repeated fields are warnings, unless asked otherwise', async () => {
   const body = '{"metadata":{"name":"x"},"data":{"a":"1","a":"2"},"bogus":1}'
   const warned = await send(plane, `${maps}?dryRun=All`, { method: 'POST', body })
