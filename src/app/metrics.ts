@@ -178,6 +178,7 @@ export class Metrics {
     collectProcessMetrics(prometheus, registry)
     // Its registry asks a metric for no more than this.
     registry.registerMetric(this.#durations as unknown as Metric)
+    registry.registerMetric(this.#durations.total as unknown as Metric)
     const inFlight = new prometheus.Gauge({
       name: 'apiserver_current_inflight_requests',
       help: 'Requests being worked on.',

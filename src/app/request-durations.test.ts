@@ -40,3 +40,24 @@ test.each([
     `apiserver_request_duration_seconds_count{verb="LIST",group="",version="",resource="",subresource="",scope="",code="${code}"} 2`,
   ])
 })
+
+test('answers are counted as kube-apiserver counts them, by its verbs', async () => {
+  const durations = new RequestDurations()
+  const requests = [
+    ['POST', '/api/v1/namespaces/a/pods', 201],
+    ['POST', '/api/v1/namespaces/b/pods', 201],
+    ['PUT', '/api/v1/namespaces/a/pods/x', 200],
+    ['DELETE', '/api/v1/namespaces/a/pods', 200],
+  ] as const
+  for (const [method, path, code] of requests) durations.observe({ info: parseRequestInfo(method, path, '') }, code, 1)
+  const registry = new Registry()
+  registry.registerMetric(durations.total as unknown as Parameters<Registry['registerMetric']>[0])
+  const rest = 'group="",version="v1",resource="pods",subresource=""'
+  expect((await registry.metrics()).trim().split('\n')).toEqual([
+    '# HELP apiserver_request_total How many answers there were, by verb, resource and code.',
+    '# TYPE apiserver_request_total counter',
+    `apiserver_request_total{verb="POST",${rest},scope="namespace",code="201",component="apiserver"} 2`,
+    `apiserver_request_total{verb="PUT",${rest},scope="resource",code="200",component="apiserver"} 1`,
+    `apiserver_request_total{verb="DELETECOLLECTION",${rest},scope="namespace",code="200",component="apiserver"} 1`,
+  ])
+})
