@@ -39,6 +39,8 @@ import {
 import type { NamespaceContent } from '../apis/namespaces/content.ts'
 import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
 import { defaultTolerations } from '../apis/pods/default-tolerations.ts'
+import { type ObservedFault, type ObservedJudgement, podSecurity } from '../apis/pods/security/admission.ts'
+import { podResource } from '../apis/pods/types.ts'
 import { rbacAdmission } from '../apis/rbac/admission.ts'
 import { serviceAccountAdmission } from '../apis/serviceaccounts/admission.ts'
 import { namespaceBirth } from '../apis/serviceaccounts/birth.ts'
@@ -98,6 +100,8 @@ export interface AdmissionObservers {
   webhookCalled(call: ObservedCall): void
   policyMutated(mutation: ObservedMutation): void
   policyChecked(check: ObservedCheck): void
+  podJudged(judgement: ObservedJudgement): void
+  podJudgementFailed(fault: ObservedFault): void
 }
 
 export interface Admission {
@@ -220,6 +224,15 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
       find: (namespace, name) => lister.find(typeOf(serviceAccountsResource), namespace, name)?.object,
       refresh: () => lister.refresh(),
       nameSuffix: () => ids.nameSuffix(),
+    }),
+    PodSecurity: podSecurity({
+      namespaces,
+      clock,
+      *podsIn(namespace) {
+        for (const { object } of lister.list(typeOf(podResource), namespace)) yield object
+      },
+      judged: (judgement) => observers.podJudged(judgement),
+      failed: (fault) => observers.podJudgementFailed(fault),
     }),
     Priority: podPriority(classesOf(priorityClassResource)),
     DefaultTolerationSeconds: defaultTolerations,

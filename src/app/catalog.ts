@@ -71,6 +71,7 @@ export const admissionOrder = [
   'NamespaceExists',
   'LimitRanger',
   'ServiceAccount',
+  'PodSecurity',
   'Priority',
   'DefaultTolerationSeconds',
   'DefaultStorageClass',

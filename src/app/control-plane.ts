@@ -74,6 +74,8 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
       webhookCalled: (call) => metrics.webhookCalled(call),
       policyMutated: (mutation) => metrics.policyMutated(mutation),
       policyChecked: (check) => metrics.policyChecked(check),
+      podJudged: (judgement) => metrics.podJudged(judgement),
+      podJudgementFailed: (fault) => metrics.podJudgementFailed(fault),
     }),
   )
   const compactor = new Compactor({

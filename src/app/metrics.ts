@@ -6,12 +6,14 @@ import type { Counter, Gauge, Histogram, Metric, Registry as PromRegistry } from
 import type { ObservedMutation } from '../apis/admissionpolicies/mutating.ts'
 import type { ObservedCheck } from '../apis/admissionpolicies/validating.ts'
 import type { TurnOutcome } from '../apis/initializers/turn-observer.ts'
+import type { ObservedFault, ObservedJudgement } from '../apis/pods/security/admission.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import type { Clock } from '../base/clock.ts'
 import { andFinally, andThen } from '../base/eventual.ts'
 import type { ApiResponse, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
+import { type PodSecurityInstruments, podSecurityInstruments } from './pod-security-metrics.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 
@@ -37,6 +39,7 @@ interface Instruments {
   readonly webhooks: WebhookInstruments
   readonly mutations: PolicyInstruments<MutationLabels>
   readonly checks: PolicyInstruments<MutationLabels | 'enforcement_action'>
+  readonly podSecurity: PodSecurityInstruments
 }
 
 const mutationLabels = ['policy', 'policy_binding', 'error_type'] as const
@@ -150,6 +153,14 @@ export class Metrics {
     this.#instruments?.checks.duration.observe(labels, durationMs / 1000)
   }
 
+  podJudged(judgement: ObservedJudgement): void {
+    this.#instruments?.podSecurity.judged(judgement)
+  }
+
+  podJudgementFailed(fault: ObservedFault): void {
+    this.#instruments?.podSecurity.failed(fault)
+  }
+
   async text(): Promise<string> {
     return (await this.#settled()).metrics()
   }
@@ -216,6 +227,7 @@ export class Metrics {
       what: 'validations of validating admission policies',
       labelNames: [...mutationLabels, 'enforcement_action'] as const,
     })
+    const podSecurity = podSecurityInstruments(prometheus, registers)
     const gauges = this.#gauges
     const waiting: Gauge<'initializer'> = new prometheus.Gauge({
       name: 'borough_namespaces_awaiting_initializer',
@@ -256,7 +268,17 @@ export class Metrics {
       registers,
     })
     info.set({ version: this.#build.version }, 1)
-    this.#instruments = { registry, inFlight, reconciles, turns, turnFailures, webhooks, mutations, checks }
+    this.#instruments = {
+      registry,
+      inFlight,
+      reconciles,
+      turns,
+      turnFailures,
+      webhooks,
+      mutations,
+      checks,
+      podSecurity,
+    }
     return this.#instruments
   }
 }

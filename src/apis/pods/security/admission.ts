@@ -1,0 +1,185 @@
+/**
+ * PodSecurity: what the labels of a namespace say about its pods. Refuses pods, warns of those that Deployments and
+ * their like would make, tells the audit log, and sees to the labels themselves.
+ *
+ * Upstream judges by a copy of the namespace that may be old. Here a pod is judged once more at its commit, by the
+ * namespace as it is then, and a guard holds it: none gets past a label that somebody else has set, on any replica.
+ * @see k8s.io/pod-security-admission/admission/admission.go v0.36
+ */
+import type { AdmissionPlugin, Attributes, Operation } from '../../../admission/admission.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { FieldError } from '../../../kube/field-error.ts'
+import { forbidden, invalid, notFound, type StatusError } from '../../../kube/status-error.ts'
+import type { KubeObject } from '../../../kube/types.ts'
+import type { NamespaceLookup } from '../../namespaces/lookup.ts'
+import { type Namespace, namespaceResource } from '../../namespaces/types.ts'
+import type { Finding } from './checks.ts'
+import { warnOfExisting } from './existing-pods.ts'
+import { judge, printFindings } from './judge.ts'
+import { isOtherPod, type Judged, judgedOf, podIn } from './judged-objects.ts'
+import type { JudgedPod } from './judged-pod.ts'
+import {
+  isSame,
+  isStricter,
+  type LevelVersion,
+  type PodPolicy,
+  prefix,
+  printPolicy,
+  type ReadPolicy,
+  readPolicy,
+} from './pod-policy.ts'
+
+/** What was asked about. */
+export interface ObservedPod {
+  readonly operation: Operation
+  readonly judged: Judged
+  readonly subresource: string
+}
+
+export interface ObservedJudgement extends ObservedPod {
+  readonly mode: keyof PodPolicy
+  readonly policy: LevelVersion
+  readonly isAllowed: boolean
+}
+
+export interface ObservedFault extends ObservedPod {
+  /** Refused for it; otherwise judged as if the labels asked for everything. */
+  readonly isFatal: boolean
+}
+
+export interface PodSecurityParts {
+  readonly namespaces: NamespaceLookup
+  readonly clock: Clock
+  podsIn(namespace: string): Iterable<KubeObject>
+  judged(judgement: ObservedJudgement): void
+  failed(fault: ObservedFault): void
+}
+
+/** These neither show a pod nor can they change what it may do. */
+const ignoredSubresources: ReadonlySet<string> = new Set(['binding', 'eviction', 'status'])
+
+export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
+  const { namespaces } = parts
+  return {
+    name: 'PodSecurity',
+    handles(operation, type, subresource) {
+      if (operation !== 'CREATE' && operation !== 'UPDATE') return false
+      const judged = judgedOf(type)
+      if (judged === undefined) return false
+      return judged === 'pod' ? !ignoredSubresources.has(subresource) : subresource === ''
+    },
+    validate(a) {
+      if (judgedOf(a.type) === 'namespace') return checkNamespace(a, parts)
+      const namespace = namespaces.find(a.namespace)
+      if (namespace !== undefined && !isRefused(a, namespace)) return settle(a, namespace, parts)
+      // Believed only from what is there now: it may have been made, or the label lifted, elsewhere a moment ago.
+      return namespaces.refresh().then(() => settle(a, namespaces.find(a.namespace), parts))
+    },
+    decide(a, view) {
+      if (judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return {}
+      const seen = view.see(namespaces.type, '', a.namespace)
+      const namespace = seen.object as Namespace | undefined
+      if (namespace !== undefined && isRefused(a, namespace)) throw refusalOf(a, namespace)
+      // Creates are guarded so already, by the lifecycle of namespaces.
+      return a.operation === 'CREATE' ? {} : { guards: [{ key: seen.key, expect: seen.expect }] }
+    },
+  }
+}
+
+const policyOf = (namespace: KubeObject): ReadPolicy => readPolicy(namespace.metadata.labels)
+
+const isWorthALook = (a: Attributes): boolean =>
+  a.operation === 'CREATE' || isOtherPod(a.object as JudgedPod, a.oldObject as JudgedPod)
+
+/** Of pods; nothing else is. */
+function violations(a: Attributes, namespace: KubeObject): readonly Finding[] {
+  const { enforce } = policyOf(namespace).policy
+  if (enforce.level === 'privileged' || judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return []
+  return judge(enforce, a.object as JudgedPod)
+}
+
+const isRefused = (a: Attributes, namespace: KubeObject): boolean => violations(a, namespace).length > 0
+
+function refusalOf(a: Attributes, namespace: KubeObject): StatusError {
+  const policy = printPolicy(policyOf(namespace).policy.enforce)
+  return forbidden(a.type, a.name, `violates PodSecurity "${policy}": ${printFindings(violations(a, namespace))}`)
+}
+
+const allows = ({ level }: LevelVersion): boolean => level === 'privileged'
+
+/** The last word before the commit, with all that is told about it. @throws StatusError */
+function settle(a: Attributes, namespace: Namespace | undefined, parts: PodSecurityParts): void {
+  const about: ObservedPod = { operation: a.operation, judged: judgedOf(a.type) ?? 'pod', subresource: a.subresource }
+  if (namespace === undefined) {
+    parts.failed({ ...about, isFatal: true })
+    throw notFound(namespaceResource, a.namespace)
+  }
+  const { policy, faults } = policyOf(namespace)
+  const isPod = about.judged === 'pod'
+  if (faults.length === 0 && allows(policy.audit) && allows(policy.warn) && (!isPod || allows(policy.enforce))) {
+    if (!isPod) return
+    a.annotate(`${prefix}enforce-policy`, 'privileged:latest')
+    parts.judged({ ...about, mode: 'enforce', policy: policy.enforce, isAllowed: true })
+    return
+  }
+  const pod = podIn(a.type, a.object as KubeObject)
+  if (pod === undefined || (isPod && !isWorthALook(a))) return
+  if (faults.length > 0) {
+    a.annotate(`${prefix}error`, `Failed to parse policy: ${printFaults(faults)}`)
+    parts.failed({ ...about, isFatal: false })
+  }
+  tell(a, namespace, pod, about, parts)
+}
+
+/** @throws StatusError */
+function tell(a: Attributes, namespace: Namespace, pod: JudgedPod, about: ObservedPod, parts: PodSecurityParts): void {
+  const { enforce, audit, warn } = policyOf(namespace).policy
+  const known = new Map<string, readonly Finding[]>()
+  const findingsOf = (policy: LevelVersion): readonly Finding[] => {
+    const findings = known.get(printPolicy(policy)) ?? judge(policy, pod)
+    known.set(printPolicy(policy), findings)
+    return findings
+  }
+  const wouldViolate = (policy: LevelVersion): string =>
+    `would violate PodSecurity "${printPolicy(policy)}": ${printFindings(findingsOf(policy))}`
+
+  let isAllowed = true
+  if (about.judged === 'pod') {
+    isAllowed = findingsOf(enforce).length === 0
+    a.annotate(`${prefix}enforce-policy`, printPolicy(enforce))
+    parts.judged({ ...about, mode: 'enforce', policy: enforce, isAllowed })
+  }
+  if (findingsOf(audit).length > 0) {
+    a.annotate(`${prefix}audit-violations`, wouldViolate(audit))
+    parts.judged({ ...about, mode: 'audit', policy: audit, isAllowed: false })
+  }
+  // Whoever is refused need not be warned as well.
+  if (!isAllowed) throw refusalOf(a, namespace)
+  if (findingsOf(warn).length > 0) {
+    a.warn(wouldViolate(warn))
+    parts.judged({ ...about, mode: 'warn', policy: warn, isAllowed: false })
+  }
+}
+
+/** Labels that say nothing are refused, but not of whoever finds them there. @throws StatusError */
+function checkNamespace(a: Attributes, parts: PodSecurityParts): void | Promise<void> {
+  const { policy, faults } = policyOf(a.object as KubeObject)
+  const before = a.oldObject && policyOf(a.oldObject)
+  if (faults.length > 0 && (before === undefined || printFaults(faults) !== printFaults(before.faults))) {
+    throw invalid(a.type, a.name, faults)
+  }
+  if (before === undefined || !isTightened(policy.enforce, before.policy.enforce)) return
+  const patience = { clock: parts.clock, signal: a.caller.signal, deadlineMs: a.deadlineMs }
+  return warnOfExisting(a.name, parts.podsIn(a.name), policy.enforce, patience).then((warnings) => {
+    for (const warning of warnings) a.warn(warning)
+  })
+}
+
+/** Then pods that were allowed may be so no more. Another version may ask for other things. */
+const isTightened = (now: LevelVersion, before: LevelVersion): boolean =>
+  !allows(now) && !isSame(now, before) && (now.version !== before.version || isStricter(now.level, before.level))
+
+function printFaults(faults: readonly FieldError[]): string {
+  const texts = faults.map(({ field, body }) => `${field}: ${body}`)
+  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
+}
