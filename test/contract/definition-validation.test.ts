@@ -317,6 +317,28 @@ describe('a schema', () => {
       ],
     },
     {
+      name: 'may have a default with what its list can not have: that is asked of instances',
+      given: field({ type: 'array', items: scalar, 'x-kubernetes-list-type': 'set', default: ['x', 'x'] }),
+      want: [],
+    },
+    {
+      name: 'has no defaults that its own rules refuse',
+      given: field(
+        objectOf(
+          {
+            n: { type: 'integer', default: 1, 'x-kubernetes-validations': [{ rule: 'self > 5', message: 'too few' }] },
+            m: { type: 'integer', default: 9, 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] },
+          },
+          { default: { n: 2, m: 1 }, 'x-kubernetes-validations': [{ rule: 'self.m > self.n' }] },
+        ),
+      ),
+      want: [
+        `${at}.default: Invalid value: failed rule: self.m > self.n`,
+        `${at}.default.n: Invalid value: 2: too few`,
+        `${at}.properties[n].default: Invalid value: 1: too few`,
+      ],
+    },
+    {
       name: 'has no default that would be an embedded resource which is none',
       given: field({ ...embedded(), default: { kind: 'A' } }),
       want: [`${at}.default.apiVersion: Required value`],

@@ -1,5 +1,6 @@
 /**
- * Defaults of a schema must be what the schema asks for, and hold nothing that it would prune. Inside the metadata of a
+ * Defaults of a schema must be what the schema asks for, and hold nothing that it would prune. Whether items of their lists
+ * differ is asked of the instance, as upstream; their rules are `defaultRuleErrors`. Inside the metadata of a
  * resource they must make valid metadata; what ObjectMeta has not is let through there, and never filled in
  * (`pruned-defaults.ts`).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go v0.36
@@ -7,7 +8,7 @@
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { DecodeError, decode } from '../../kube/schema/decode.ts'
-import { embeddedErrors, validateListTypes } from '../../kube/schema/list-types.ts'
+import { embeddedErrors, validateEmbedded } from '../../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../../kube/schema/pattern.ts'
 import { EmbeddedMetadataError, prune } from '../../kube/schema/prune.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
@@ -104,7 +105,7 @@ class DefaultJudge {
   #valueErrors(value: JsonValue, schema: Schema): FieldError[] {
     return [
       ...validateSchema(value as JsonObject, schema, { compilePattern: this.#compilePattern }),
-      ...validateListTypes(value, schema),
+      ...validateEmbedded(value, schema),
     ]
   }
 }

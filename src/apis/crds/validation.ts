@@ -3,6 +3,8 @@
  * say alike is judged once, under its old name at the top (`spec.validation`, `spec.subresources`, ...).
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go v0.36
  */
+
+import { defaultRuleErrors } from '../../kube/cel/object-rules.ts'
 import {
   type FieldError,
   fieldForbidden,
@@ -19,6 +21,7 @@ import { webhookAddressErrors } from '../../kube/webhook-address.ts'
 import { approvalErrors } from './approval.ts'
 import { defaultErrors } from './default-rules.ts'
 import { keywordTypeErrors } from './keyword-types.ts'
+import { toResourceSchema } from './schema.ts'
 import { schemaRuleErrors } from './schema-rules.ts'
 import { structuralErrors } from './structural.ts'
 import {
@@ -202,7 +205,10 @@ function schemaErrors(
   errors.push(...defaults)
   // Expressions are compiled against types, so the schema must make sense.
   const isSound = structural.length + rules.length + defaults.length === 0
-  return [...errors, ...rules, ...validationRuleErrors(schema, path, isSound)]
+  const expressions = validationRuleErrors(schema, path, isSound)
+  const ofDefaults =
+    isSound && expressions.length === 0 ? defaultRuleErrors(toResourceSchema(schema, objectMeta), path) : []
+  return [...errors, ...ofDefaults, ...rules, ...expressions]
 }
 
 function nameErrors(names: DefinitionNames | undefined, path: string): FieldError[] {

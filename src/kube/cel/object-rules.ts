@@ -18,6 +18,7 @@ import {
 import { isJsonObject } from '../json-value.ts'
 import type { Schema, ValidationRule } from '../schema/schema.ts'
 import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from '../schema/unchanged.ts'
+import { errorsWithin } from '../schema/validate.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { Budget, BudgetError } from './budget.ts'
 import { type DeclaredType, declareSchema, escapeName } from './declared-type.ts'
@@ -95,15 +96,38 @@ export function ruleErrors(
   old?: OldObject,
   errors: readonly FieldError[] = [],
 ): FieldError[] {
+  const root = compiledRoot(schema)
+  if (!root) return []
+  return errors.some((e) => blocking.has(e.type))
+    ? [fieldInvalid('<nil>', null, notChecked)]
+    : new Validation(old?.warn).run(root, value, old?.value)
+}
+
+/**
+ * What the rules of a schema find wrong with its own defaults, each by itself and as if it were new; all of them have one
+ * budget. `schema` is that of a whole resource, and `path` where it stands.
+ */
+export function defaultRuleErrors(schema: Schema, path: string): FieldError[] {
+  const root = hasRuledDefault(schema) ? compiledRoot(schema) : undefined
+  return root ? new Validation(undefined).defaults(root, path) : []
+}
+
+const hasRuledDefault = (schema: Schema): boolean =>
+  (schema.default !== undefined && hasRules(schema)) || partsOf(schema).some(hasRuledDefault)
+
+const partsOf = ({ items, additionalProperties, properties }: Schema): readonly Schema[] => [
+  ...(items ? [items] : []),
+  ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ...(properties?.values() ?? []),
+]
+
+function compiledRoot(schema: Schema): RuleNode | undefined {
   let known = compiled.get(schema)
   if (known === undefined) {
     known = { root: hasRules(schema) ? nodeOf(schema, declareSchema(schema, rootOptions), 'self') : undefined }
     compiled.set(schema, known)
   }
-  if (!known.root) return []
-  return errors.some((e) => blocking.has(e.type))
-    ? [fieldInvalid('<nil>', null, notChecked)]
-    : new Validation(old?.warn).run(known.root, value, old?.value)
+  return known.root
 }
 
 const notChecked =
@@ -120,10 +144,7 @@ const blocking: ReadonlySet<FieldErrorType> = new Set([
 const rootOptions = { isRoot: true, name: 'selfType' }
 
 export const hasRules = (schema: Schema): boolean =>
-  (schema.validations?.length ?? 0) > 0 ||
-  (schema.items !== undefined && hasRules(schema.items)) ||
-  (typeof schema.additionalProperties === 'object' && hasRules(schema.additionalProperties)) ||
-  [...(schema.properties?.values() ?? [])].some(hasRules)
+  (schema.validations?.length ?? 0) > 0 || partsOf(schema).some(hasRules)
 
 function nodeOf(schema: Schema, self: DeclaredType | undefined, name: string): RuleNode | undefined {
   // Nothing is declared where nothing is known: rules there were refused.
@@ -177,6 +198,20 @@ class Validation {
   run(root: RuleNode, value: JsonObject, old: JsonObject | undefined): FieldError[] {
     const pair = { value, before: old && { value: old, schema: root.schema } }
     this.#visit(root, pair, { path: '', here: old ? pair : undefined, around: undefined })
+    return this.#errors
+  }
+
+  defaults(node: RuleNode, path: string): FieldError[] {
+    const { schema, properties, items, values } = node
+    if (schema.default !== undefined && !this.#ended) {
+      const from = this.#errors.length
+      const pair = { value: schema.default, before: undefined }
+      this.#visit(node, pair, { path: '', here: undefined, around: undefined })
+      this.#errors.push(...errorsWithin(`${path}.default`, this.#errors.splice(from)))
+    }
+    for (const [key, child] of properties) this.defaults(child, `${path}.properties[${key}]`)
+    if (items) this.defaults(items, `${path}.items`)
+    if (values) this.defaults(values, `${path}.additionalProperties`)
     return this.#errors
   }
 

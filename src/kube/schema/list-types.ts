@@ -77,12 +77,20 @@ export function embeddedErrors(value: JsonObject, field: string): FieldError[] {
   return errors
 }
 
+/** What is wrong with the lists of a whole resource, and with resources embedded in it. */
+export const validateListTypes = (value: JsonValue, schema: Schema): FieldError[] =>
+  errorsBelow(value, schema, '', validateItems)
+
+/** Of resources embedded in a value alone. */
+export const validateEmbedded = (value: JsonValue, schema: Schema): FieldError[] =>
+  errorsBelow(value, schema, '', () => [])
+
 /** Recursive along the value. The root is not taken for an embedded resource: its metadata has its own checks. */
-export function validateListTypes(value: JsonValue, schema: Schema, field = ''): FieldError[] {
+function errorsBelow(value: JsonValue, schema: Schema, field: string, itemsOf: typeof validateItems): FieldError[] {
   if (Array.isArray(value)) {
     const { items } = schema
-    const errors = validateItems(value, schema, field)
-    if (items) value.forEach((item, i) => errors.push(...validateListTypes(item, items, `${field}[${i}]`)))
+    const errors = itemsOf(value, schema, field)
+    if (items) value.forEach((item, i) => errors.push(...errorsBelow(item, items, `${field}[${i}]`, itemsOf)))
     return errors
   }
   if (!isJsonObject(value)) return []
@@ -90,9 +98,9 @@ export function validateListTypes(value: JsonValue, schema: Schema, field = ''):
   const { additionalProperties } = schema
   for (const [key, child] of Object.entries(value)) {
     const known = schema.properties?.get(key)
-    if (known) errors.push(...validateListTypes(child, known, field === '' ? key : `${field}.${key}`))
+    if (known) errors.push(...errorsBelow(child, known, field === '' ? key : `${field}.${key}`, itemsOf))
     else if (typeof additionalProperties === 'object') {
-      errors.push(...validateListTypes(child, additionalProperties, `${field}[${key}]`))
+      errors.push(...errorsBelow(child, additionalProperties, `${field}[${key}]`, itemsOf))
     }
   }
   return errors
