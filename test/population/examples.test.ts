@@ -11,6 +11,7 @@ const root = new URL('../../examples/', import.meta.url)
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const roleBindings = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'rolebindings' }
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const pods = { group: '', version: 'v1', resource: 'pods' }
 const networkPolicies = { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies' }
 const configurations = {
   group: 'admissionregistration.k8s.io',
@@ -46,6 +47,33 @@ describe('examples', () => {
     await dev.create(configMaps, { metadata: { namespace: 'mine', name: 'x' } })
     expect((await dev.list(networkPolicies, { namespace: 'mine' })).items).toHaveLength(1)
     await dev.delete(namespaces, { name: 'mine' })
+  })
+
+  test('pod-security: pods are held to a level that their owners can raise and not lower', async () => {
+    await using plane = await startControlPlane()
+    expect(await applyAll(plane.client, 'security-defaults')).toBe(2)
+    expect(await applyAll(plane.client, 'pod-security')).toBe(4)
+    const dev = plane.clientAs('dev1', ['devs'])
+    const level = 'pod-security.kubernetes.io/enforce'
+    const made = await dev.create(namespaces, { metadata: { name: 'mine' } })
+    expect(made.metadata.labels).toMatchObject({ [level]: 'baseline' })
+    const pod = (name: string, securityContext: object): KubeObject => ({
+      metadata: { namespace: 'mine', name },
+      spec: { containers: [{ name: 'c', image: 'nginx', securityContext }] },
+    })
+    await dev.create(pods, pod('web', {}))
+    await expect(dev.create(pods, pod('tool', { privileged: true }))).rejects.toThrow(
+      'violates PodSecurity "baseline:latest": privileged',
+    )
+    const label = (client: Client, labels: Record<string, string | null>): Promise<KubeObject> =>
+      client.patch(namespaces, { name: 'mine' }, { metadata: { labels } })
+    await label(dev, { [level]: 'restricted' })
+    for (const labels of [{ [level]: null }, { [level]: 'privileged' }, { [`${level}-version`]: 'v1.0' }]) {
+      await expect(label(dev, labels)).rejects.toThrow('anything less needs the verb "relax" on the namespace')
+    }
+    await label(plane.client, { [level]: null })
+    // Nobody is asked to set right what an administrator has allowed.
+    await label(dev, { other: 'x' })
   })
 
   describe('namespace-population: the YAML of the design document', () => {
