@@ -56,7 +56,7 @@ test('answers are counted as kube-apiserver counts them, by its verbs', async ()
   expect((await registry.metrics()).trim().split('\n')).toEqual([
     '# HELP apiserver_request_total How many answers there were, by verb, resource and code.',
     '# TYPE apiserver_request_total counter',
-    `apiserver_request_total{verb="POST",${rest},scope="namespace",code="201",component="apiserver"} 2`,
+    `apiserver_request_total{verb="POST",${rest},scope="resource",code="201",component="apiserver"} 2`,
     `apiserver_request_total{verb="PUT",${rest},scope="resource",code="200",component="apiserver"} 1`,
     `apiserver_request_total{verb="DELETECOLLECTION",${rest},scope="namespace",code="200",component="apiserver"} 1`,
   ])

@@ -117,7 +117,8 @@ function labelsOf(info: RequestContext['info'], known: boolean, scope: string, c
   }
 }
 
-function scopeOf({ namespace, name }: RequestContext['info']): string {
-  if (name !== '') return 'resource'
+/** As kube-apiserver says it: who creates has one object in mind. */
+function scopeOf({ namespace, name, verb }: RequestContext['info']): string {
+  if (name !== '' || verb === 'create') return 'resource'
   return namespace === '' ? 'cluster' : 'namespace'
 }
