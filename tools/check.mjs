@@ -1,7 +1,7 @@
 /**
- * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests; stops at the first failure
- * and says which it was. Arguments go to vitest. The last lines are the failed tests, each with the beginning of its
- * error (for a property: seed and path), and `N passed, N failed, N skipped`.
+ * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests, and whether these assert every
+ * refusal; stops at the first failure and says which it was. Arguments go to vitest. The last lines are the failed tests,
+ * each with the beginning of its error (for a property: seed and path), and `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -13,6 +13,9 @@ import { countSources } from './layers.mjs'
 const testMinutes = 12
 const shownFailures = 20
 const summaryFile = join(root, '.cache', 'test-summary.json')
+/** Of some tests nothing can be said about all refusals. */
+const vitestArguments = process.argv.slice(2)
+const refusals = vitestArguments.length > 0 ? {} : { BOROUGH_REFUSALS: join(root, '.cache', 'refusals') }
 
 const stages = [
   { name: 'layers', run: () => command('node', ['tools/layers.mjs', '--check']), help: 'see tools/layers.mjs' },
@@ -26,6 +29,7 @@ const stages = [
   { name: 'types', run: () => command('tsc', ['--noEmit']) },
   { name: 'build', run: bringUpToDate },
   { name: 'tests', run: tests },
+  ...(vitestArguments.length > 0 ? [] : [{ name: 'refusals', run: assertedRefusals, help: 'see tools/refusals.ts' }]),
 ]
 
 async function main() {
@@ -55,8 +59,13 @@ async function main() {
 }
 
 function tests() {
-  const args = ['run', '--reporter=default', '--reporter=./tools/summary-reporter.mjs', ...process.argv.slice(2)]
-  return command('vitest', args, { timeoutMs: testMinutes * 60_000, env: { BOROUGH_TEST_SUMMARY: summaryFile } })
+  const args = ['run', '--reporter=default', '--reporter=./tools/summary-reporter.mjs', ...vitestArguments]
+  const env = { ...refusals, BOROUGH_TEST_SUMMARY: summaryFile }
+  return command('vitest', args, { timeoutMs: testMinutes * 60_000, env })
+}
+
+function assertedRefusals() {
+  return command('node', ['tools/refusals.ts'], { env: refusals })
 }
 
 function readSummary() {
