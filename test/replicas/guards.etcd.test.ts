@@ -5,7 +5,7 @@ import { startControlPlane, type TestControlPlane } from '../../src/testing/inde
 import { contestDeletion } from '../support/contested-deletion.ts'
 import { contestQuota, quotaSteps } from '../support/contested-quota.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
-import { Wire } from '../support/wire.ts'
+import { type Answer, Wire } from '../support/wire.ts'
 
 /** The nightly run takes longer. */
 const long = process.env['BOROUGH_LONG'] !== undefined
@@ -31,6 +31,39 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
     for (let round = 0; round < rounds; round++) {
       const turned = [...planes.slice(round % 3), ...planes.slice(0, round % 3)]
       await contestDeletion(turned, `contested-${round}`, 24, 7 * (round % 12))
+    }
+  })
+
+  it('let no pod past the level that one of them has begun to enforce', { timeout: 120_000 }, async () => {
+    const wires = planes.map((plane) => new Wire(plane))
+    for (let round = 0; round < (long ? 60 : 6); round++) {
+      const name = `leveled-${round}`
+      await wires[0]?.must('POST', '/api/v1/namespaces', { metadata: { name } })
+      const spec = { hostPID: true, containers: [{ name: 'a', image: 'nginx' }] }
+      const create = (i: number): Promise<Answer> =>
+        (wires[i % 3] as Wire).call('POST', `/api/v1/namespaces/${name}/pods`, { metadata: { name: `p-${i}` }, spec })
+      const label = async (): Promise<Answer[]> => {
+        const labels = { 'pod-security.kubernetes.io/enforce': 'baseline' }
+        const at = wires[round % 3] as Wire
+        const { metadata } = await at.must(
+          'PATCH',
+          `/api/v1/namespaces/${name}`,
+          { metadata: { labels } },
+          'application/merge-patch+json',
+        )
+        revision = Number(metadata.resourceVersion)
+        // Answered, it holds everywhere.
+        return Promise.all([24, 25, 26].map(create))
+      }
+      let revision = 0
+      const creates = (from: number): Promise<Answer>[] => Array.from({ length: 12 }, (_, i) => create(from + i))
+      const early = creates(0)
+      const [late, ...answers] = await Promise.all([label(), ...early, ...creates(12)])
+      for (const { status, body } of answers) {
+        if (status === 201) expect(Number(body.metadata.resourceVersion)).toBeLessThan(revision)
+        else expect([status, body.message]).toEqual([403, expect.stringContaining('violates PodSecurity')])
+      }
+      expect(late.map(({ status }) => status)).toEqual([403, 403, 403])
     }
   })
 
