@@ -6,8 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { judge } from './judge.ts'
-import type { LevelVersion } from './pod-policy.ts'
-import { printPolicy } from './pod-policy.ts'
+import { type LevelVersion, printPolicy } from './pod-policy.ts'
 
 /** As upstream. */
 const maxPods = 3_000

@@ -8,7 +8,7 @@
 import { type FieldError, fieldInvalid } from '../../../kube/field-error.ts'
 
 /** Each forbids what those before it forbid, and more. */
-export const levels = ['privileged', 'baseline', 'restricted'] as const
+const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 
 export interface LevelVersion {
