@@ -4,7 +4,7 @@ import { qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import { loadCatalog } from './catalog.ts'
-import { alwaysByValue, byValueFields } from './facts/by-value.ts'
+import { alwaysByValue, byValueFields, printedEmpty } from './facts/by-value.ts'
 import { extensionDescriptions, extensionFields } from './facts/extensions.ts'
 import { mergeFacts } from './facts/merge.ts'
 import { quantityFields } from './facts/quantities.ts'
@@ -126,6 +126,7 @@ describe('the hand-written fact tables', () => {
     ],
     ['quantities', Object.fromEntries(Object.entries(quantityFields).map(([t, f]) => [t, f.split(' ')]))],
     ['by value', Object.fromEntries(Object.entries(byValueFields).map(([t, f]) => [t, f.split(' ')]))],
+    ['printed empty', Object.fromEntries(Object.entries(printedEmpty).map(([t, f]) => [t, f.split(' ')]))],
     ['extensions', Object.fromEntries(Object.keys(extensionFields).map((t) => [t, []]))],
     [
       'descriptions',

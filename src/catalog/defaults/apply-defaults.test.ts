@@ -111,6 +111,45 @@ const cases: { name: string; type: string; given: Record<string, unknown>; want:
     want: { spec: { drivers: null } },
   },
   {
+    name: 'text that Go always prints is empty where nobody set it: what typed clients need to read a Node',
+    type: 'v1 nodes',
+    given: { status: { nodeInfo: { architecture: 'arm64' }, volumesAttached: [{ name: 'v' }] } },
+    want: {
+      spec: {},
+      status: {
+        daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+        nodeInfo: {
+          architecture: 'arm64',
+          bootID: '',
+          containerRuntimeVersion: '',
+          kernelVersion: '',
+          kubeProxyVersion: '',
+          kubeletVersion: '',
+          machineID: '',
+          operatingSystem: '',
+          osImage: '',
+          systemUUID: '',
+        },
+        volumesAttached: [{ name: 'v', devicePath: '' }],
+      },
+    },
+  },
+  {
+    name: 'so is that of a condition',
+    type: 'policy/v1 poddisruptionbudgets',
+    given: { status: { conditions: [{ type: 'T', status: 'True' }] } },
+    want: {
+      spec: {},
+      status: {
+        conditions: [{ type: 'T', status: 'True', message: '', reason: '' }],
+        currentHealthy: 0,
+        desiredHealthy: 0,
+        disruptionsAllowed: 0,
+        expectedPods: 0,
+      },
+    },
+  },
+  {
     name: 'volumes get modes, and a volume without a source is an empty directory',
     type: 'v1 pods',
     given: {

@@ -1,6 +1,6 @@
 /**
  * What upstream's defaulting makes of a decoded object: defaults are set, structs held by value and always-printed
- * numbers are there. Types, nulls and canonical forms are the decoder's business (kube/schema/decode.ts).
+ * numbers and texts are there. Types, nulls and canonical forms are the decoder's business (kube/schema/decode.ts).
  *
  * One walk over what is there; what a type needs is worked out once and kept with its schema.
  */
@@ -8,7 +8,7 @@
 import { findQuantity, printQuantity } from '../../kube/quantity.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonValue } from '../../kube/types.ts'
-import { printedZeros } from '../facts/by-value.ts'
+import { printedEmpty, printedZeros } from '../facts/by-value.ts'
 import { appsDefaults } from './apps.ts'
 import { autoscalingDefaults } from './autoscaling.ts'
 import { batchDefaults } from './batch.ts'
@@ -23,7 +23,7 @@ interface Plan {
   readonly structs: readonly string[]
   /** Lists that Go prints as null where nobody has set them. */
   readonly lists: readonly string[]
-  readonly zeros: readonly (readonly [field: string, value: 0 | false])[]
+  readonly zeros: readonly (readonly [field: string, value: 0 | false | ''])[]
   readonly defaults: readonly (readonly [field: string, value: JsonValue])[]
 }
 
@@ -95,16 +95,18 @@ export class Defaulter {
     if (known) return known
     const structs: string[] = []
     const lists: string[] = []
-    const zeros: [string, 0 | false][] = []
+    const zeros: [string, 0 | false | ''][] = []
     const defaults: [string, JsonValue][] = []
     const { typeName = '' } = schema
     const printed = new Set([
       ...(typeName === '' ? [] : this.#alwaysPrinted(typeName)),
       ...(printedZeros[typeName]?.split(' ') ?? []),
     ])
+    const empty = new Set(printedEmpty[typeName]?.split(' '))
     for (const [field, child] of properties) {
       if (child.byValue) (child.type === 'array' ? lists : structs).push(field)
       else if (child.default !== undefined) defaults.push([field, child.default])
+      else if (empty.has(field)) zeros.push([field, ''])
       else if (printed.has(field) && (child.type === 'integer' || child.type === 'number')) zeros.push([field, 0])
       else if (printed.has(field) && child.type === 'boolean') zeros.push([field, false])
     }

@@ -76,3 +76,18 @@ export const printedZeros: Readonly<Record<string, string>> = {
   'io.k8s.api.policy.v1.PodDisruptionBudgetStatus': 'disruptionsAllowed currentHealthy desiredHealthy expectedPods',
   'io.k8s.api.scheduling.v1.PriorityClass': 'value',
 }
+
+/**
+ * Text that Go prints even when it is empty, as far as anybody may leave it empty. Clients with types insist on it: the
+ * Python client reads no Node without an architecture.
+ * @see k8s.io/api v0.36: strings that are neither pointers nor `omitempty`
+ */
+export const printedEmpty: Readonly<Record<string, string>> = {
+  'io.k8s.api.core.v1.AttachedVolume': 'devicePath',
+  'io.k8s.api.core.v1.ContainerStatus': 'image imageID',
+  'io.k8s.api.core.v1.HTTPHeader': 'value',
+  'io.k8s.api.core.v1.NodeSystemInfo':
+    'architecture bootID containerRuntimeVersion kernelVersion kubeProxyVersion kubeletVersion machineID operatingSystem osImage systemUUID',
+  'io.k8s.api.core.v1.Sysctl': 'value',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Condition': 'message reason',
+}
