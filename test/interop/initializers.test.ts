@@ -148,7 +148,7 @@ describeEachKubectl((kubectl) => {
     await plane.client.create(rbac('rolebindings'), binding)
     const refusals = async (): Promise<number> => {
       const lines = (await (await plane.fetch('/metrics')).text()).split('\n')
-      const wanted = ['_seconds_count{', 'verb="CREATE"', 'resource="configmaps"', 'code="429"']
+      const wanted = ['_seconds_count{', 'verb="POST"', 'resource="configmaps"', 'code="429"']
       const line = lines.find((text) => wanted.every((part) => text.includes(part)))
       return Number(line?.split(' ').at(-1) ?? 0)
     }
