@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { webhookCertificates } from '../../test/support/webhook-server.ts'
 import { httpsTransport, type Patience } from './https-transport.ts'
 import { RestClient } from './rest-client.ts'
 
@@ -8,7 +10,7 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const
 /** Short only where the end of it is what is tried: a machine may stand still for a second. */
 const patient = (ms = 60_000): Patience => ({ answerMs: ms, watchMs: ms, watchSeconds: 240 })
 
-let server: Server | undefined
+let server: Pick<Server, 'close' | 'closeAllConnections'> | undefined
 afterEach(() => {
   server?.closeAllConnections()
   server?.close()
@@ -30,6 +32,24 @@ const ref = { namespace: 'a', name: 'b' }
 const event = `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'b' } } })}\n`
 
 describe('a server elsewhere', () => {
+  test('is trusted by its own certificate as by that of its authority, and by no other', async () => {
+    const { key, cert, ca } = webhookCertificates(['127.0.0.1'])
+    const listening = createSecureServer({ key, cert }, (_, response) => response.end('{"metadata":{"name":"b"}}'))
+    server = listening
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+    const { port } = listening.address() as AddressInfo
+    const trusting = (certificate: string): RestClient => {
+      const credentials = (): { ca: string } => ({ ca: certificate })
+      const transport = httpsTransport({ server: `https://127.0.0.1:${port}`, credentials, patience: patient() })
+      return new RestClient({ transport, userAgent: 'test' })
+    }
+    for (const certificate of [ca, cert]) {
+      expect((await trusting(certificate).get(configMaps, ref)).metadata.name).toBe('b')
+    }
+    const stranger = webhookCertificates(['127.0.0.1'])
+    await expect(trusting(stranger.cert).get(configMaps, ref)).rejects.toThrow("can't be reached")
+  })
+
   test('that does not answer is taken for dead', async () => {
     const client = await serving(() => {}, patient(150))
     await expect(client.get(configMaps, ref)).rejects.toThrow('no word from')

@@ -47,6 +47,8 @@ export function httpsTransport({ server, credentials, patience = defaultPatience
       const answer = await new Promise<IncomingMessage>((resolve, reject) => {
         const sent = (secure ? sendSecure : sendPlain)(`${base}${path}${search}`, {
           ...trust,
+          // As Go: what an authority's file holds is trusted, be it an intermediate or the server's own certificate.
+          allowPartialTrustChain: trust.ca !== undefined,
           method,
           headers: { ...who, ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
           agent: agent ?? ours,
