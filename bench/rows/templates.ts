@@ -6,7 +6,7 @@ import { type Borough, create, startBorough } from '../target.ts'
 import { residentMiB } from './process.ts'
 import { type Bench, configMap, cpuMsOf } from './rows.ts'
 
-const creators = 16
+const creators = 32
 const goalPerSecond = 500
 const goalEditSeconds = 60
 /** Until V8 has collected what the filling left. */
@@ -85,7 +85,7 @@ async function* populated(bench: Bench): AsyncGenerator<Row> {
   const of = count.toLocaleString('en-US')
   const rate = spread([perSecond])
   yield {
-    what: `${of} namespaces made and populated with 5 objects, one after the other, ${creators} clients`,
+    what: `${of} namespaces made and populated with 5 objects, ${creators} clients`,
     unit: '/s',
     ours: rate,
     goal: `≥ ${goalPerSecond}/s`,
