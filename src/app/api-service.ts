@@ -20,6 +20,7 @@ import type { Client } from '../client/client.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import { formatAddress } from '../kube/ip-address.ts'
 import { jsonEqual } from '../kube/json-value.ts'
+import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Config } from './config.ts'
@@ -209,10 +210,8 @@ export class ApiService {
     return this.#parts.core.lister.find(this.#type(resource), namespace, name)?.object
   }
 
-  #type(resource: GroupVersionResource): ReturnType<Core['catalog']['types']['find']> & object {
-    const type = this.#parts.core.catalog.types.find(resource)
-    if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource}`)
-    return type
+  #type(resource: GroupVersionResource): ResourceType {
+    return requiredType(this.#parts.core.catalog.types, resource)
   }
 }
 

@@ -39,6 +39,7 @@ import { groupPriority } from '../catalog/facts/groups.ts'
 import type { Client } from '../client/client.ts'
 import type { ControllerSpec, Source } from '../controller/controller.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
+import { requiredType } from '../kube/resource-type.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import type { ControllerName } from './catalog.ts'
@@ -254,8 +255,7 @@ function controllerSpecs(
 function lostBirthrights({ catalog, lister, namespaces }: Core, { resource, name, wanted }: Birthright): Source {
   return {
     async run(enqueue, signal) {
-      const type = catalog.types.find(resource)
-      if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource}`)
+      const type = requiredType(catalog.types, resource)
       // By bytes: a start with many namespaces parses none of the copies that are right.
       const data = Buffer.from(JSON.stringify(wanted('')['data'] ?? {}).slice(1, -1))
       for (const { name: namespace } of lister.list(namespaces.type, '')) {
@@ -292,8 +292,7 @@ function manifestSources({ path, url, pollMs }: ManifestConfig, clock: Clock): M
 }
 
 function serviceClaims({ catalog, lister }: Core): ServiceClaims {
-  const type = catalog.types.find(ipAddressResource)
-  if (type === undefined) throw new Error('the catalogue lacks ipaddresses')
+  const type = requiredType(catalog.types, ipAddressResource)
   const ports = portClaims(type)
   return {
     address: (name) => lister.find(type, '', name)?.object,
@@ -308,8 +307,7 @@ const servicesAtOnce = 200
 function unclaimedServices({ catalog, lister }: Core, claims: ServiceClaims): Source {
   return {
     async run(enqueue, signal) {
-      const type = catalog.types.find(serviceResource)
-      if (type === undefined) throw new Error('the catalogue lacks services')
+      const type = requiredType(catalog.types, serviceResource)
       const look = ({ namespace, name, object }: StoredObject): void => {
         if (claimFaults(object as Service, claims).length > 0) enqueue({ namespace, name })
       }
@@ -334,8 +332,7 @@ function unclaimedServices({ catalog, lister }: Core, claims: ServiceClaims): So
 function wrongQuotas({ lister, catalog }: Core): Source {
   return {
     async run(enqueue, signal) {
-      const type = catalog.types.find(quotaResource)
-      if (type === undefined) throw new Error('the catalogue lacks resourcequotas')
+      const type = requiredType(catalog.types, quotaResource)
       const stop = lister.subscribe(type, (next) => {
         // By bytes first: the quota of a busy namespace changes with every object in it.
         if (next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object as ResourceQuota)) {
@@ -352,8 +349,7 @@ function wrongQuotas({ lister, catalog }: Core): Source {
 function uncheckedPolicies({ lister, catalog }: Core): Source {
   return {
     async run(enqueue, signal) {
-      const type = catalog.types.find(policyResource)
-      if (type === undefined) throw new Error('the catalogue lacks validatingadmissionpolicies')
+      const type = requiredType(catalog.types, policyResource)
       const stop = lister.subscribe(type, (next) => {
         if (next && !isChecked(next.object as AdmissionPolicy)) enqueue({ namespace: '', name: next.name })
       })
@@ -378,13 +374,11 @@ const graceMark = Buffer.from('"deletionGracePeriodSeconds":')
 const isMarked = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(graceMark)
 
-/** Pods that were given time to end; again when their node goes. */
 /** Signing requests that have been approved for us. */
 function approvedRequests({ lister, catalog }: Core): Source {
   return {
     async run(enqueue, signal) {
-      const type = catalog.types.find(signingRequestResource)
-      if (type === undefined) throw new Error('the catalogue lacks signing requests')
+      const type = requiredType(catalog.types, signingRequestResource)
       const forget = lister.subscribe(type, (next) => {
         if (next && awaitsSignature(next.object as SigningRequest)) enqueue({ namespace: '', name: next.name })
       })
@@ -394,12 +388,12 @@ function approvedRequests({ lister, catalog }: Core): Source {
   }
 }
 
+/** Pods that were given time to end; again when their node goes. */
 function endingPods({ lister, catalog }: Core): Source {
   return {
     async run(enqueue, signal) {
-      const pods = catalog.types.find(podResource)
-      const nodes = catalog.types.find(nodeResource)
-      if (pods === undefined || nodes === undefined) throw new Error('the catalogue lacks pods or nodes')
+      const pods = requiredType(catalog.types, podResource)
+      const nodes = requiredType(catalog.types, nodeResource)
       const ending = new Map<string, { readonly namespace: string; readonly name: string }>()
       const forgetPods = lister.subscribe(pods, (next, old) => {
         const { namespace, name } = next ?? old ?? { namespace: '', name: '' }

@@ -1,11 +1,11 @@
 /** The watch cache as the forgetting of events sees it. */
 import type { EventFeed, WrittenEvent } from '../apis/events/expiry.ts'
+import { requiredType } from '../kube/resource-type.ts'
 import type { Core } from './wire.ts'
 
 /** An Event's last write is not in the object for every client: the moment this process saw it stands for it. */
 export function eventFeed({ catalog, lister, config }: Core): EventFeed {
-  const type = catalog.types.find({ group: '', version: 'v1', resource: 'events' })
-  if (type === undefined) throw new Error('the catalogue lacks events')
+  const type = requiredType(catalog.types, { group: '', version: 'v1', resource: 'events' })
   return {
     subscribe(written) {
       const existing: WrittenEvent[] = []

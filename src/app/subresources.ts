@@ -11,8 +11,8 @@ import type { Renderer } from '../http/respond.ts'
 import { type Answer, answerVerb } from '../http/verbs/answer.ts'
 import { writeScope } from '../http/verbs/target.ts'
 import type { VerbHandler } from '../http/verbs/verb.ts'
-import { apiVersionOf, type GroupVersionResource, qualifiedResource } from '../kube/gvk.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
+import { type GroupVersionResource, qualifiedResource } from '../kube/gvk.ts'
+import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import { StatusError } from '../kube/status-error.ts'
 import type { Core } from './wire.ts'
 
@@ -60,11 +60,7 @@ export function answeredKinds(parts: SubresourceParts): ReadonlyMap<string, Verb
 }
 
 function podAnswers({ registry, catalog, lister, config }: Core): { readonly bind: Answer; readonly evict: Answer } {
-  const typeOf = (gvr: GroupVersionResource): ResourceType => {
-    const type = catalog.types.find(gvr)
-    if (type === undefined) throw new Error(`the catalogue lacks ${gvr.resource} in ${apiVersionOf(gvr)}`)
-    return type
-  }
+  const typeOf = (gvr: GroupVersionResource): ResourceType => requiredType(catalog.types, gvr)
   const budgetType = typeOf(budgetResource)
   const deps = {
     registry,

@@ -37,10 +37,10 @@ import { SizedCache } from '../base/sized-cache.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FieldError } from '../kube/field-error.ts'
-import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
+import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { NameView } from '../kube/name-view.ts'
 import { clusterRoleBindingsResource, clusterRolesResource, roleBindingsResource, rolesResource } from '../kube/rbac.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
+import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
@@ -100,11 +100,7 @@ export async function wireCore(
   const kinds = config.population ? ownKinds : ownKinds.filter(({ kind }) => kind !== templateKind)
   const ownTypes = kinds.map((kind) => catalog.declare(kind))
   catalog.types.change({ add: ownTypes })
-  const typeOf = (gvr: GroupVersionResource): ResourceType => {
-    const type = catalog.types.find(gvr)
-    if (type === undefined) throw new Error(`the catalogue lacks ${gvr.resource} in ${apiVersionOf(gvr)}`)
-    return type
-  }
+  const typeOf = (gvr: GroupVersionResource): ResourceType => requiredType(catalog.types, gvr)
 
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)

@@ -8,6 +8,7 @@
  * @see k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/rbac.go v1.36
  */
 import type { Clock } from '../base/clock.ts'
+import { aggregated } from '../kube/aggregate.ts'
 import { quote } from '../kube/go-quote.ts'
 import type { Binding, Role } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -147,7 +148,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
         }
       }
     }
-    return { allowed: false, reason: failures ? `RBAC: ${listOf(failures)}` : '' }
+    return { allowed: false, reason: failures ? `RBAC: ${aggregated([...failures])}` : '' }
   }
 
   rulesFor(user: UserInfo, namespace: string): RuleSet {
@@ -175,7 +176,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       resourceRules,
       nonResourceRules,
       incomplete: false,
-      ...(failures.size > 0 ? { evaluationError: listOf(failures) } : {}),
+      ...(failures.size > 0 ? { evaluationError: aggregated([...failures]) } : {}),
     }
   }
 
@@ -276,7 +277,3 @@ function missingRole(binding: IndexedBinding): string {
   }
   return `unsupported role reference kind: ${quote(binding.roleKind)}`
 }
-
-/** One error bare, several in brackets, as Go's aggregate prints them. */
-const listOf = (texts: ReadonlySet<string>): string =>
-  texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`

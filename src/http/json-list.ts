@@ -24,7 +24,7 @@ interface Assembled {
 
 export class JsonLists {
   /** The last used first. */
-  #recent: WeakRef<Assembled>[] = []
+  readonly #recent: WeakRef<Assembled>[] = []
 
   /** The same array for the same question while nothing changes: whoever keeps something about it finds that again. */
   body(type: ResourceType, { items, ...page }: ListPage): Uint8Array | readonly Uint8Array[] {

@@ -21,7 +21,7 @@ import {
   notFullyQualified,
   standardFinalizers,
 } from './names.ts'
-import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './types.ts'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from './types.ts'
 
 export const annotationsMaxBytes: number = 256 * 1024
 export const fieldManagerMaxBytes = 128
@@ -235,6 +235,18 @@ export function finalizerWarnings(meta: Readonly<ObjectMeta>, old?: Readonly<Obj
         ? `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`
         : `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
     )
+}
+
+/** Drops what is repeated among its owners, in place. @param afterAdmission whether it was a patch or admission that repeated */
+export function keepDistinctOwners(
+  { metadata }: KubeObject,
+  warn: (text: string) => void,
+  afterAdmission = false,
+): void {
+  const { owners, warning } = dedupOwnerReferences(metadata.ownerReferences ?? [], afterAdmission)
+  if (warning === undefined) return
+  metadata.ownerReferences = [...owners]
+  warn(warning)
 }
 
 /**

@@ -2,7 +2,7 @@
  * A served resource: everything generic code must know about a kind. Built-in ones come from the catalogue, custom
  * ones from their CRD; nobody can tell the difference.
  */
-import type { GroupVersionKind, GroupVersionResource } from './gvk.ts'
+import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from './gvk.ts'
 import type { Schema } from './schema/schema.ts'
 import type { KubeObject } from './types.ts'
 
@@ -102,4 +102,11 @@ export interface ResourceTypes {
   hasGroup(group: string): boolean
   /** Called after each change. */
   onChange(listener: () => void): () => void
+}
+
+/** A type that this server can't do without. */
+export function requiredType(types: Pick<ResourceTypes, 'find'>, resource: GroupVersionResource): ResourceType {
+  const type = types.find(resource)
+  if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource} in ${apiVersionOf(resource)}`)
+  return type
 }

@@ -3,6 +3,7 @@
  * Only `registry/errors.ts` turns storage faults into these, only `http/respond.ts` turns these into bytes.
  * @see k8s.io/apimachinery/pkg/api/errors/errors.go v0.36
  */
+import { aggregated } from './aggregate.ts'
 import { causeOf, type FieldError } from './field-error.ts'
 import { type GroupResource, qualifiedKind, qualifiedResource } from './gvk.ts'
 import type { Status, StatusCause, StatusDetails } from './types.ts'
@@ -177,8 +178,7 @@ export function invalid(
   errors: readonly FieldError[],
 ): StatusError {
   const texts = [...new Set(errors.map((e) => `${e.field}: ${e.body}`))]
-  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
-  return new StatusError(`${qualifiedKind(kind)} ${JSON.stringify(name)} is invalid: ${list}`, {
+  return new StatusError(`${qualifiedKind(kind)} ${JSON.stringify(name)} is invalid: ${aggregated(texts)}`, {
     reason: 'Invalid',
     details: {
       ...(name ? { name } : {}),

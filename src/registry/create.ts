@@ -9,7 +9,7 @@
  */
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
-import { dedupOwnerReferences, finalizerWarnings } from '../kube/metadata.ts'
+import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { alreadyExists, badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
@@ -48,7 +48,8 @@ export async function createObject(
   const { metadata } = next
   metadata.uid = parts.ids.uid()
   metadata.creationTimestamp = now
-  keepDistinctOwners(scope, next)
+  // What the client repeated is gone by now, except from a patch.
+  keepDistinctOwners(next, (text) => scope.warn(text), true)
   const generateName = metadata.name ? '' : (metadata.generateName ?? '')
   for (let tries = 1; ; tries++) {
     if (generateName !== '') {
@@ -143,14 +144,6 @@ function newStatusOf(parts: RegistryParts, type: ResourceType): JsonValue | unde
     newStatuses.set(type, known)
   }
   return known.status
-}
-
-/** What the client repeated is gone by now, except from a patch; this is what patches and admission have repeated. */
-export function keepDistinctOwners(scope: WriteScope, object: KubeObject): void {
-  const { owners, warning } = dedupOwnerReferences(object.metadata.ownerReferences ?? [], true)
-  if (warning === undefined) return
-  object.metadata.ownerReferences = [...owners]
-  scope.warn(warning)
 }
 
 async function createNamed(

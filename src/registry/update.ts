@@ -12,7 +12,7 @@ import { andThen, type Eventual } from '../base/eventual.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
-import { finalizerWarnings } from '../kube/metadata.ts'
+import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import {
   badRequest,
@@ -28,7 +28,7 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
-import { committedAs, createObject, keepDistinctOwners, storedAs, storedBytesOf } from './create.ts'
+import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
 import { fitting } from './fitting.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
@@ -113,7 +113,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   })
   checkVersion(scope, strategy, current, askedVersion)
 
-  keepDistinctOwners(scope, next)
+  keepDistinctOwners(next, (text) => scope.warn(text), true)
   next = strategy.prepare?.(next, old, context) ?? next
   if (tracksGeneration(type, strategy) && specDiffers(scope, strategy, next, old)) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1

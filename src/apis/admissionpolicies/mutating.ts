@@ -9,7 +9,8 @@
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
-import { type AdmissionFacts, type ExpressionFault, joinedErrors } from '../../kube/cel/admission-expressions.ts'
+import { aggregated } from '../../kube/aggregate.ts'
+import type { AdmissionFacts, ExpressionFault } from '../../kube/cel/admission-expressions.ts'
 import { Budget } from '../../kube/cel/budget.ts'
 import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
 import { CompiledMutations } from '../../kube/cel/mutation-expressions.ts'
@@ -140,7 +141,7 @@ class Run {
       ask,
     })
     const verdict = policy.compiled.match(factsOf(shown.object))
-    if (verdict.errors) this.#fail(policy.policy, binding, { message: joinedErrors(verdict.errors), reason: 'Invalid' })
+    if (verdict.errors) this.#fail(policy.policy, binding, { message: aggregated(verdict.errors), reason: 'Invalid' })
     if (verdict.matches !== true) return object
     const key = keyOf(invocation)
     if (this.#round.isSecond && !this.#rounds.again.has(key)) return object

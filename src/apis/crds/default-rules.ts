@@ -5,6 +5,7 @@
  * (`pruned-defaults.ts`).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go v0.36
  */
+import { aggregated } from '../../kube/aggregate.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { DecodeError, decode } from '../../kube/schema/decode.ts'
@@ -80,7 +81,7 @@ class DefaultJudge {
       }
     }
     const faults = [...new Set(embeddedErrors(resource, '').map(print))]
-    return faults.length > 1 ? `[${faults.join(', ')}]` : faults[0]
+    return faults.length === 0 ? undefined : aggregated(faults)
   }
 
   #whole(value: JsonValue, schema: Schema): FieldError[] {

@@ -6,7 +6,7 @@
  */
 import type { Catalog } from '../../catalog/catalog.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import type { ResourceType } from '../../kube/resource-type.ts'
+import { type ResourceType, requiredType } from '../../kube/resource-type.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { Lister } from '../../registry/registry.ts'
 import type { Strategy } from '../../registry/strategy.ts'
@@ -48,16 +48,14 @@ export class CustomResources {
   /** What is established already is served when this returns. */
   constructor(deps: CustomResourcesDeps) {
     this.#deps = deps
-    const type = deps.types.find(definitionResource)
-    if (type === undefined) throw new Error('the catalogue lacks customresourcedefinitions')
-    this.#definitionType = type
+    this.#definitionType = requiredType(deps.types, definitionResource)
     // One change for all that is there at the start: each makes the order of discovery anew.
     let atStart: ResourceType[] | undefined = []
     const serve = (change: TypeChange): void => {
       if (atStart === undefined) deps.types.change(change)
       else atStart.push(...change.add)
     }
-    deps.lister.subscribe(type, (next, old) => {
+    deps.lister.subscribe(this.#definitionType, (next, old) => {
       const name = next?.name ?? old?.name ?? ''
       try {
         this.#changed(name, next?.object as CustomResourceDefinition | undefined, serve)

@@ -3,6 +3,7 @@
  * they are created or resized, claims when they are created or changed.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
+import { aggregated } from '../../kube/aggregate.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Pod } from '../pods/types.ts'
@@ -38,7 +39,7 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
       // Believed only from what is there now: the limit may have been lifted elsewhere a moment ago.
       await ranges.refresh()
       const found = violated(ranges.of(a.namespace), a, object)
-      if (found) throw forbidden(a.type, a.name, found.length === 1 ? (found[0] ?? '') : `[${found.join(', ')}]`)
+      if (found) throw forbidden(a.type, a.name, aggregated(found))
     },
   }
 }

@@ -7,10 +7,8 @@
  */
 import { parseAddress } from '../../kube/ip-address.ts'
 import type { AddressRange } from './address-range.ts'
-import { type FollowTaken, TakenBits } from './taken-bits.ts'
+import { type FollowTaken, probes, TakenBits } from './taken-bits.ts'
 
-/** So many that a range that is half full needs the bits once in four thousand million times. */
-const probes = 32
 /** Of a larger range the beginning: so many Services are nowhere. */
 const mostBits = 1 << 20
 

@@ -6,15 +6,12 @@
  * @see pkg/registry/core/service/portallocator of Kubernetes 1.36 (the parts of the range)
  */
 import { claimedPort } from './claims.ts'
-import { type FollowTaken, TakenBits } from './taken-bits.ts'
+import { type FollowTaken, probes, TakenBits } from './taken-bits.ts'
 
 export interface PortRange {
   readonly first: number
   readonly last: number
 }
-
-/** So many that a range that is half full needs the bits once in four thousand million times. */
-const probes = 32
 
 export class FreePorts {
   readonly range: PortRange

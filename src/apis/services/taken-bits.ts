@@ -6,6 +6,9 @@
 /** Tells of everything that is taken, then of each that is taken or given back. */
 export type FollowTaken = (changed: (name: string, isTaken: boolean) => void) => void
 
+/** Random numbers that are tried first: so many that a range that is half full needs the bits once in four thousand million times. */
+export const probes = 32
+
 const wordBits = 32
 const full = 0xffff_ffff
 

@@ -10,7 +10,7 @@ export type Counts = (version: Matcher, namespace: Namespace) => boolean
 
 export class Census {
   readonly #counts: Counts
-  readonly #byTemplate = new Map<string, { version: Matcher; readonly namespaces: Set<string> }>()
+  readonly #byTemplate = new Map<string, { readonly version: Matcher; readonly namespaces: Set<string> }>()
 
   constructor(counts: Counts) {
     this.#counts = counts

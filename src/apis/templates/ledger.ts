@@ -75,9 +75,8 @@ export class TemplateLedger {
           reason: r.failure?.reason ?? 'Error',
           message: r.failure?.message ?? '',
         }))
-      if (attempt.isSelected || failures.length > 0) {
-        this.#set(template, namespace, { ...attempt, failures })
-      } else this.#set(template, namespace, undefined)
+      const isKept = attempt.isSelected || failures.length > 0
+      this.#set(template, namespace, isKept ? { ...attempt, failures } : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
     for (const r of results) touched.add(r.template)
@@ -86,10 +85,6 @@ export class TemplateLedger {
 
   find(template: string, namespace: string): LedgerEntry | undefined {
     return this.#byTemplate.get(template)?.entries.get(namespace)
-  }
-
-  holds(template: string, namespace: string): boolean {
-    return this.find(template, namespace) !== undefined
   }
 
   tally(version: Matcher): Tally {

@@ -67,7 +67,8 @@ export function populationControllers({ client, clock, events, onError }: Popula
       namespace.metadata.deletionTimestamp === undefined &&
       !isOptedOut(namespace) &&
       version.selects(namespace) &&
-      (!isGateShut(namespace) || ledger.holds(version.template.metadata.name ?? '', namespace.metadata.name ?? '')),
+      (!isGateShut(namespace) ||
+        ledger.find(version.template.metadata.name ?? '', namespace.metadata.name ?? '') !== undefined),
   )
   const forgetNamespace = (name: string): void => {
     for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)

@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
-import { joinedErrors } from '../../kube/cel/admission-expressions.ts'
+import { aggregated } from '../../kube/aggregate.ts'
 import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
@@ -181,5 +181,5 @@ function conditionsHold(
   })
   if (matches !== undefined) return matches
   if (webhook.failurePolicy === 'Ignore') return false
-  throw forbidden(a.type, a.name, joinedErrors(errors))
+  throw forbidden(a.type, a.name, aggregated(errors))
 }

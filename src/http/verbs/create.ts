@@ -1,12 +1,13 @@
 /** POST of an object. */
 import { andThen, type Eventual } from '../../base/eventual.ts'
+import { keepDistinctOwners } from '../../kube/metadata.ts'
 import { badRequest } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
-import { dropRepeatedOwners, type Target, writeScope } from './target.ts'
+import { type Target, warn, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDeps): VerbHandler {
@@ -26,7 +27,7 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     } else {
       delete object.metadata.namespace
     }
-    dropRepeatedOwners(object, context)
+    keepDistinctOwners(object, (text) => warn(context, text))
     const { name } = object.metadata
     if (name) context.createdName = name
     const created = registry.create(writeScope(request, context, target), object)

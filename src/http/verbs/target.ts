@@ -1,10 +1,8 @@
 /** What a verb works on, and the options a request carries in its query. */
 import { parseGoDuration } from '../../kube/duration.ts'
 import { fieldForbidden } from '../../kube/field-error.ts'
-import { dedupOwnerReferences } from '../../kube/metadata.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, invalidOptions } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
 import type { ListQuery, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 
@@ -70,15 +68,6 @@ function requestTimeoutMs(query: URLSearchParams): number {
 
 export function warn(context: RequestContext, text: string): void {
   if (!context.warnings.includes(text)) context.warnings.push(text)
-}
-
-/** A list of owners that the client sent with repetitions, made distinct, with a warning. */
-export function dropRepeatedOwners({ metadata }: KubeObject, context: RequestContext): void {
-  if (metadata.ownerReferences === undefined) return
-  const { owners, warning } = dedupOwnerReferences(metadata.ownerReferences)
-  if (warning === undefined) return
-  metadata.ownerReferences = [...owners]
-  warn(context, warning)
 }
 
 function annotate(context: RequestContext, key: string, value: string): void {

@@ -1,10 +1,11 @@
 /** PUT, on the object or on a sub-resource of it. */
 import { cloneJson } from '../../kube/clone-json.ts'
+import { keepDistinctOwners } from '../../kube/metadata.ts'
 import { badRequest, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
 import { checkWriteOptions } from './options.ts'
-import { dropRepeatedOwners, type Target, writeScope } from './target.ts'
+import { type Target, warn, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export interface UpdateDeps extends VerbDeps {
@@ -20,7 +21,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
     checkWriteOptions('UpdateOptions', query)
     const object = await decoder.decodeObject(request, context, target.type)
     checkAddress(object, target)
-    dropRepeatedOwners(object, context)
+    keepDistinctOwners(object, (text) => warn(context, text))
     const { uid } = object.metadata
     const whenMissing = async (): Promise<KubeObject> => {
       await deps.requireCreate(context)

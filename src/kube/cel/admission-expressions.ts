@@ -213,10 +213,6 @@ export type MatchVerdict =
   /** None is false, and some could not be evaluated: failurePolicy decides. */
   | { readonly matches?: undefined; readonly errors: readonly string[]; readonly fault: ExpressionFault }
 
-/** As upstream joins them. */
-export const joinedErrors = (errors: readonly string[]): string =>
-  errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
-
 export interface MatchConditions {
   /** Within a budget of its own. */
   evaluate(facts: AdmissionFacts): MatchVerdict

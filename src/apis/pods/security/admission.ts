@@ -8,6 +8,7 @@
  */
 import type { AdmissionPlugin, Attributes, Operation } from '../../../admission/admission.ts'
 import type { Clock } from '../../../base/clock.ts'
+import { aggregated } from '../../../kube/aggregate.ts'
 import type { FieldError } from '../../../kube/field-error.ts'
 import { forbidden, invalid, notFound, type StatusError } from '../../../kube/status-error.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -71,7 +72,8 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
     validate(a) {
       if (judgedOf(a.type) === 'namespace') return checkNamespace(a, parts)
       const namespace = namespaces.find(a.namespace)
-      if (namespace !== undefined && !isRefused(a, namespace)) return settle(a, namespace, parts)
+      if (namespace !== undefined && violations(a, enforcedIn(namespace)).length === 0)
+        return settle(a, namespace, parts)
       // Believed only from what is there now: it may have been made, or the label lifted, elsewhere a moment ago.
       return namespaces.refresh().then(() => settle(a, namespaces.find(a.namespace), parts))
     },
@@ -79,7 +81,11 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
       if (judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return {}
       const seen = view.see(namespaces.type, '', a.namespace)
       const namespace = seen.object as Namespace | undefined
-      if (namespace !== undefined && isRefused(a, namespace)) throw refusalOf(a, namespace)
+      if (namespace !== undefined) {
+        const enforce = enforcedIn(namespace)
+        const found = violations(a, enforce)
+        if (found.length > 0) throw refusalOf(a, enforce, found)
+      }
       // Creates are guarded so already, by the lifecycle of namespaces.
       return a.operation === 'CREATE' ? {} : { guards: [{ key: seen.key, expect: seen.expect }] }
     },
@@ -91,18 +97,17 @@ const policyOf = (namespace: KubeObject): ReadPolicy => readPolicy(namespace.met
 const isWorthALook = (a: Attributes): boolean =>
   a.operation === 'CREATE' || isOtherPod(a.object as JudgedPod, a.oldObject as JudgedPod)
 
+const enforcedIn = (namespace: KubeObject): LevelVersion => policyOf(namespace).policy.enforce
+
 /** Of pods; nothing else is. */
-function violations(a: Attributes, namespace: KubeObject): readonly Finding[] {
-  const { enforce } = policyOf(namespace).policy
+function violations(a: Attributes, enforce: LevelVersion): readonly Finding[] {
   if (enforce.level === 'privileged' || judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return []
   return judge(enforce, a.object as JudgedPod)
 }
 
-const isRefused = (a: Attributes, namespace: KubeObject): boolean => violations(a, namespace).length > 0
-
-function refusalOf(a: Attributes, namespace: KubeObject): StatusError {
-  const policy = printPolicy(policyOf(namespace).policy.enforce)
-  return forbidden(a.type, a.name, `violates PodSecurity "${policy}": ${printFindings(violations(a, namespace))}`)
+function refusalOf(a: Attributes, enforce: LevelVersion, found: readonly Finding[]): StatusError {
+  const policy = printPolicy(enforce)
+  return forbidden(a.type, a.name, `violates PodSecurity "${policy}": ${printFindings(found)}`)
 }
 
 const allows = ({ level }: LevelVersion): boolean => level === 'privileged'
@@ -128,12 +133,17 @@ function settle(a: Attributes, namespace: Namespace | undefined, parts: PodSecur
     a.annotate(`${prefix}error`, `Failed to parse policy: ${printFaults(faults)}`)
     parts.failed({ ...about, isFatal: false })
   }
-  tell(a, namespace, pod, about, parts)
+  tell(a, policy, pod, about, parts)
 }
 
 /** @throws StatusError */
-function tell(a: Attributes, namespace: Namespace, pod: JudgedPod, about: ObservedPod, parts: PodSecurityParts): void {
-  const { enforce, audit, warn } = policyOf(namespace).policy
+function tell(
+  a: Attributes,
+  { enforce, audit, warn }: PodPolicy,
+  pod: JudgedPod,
+  about: ObservedPod,
+  parts: PodSecurityParts,
+): void {
   const known = new Map<string, readonly Finding[]>()
   const findingsOf = (policy: LevelVersion): readonly Finding[] => {
     const findings = known.get(printPolicy(policy)) ?? judge(policy, pod)
@@ -154,7 +164,7 @@ function tell(a: Attributes, namespace: Namespace, pod: JudgedPod, about: Observ
     parts.judged({ ...about, mode: 'audit', policy: audit, isAllowed: false })
   }
   // Whoever is refused need not be warned as well.
-  if (!isAllowed) throw refusalOf(a, namespace)
+  if (!isAllowed) throw refusalOf(a, enforce, findingsOf(enforce))
   if (findingsOf(warn).length > 0) {
     a.warn(wouldViolate(warn))
     parts.judged({ ...about, mode: 'warn', policy: warn, isAllowed: false })
@@ -179,7 +189,5 @@ function checkNamespace(a: Attributes, parts: PodSecurityParts): void | Promise<
 const isTightened = (now: LevelVersion, before: LevelVersion): boolean =>
   !allows(now) && !isSame(now, before) && (now.version !== before.version || isStricter(now.level, before.level))
 
-function printFaults(faults: readonly FieldError[]): string {
-  const texts = faults.map(({ field, body }) => `${field}: ${body}`)
-  return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`
-}
+const printFaults = (faults: readonly FieldError[]): string =>
+  aggregated(faults.map(({ field, body }) => `${field}: ${body}`))
