@@ -47,6 +47,13 @@ export interface Attributes {
   readonly caller: Caller
   /** On the wall clock: until when they wait. undefined = as long as it takes. */
   readonly deadlineMs?: number | undefined
+  /** The namespace that is to be created in the same transaction: nobody can find it yet. */
+  readonly newNamespace?: KubeObject | undefined
+}
+
+/** Thrown by a plugin that can judge an object only when its namespace is there: then it is created after it. */
+export class NeedsNamespace extends Error {
+  override readonly name = 'NeedsNamespace'
 }
 
 /** One write's way through the `mutate` halves. */
@@ -61,6 +68,8 @@ export interface MutationRound {
 /** An extra write of a decision. `object` spares the next decision of the lane a parse of `value`. */
 export interface DecidedWrite extends Write {
   readonly object?: KubeObject
+  /** What it means to those who count content; absent where nobody does. */
+  readonly change?: ContentChange
   /** True = no decision stands on it before it is durable. */
   readonly hidden?: boolean
 }
@@ -99,6 +108,23 @@ export interface DecisionView {
   queuedIn(namespace: string): readonly QueuedChange[] | undefined
 }
 
+/**
+ * What is created along with a namespace, in its transaction: all of it, or the namespace alone. Each object is admitted,
+ * validated and decided as if `user` had created it.
+ */
+export interface Companions {
+  /** The namespace, as an update would make it once they are all there. */
+  readonly namespace: KubeObject
+  readonly user: UserInfo
+  readonly fieldManager: string
+  /** Complete and defaulted, with their managedFields; handed over. */
+  readonly objects: readonly { readonly type: ResourceType; readonly object: KubeObject }[]
+  /** Told of them as they will be stored, in their order, before anybody can see them. */
+  made(objects: readonly KubeObject[]): void
+  /** What must hold at the commit; the rules of `AdmissionPlugin.decide`. undefined = the namespace is created alone. */
+  decide(view: DecisionView): Decision | undefined
+}
+
 export interface AdmissionPlugin {
   readonly name: string
   /** True = its `mutate` may ask for a second round. */
@@ -108,6 +134,8 @@ export interface AdmissionPlugin {
   mutate?(attributes: Attributes, round: MutationRound): KubeObject | undefined | Promise<KubeObject | undefined>
   /** @throws StatusError */
   validate?(attributes: Attributes): void | Promise<void>
+  /** Of a namespace that is being created, after all have validated it. undefined = nothing. */
+  accompany?(attributes: Attributes): Companions | undefined
   /**
    * Synchronous and without side effects: it is called again after a lost guard, and once more, from a cache that has
    * caught up with the store, before a refusal is believed. @throws StatusError

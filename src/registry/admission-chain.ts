@@ -1,11 +1,12 @@
 /**
- * The ordered list of admission plugins, asked in three rounds: `mutate`, `validate`, `decide`. Rounds in which nobody
- * has a say cost no promise.
+ * The ordered list of admission plugins, asked in rounds: `mutate`, `validate`, `accompany`, `decide`. Rounds in which
+ * nobody has a say cost no promise.
  */
 import type {
   Accountant,
   AdmissionPlugin,
   Attributes,
+  Companions,
   ContentChange,
   DecidedWrite,
   Decision,
@@ -38,6 +39,7 @@ export class AdmissionChain {
   /** Behind it a second round begins, if one is asked for. */
   readonly #lastAsking: number
   readonly #validating: readonly AdmissionPlugin[]
+  readonly #accompanying: readonly AdmissionPlugin[]
   readonly #deciding: readonly AdmissionPlugin[]
   readonly #accountants: readonly Accountant[]
 
@@ -45,6 +47,7 @@ export class AdmissionChain {
     this.#mutating = plugins.filter((p) => p.mutate)
     this.#lastAsking = this.#mutating.findLastIndex((p) => p.mayAskForSecond)
     this.#validating = plugins.filter((p) => p.validate)
+    this.#accompanying = plugins.filter((p) => p.accompany)
     this.#deciding = plugins.filter((p) => p.decide)
     this.#accountants = accountants
   }
@@ -60,6 +63,15 @@ export class AdmissionChain {
   /** As `mutate`. */
   validate(attributes: Attributes): void | Promise<void> {
     return this.#validate(attributes, 0)
+  }
+
+  /** Of the first plugin that has any. */
+  accompany(attributes: Attributes): Companions | undefined {
+    for (const plugin of this.#accompanying) {
+      const companions = handles(plugin, attributes) ? plugin.accompany?.(attributes) : undefined
+      if (companions !== undefined) return companions
+    }
+    return undefined
   }
 
   /** Synchronous, see `AdmissionPlugin.decide`. @throws StatusError */

@@ -9,14 +9,7 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type {
-  Attributes,
-  ContentChange,
-  DecidedWrite,
-  DecisionView,
-  QueuedChange,
-  Seen,
-} from '../admission/admission.ts'
+import type { ContentChange, DecidedWrite, Decision, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -25,9 +18,8 @@ import type { KubeObject } from '../kube/types.ts'
 import {
   type Commit,
   type Entry,
-  type Expect,
-  type Guard,
   maxOperations,
+  maxTransactionBytes,
   type PendingCommit,
   type Revision,
   type Storage,
@@ -37,21 +29,14 @@ import {
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import { CommitLane } from './commit-lane.ts'
+import { decideTogether, type Together } from './decide-together.ts'
 import { gaveUp } from './errors.ts'
 import type { FoldedCommits } from './folded-commits.ts'
+import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
+import { SeenValue } from './seen-value.ts'
 
-export interface ObjectWrite {
-  /** For the plugins' `decide`; absent where no admission is asked (a collection's items are asked one by one). */
-  readonly attributes: Attributes
-  readonly change: ContentChange
-  readonly key: string
-  /** undefined = remove. */
-  readonly value: Uint8Array | undefined
-  readonly expect: Revision | 'absent'
-  /** On the monotonic clock: when to stop trying. */
-  readonly deadlineMs: number
-}
+const sizeOf = ({ own, extra }: Together): number => own.length + extra.length
 
 /** Time enough for a webhook or two; short against the patience of those who wait. */
 const longestTurnMs = 1000
@@ -61,12 +46,6 @@ export type Outcome =
   | { readonly done: true; readonly revision: Revision; readonly value?: Uint8Array | undefined }
   /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
   | { readonly done: false; readonly current: Entry | undefined }
-
-/** By key. */
-interface Together {
-  readonly guards: Map<string, Guard>
-  readonly writes: Map<string, DecidedWrite>
-}
 
 export class Commits {
   readonly #storage: Storage
@@ -154,50 +133,45 @@ export class Commits {
    * as expected, is refused or has to wait; nothing has happened then. Not retried.
    */
   async removeTogether(removals: readonly ObjectWrite[]): Promise<boolean> {
-    const decided = this.#decideTogether(removals)
-    if (!decided) return false
-    const guards = [...decided.guards.values()]
-    const extra = [...decided.writes.values()]
-    const writes = [...removals, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
-    if (guards.length + writes.length > maxOperations || this.#lane.heldUntil('', extra)) return false
-    const pending = this.#queue({ guards, writes }, extra, removals)
-    const commit = await this.#settled(pending, writes.length - 1)
-    return commit.ok
+    const decided = decideTogether(this.#chain, this.#view, removals)
+    if (decided === undefined) return false
+    const pending = this.#queueTogether(decided)
+    return pending !== undefined && (await this.#settled(pending, sizeOf(decided) - 1)).ok
   }
 
-  /** Each decided on what those before it leave. undefined = it can't be decided at once, or one of them is refused. */
-  #decideTogether(removals: readonly ObjectWrite[]): Together | undefined {
-    const guards: Together['guards'] = new Map()
-    const writes: Together['writes'] = new Map()
-    const view: DecisionView = {
-      see: (type, namespace, name) => {
-        const seen = this.#see(type, namespace, name)
-        const before = writes.get(seen.key)
-        if (!before) return seen
-        const { value, object } = before
-        return new SeenValue(seen.key, before.expect, () =>
-          value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
-        )
-      },
-      queuedIn: () => undefined,
+  /**
+   * A namespace and what is created along with it, as one transaction. undefined = not like this, as above: then the
+   * namespace is to be written alone. @throws StatusError ServerTimeout after the deadline.
+   */
+  async createTogether(
+    namespace: ObjectWrite,
+    objects: readonly ObjectWrite[],
+    besides: (view: DecisionView) => Decision | undefined,
+  ): Promise<Outcome | undefined> {
+    const wanted = [namespace, ...objects]
+    const newNamespace = namespace.change.name
+    for (;;) {
+      const decided = decideTogether(this.#chain, this.#view, wanted, { newNamespace, besides })
+      const pending = decided && this.#queueTogether(decided)
+      if (decided === undefined || pending === undefined) return undefined
+      const known = decided.own.map(({ change, value }) => this.#announce(change, value, change.after))
+      const commit = await this.#settled(pending, sizeOf(decided) - 1).finally(() => {
+        for (const forget of known) forget()
+      })
+      if (commit.ok) return { done: true, revision: commit.revision }
+      if (commit.current.has(namespace.key)) return { done: false, current: commit.current.get(namespace.key) }
+      if (objects.some(({ key }) => commit.current.has(key))) return undefined
+      this.#checkDeadline(namespace)
     }
-    const keys = new Set(removals.map((r) => r.key))
-    for (const { attributes, change } of removals) {
-      let decision: MergedDecision
-      try {
-        decision = this.#chain.decide(attributes, change, view)
-      } catch {
-        // One by one it is refused in its own words, and only if that is still true then.
-        return undefined
-      }
-      if (decision.wait !== undefined || decision.begin || decision.object) return undefined
-      for (const guard of decision.guards) guards.set(guard.key, guard)
-      for (const write of decision.writes) {
-        if (keys.has(write.key)) return undefined
-        writes.set(write.key, write)
-      }
-    }
-    return { guards, writes }
+  }
+
+  /** undefined = it is too much for a transaction, or has to wait for its turn. */
+  #queueTogether({ guards, own, extra }: Together): PendingCommit | undefined {
+    const writes = [...own, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
+    const sizeBytes = writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0)
+    if (guards.length + writes.length > maxOperations || sizeBytes > maxTransactionBytes) return undefined
+    if (this.#lane.heldUntil('', extra)) return undefined
+    return this.#queue({ guards, writes }, extra, own)
   }
 
   /**
@@ -328,21 +302,5 @@ export class Commits {
   #shownBytes(key: string): Uint8Array | undefined {
     const place = parseObjectKey(key)
     return place && this.#cache.type(place.storageName).findKey(place.relative)?.bytes
-  }
-}
-
-class SeenValue implements Seen {
-  readonly key: string
-  readonly expect: Expect
-  readonly #parse: () => KubeObject | undefined
-
-  constructor(key: string, expect: Expect, parse: () => KubeObject | undefined) {
-    this.key = key
-    this.expect = expect
-    this.#parse = parse
-  }
-
-  get object(): KubeObject | undefined {
-    return this.#parse()
   }
 }

@@ -7,11 +7,11 @@ import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { conflict, invalidOptions, isNotFound, notFound } from '../kube/status-error.ts'
-import type { ObjectWrite } from './commits.ts'
 import { storedAs, storedBytesOf } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
 import { isHeld } from './kind-rules.ts'
 import { listObjects } from './list.ts'
+import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import type {
   DeleteOptions,

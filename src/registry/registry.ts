@@ -38,6 +38,8 @@ export interface WriteScope {
   readonly caller: Caller
   /** One of those that a deletecollection deletes. */
   readonly ofCollection?: boolean
+  /** The namespace that is to be created in the same transaction. */
+  readonly newNamespace?: KubeObject
 }
 
 export interface Preconditions {

@@ -38,6 +38,7 @@ export function attributesOf(
     annotate: (key, value) => scope.annotate?.(key, value),
     caller: scope.caller,
     deadlineMs: scope.deadlineMs,
+    newNamespace: scope.newNamespace,
   }
 }
 

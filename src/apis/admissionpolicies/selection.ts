@@ -3,12 +3,12 @@
  * object looks like is the caller's: a mutating policy changes it, and those after it were selected by what was sent.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go v0.36
  */
-import type { Attributes } from '../../admission/admission.ts'
+import { type Attributes, NeedsNamespace } from '../../admission/admission.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Lister } from '../../registry/registry.ts'
-import type { NamespaceLookup } from '../namespaces/lookup.ts'
+import { type NamespaceLookup, namespaceOf } from '../namespaces/lookup.ts'
 import type { SeenAs } from '../webhooks/hook-index.ts'
 import { ConfigurationFault, collectParams, paramTypeOf } from './params.ts'
 import type { BoundPolicy, Concerned, PolicyInForce } from './policy-index.ts'
@@ -71,6 +71,8 @@ export class PolicyRequest {
         problems: [{ policy, binding: undefined, message: `failed to configure policy: ${messageOf(e)}` }],
       }
     }
+    // Its parameters may lie in the namespace.
+    if (a.newNamespace !== undefined && paramType?.namespaced) throw new NeedsNamespace(policy.policy.metadata.name)
     const invocations: Invocation<P, C>[] = []
     const problems: ConfigurationProblem<P, C>[] = []
     for (const bound of bindings) {
@@ -107,7 +109,7 @@ export class PolicyRequest {
     const { namespaces } = this.#deps
     const { namespace } = this.#a
     if (namespace === '') return undefined
-    const found = namespaces.find(namespace)
+    const found = namespaceOf(namespaces, this.#a)
     if (found) return found
     await namespaces.refresh()
     const after = namespaces.find(namespace)

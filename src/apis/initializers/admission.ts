@@ -12,7 +12,7 @@ import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-
 import { forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import type { NamespaceLookup } from '../namespaces/lookup.ts'
+import { type NamespaceLookup, namespaceOf } from '../namespaces/lookup.ts'
 import { type Initializers, isInitializing, type Namespace } from '../namespaces/types.ts'
 import { initializerNameErrors } from './strategy.ts'
 import { givenInitializersAnnotation, namespaceTemplateInitializer } from './types.ts'
@@ -74,7 +74,7 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
   }
 
   const onContent = (a: Attributes): void => {
-    const found = lookup.find(a.namespace)
+    const found = namespaceOf(lookup, a)
     // What is going away is past being initialized: its content must be able to go too.
     if (!found || !isInitializing(found) || found.metadata.deletionTimestamp !== undefined) return
     if (mayInitialize(authorizer, a.user, a.namespace)) return

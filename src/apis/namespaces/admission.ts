@@ -10,7 +10,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { forbidden, isAlreadyExists, notFound, StatusError } from '../../kube/status-error.ts'
 import type { NamespaceContent } from './content.ts'
-import type { NamespaceLookup } from './lookup.ts'
+import { type NamespaceLookup, namespaceOf } from './lookup.ts'
 import {
   deletionProtectionAnnotation,
   immortalNamespaces,
@@ -29,7 +29,7 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
     /** Here and not in `validate`: a missing namespace is said before an invalid object is. */
     mutate(a) {
       if (a.operation === 'DELETE' || a.namespace === '' || isNamespace(a) || isAccessReview(a)) return undefined
-      const namespace = lookup.find(a.namespace)
+      const namespace = namespaceOf(lookup, a)
       // A miss is settled by catching up with the store, never by waiting a little.
       if (namespace === undefined) return lookup.refresh().then(() => admit(a, lookup.find(a.namespace)))
       return admit(a, namespace)
@@ -132,7 +132,7 @@ export function namespaceExists(lookup: Pick<NamespaceLookup, 'find' | 'refresh'
     name: 'NamespaceExists',
     handles: (operation, type) => operation !== 'CONNECT' && type.namespaced,
     async validate(a) {
-      if (a.namespace === '' || lookup.find(a.namespace)) return
+      if (a.namespace === '' || namespaceOf(lookup, a)) return
       await lookup.refresh()
       if (!lookup.find(a.namespace)) throw notFound(namespaceResource, a.namespace)
     },
@@ -152,7 +152,7 @@ export function namespaceAutoProvision(
     name: 'NamespaceAutoProvision',
     handles: (operation, type) => operation === 'CREATE' && type.namespaced,
     async mutate(a) {
-      if (a.dryRun || a.namespace === '' || isAccessReview(a) || lookup.find(a.namespace)) return undefined
+      if (a.dryRun || a.namespace === '' || isAccessReview(a) || namespaceOf(lookup, a)) return undefined
       await lookup.refresh()
       if (lookup.find(a.namespace)) return undefined
       try {

@@ -1,4 +1,5 @@
 /** How admission finds a namespace. `app/wire.ts` provides it from the watch cache. */
+import type { Attributes } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { Namespace } from './types.ts'
 
@@ -8,4 +9,9 @@ export interface NamespaceLookup {
   find(name: string): Namespace | undefined
   /** Sees everything acknowledged anywhere before the call. */
   refresh(): Promise<void>
+}
+
+/** Where an object is written: maybe a namespace that is created along with it. */
+export function namespaceOf(lookup: Pick<NamespaceLookup, 'find'>, a: Attributes): Namespace | undefined {
+  return (a.newNamespace as Namespace | undefined) ?? lookup.find(a.namespace)
 }

@@ -7,7 +7,7 @@
  *        └─▶ failure ── failurePolicy Ignore ──▶ undefined (counted, logged, in the audit log)
  *                     └ Fail ──▶ 500 InternalError
  */
-import type { Attributes } from '../../admission/admission.ts'
+import { type Attributes, NeedsNamespace } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
@@ -18,7 +18,7 @@ import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
 import { forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
-import type { NamespaceLookup } from '../namespaces/lookup.ts'
+import { type NamespaceLookup, namespaceOf } from '../namespaces/lookup.ts'
 import type { Hook } from './hook.ts'
 import type { Invocation } from './hook-index.ts'
 import {
@@ -77,7 +77,7 @@ async function namespaceMatches({ namespaces }: CallDeps, hook: Hook, a: Attribu
   if (isItself && (a.operation === 'CREATE' || a.operation === 'UPDATE')) {
     return matchesLabels(selector, a.object?.metadata.labels)
   }
-  let namespace = namespaces.find(a.namespace)
+  let namespace = namespaceOf(namespaces, a)
   if (namespace === undefined) {
     await namespaces.refresh()
     namespace = namespaces.find(a.namespace)
@@ -111,6 +111,8 @@ export async function ask(
   const uid = deps.ids.uid()
   const request = admissionRequest(uid, a, invocation, shown)
   if (!conditionsHold(deps, hook, request, shown, a)) return notAsked
+  // Whoever is asked about an object may look for its namespace.
+  if (a.newNamespace !== undefined) throw new NeedsNamespace(webhook.name)
 
   const began = deps.clock.monotonic()
   const observe = (outcome: ObservedCall['outcome'], code: number): void =>

@@ -1,0 +1,110 @@
+/**
+ * Several writes decided as one transaction, each on what those before it leave. What they demand of each other holds by
+ * itself, so it is no guard of the transaction.
+ */
+import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import type { Expect, Guard, Write } from '../storage/storage.ts'
+import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
+import type { ObjectWrite } from './object-write.ts'
+import { SeenValue } from './seen-value.ts'
+
+export interface Together {
+  readonly guards: readonly Guard[]
+  /** What was asked for, as decisions completed it. */
+  readonly own: readonly ObjectWrite[]
+  readonly extra: readonly DecidedWrite[]
+}
+
+export interface Birth {
+  /** It is among what is written, so nothing else can be on its way into it, whoever else writes to the store. */
+  readonly newNamespace: string
+  /** What else must hold; undefined = it does not. */
+  besides(view: DecisionView): Decision | undefined
+}
+
+/** undefined = it can't be decided at once, or one of them is refused: one by one it is, in its own words. */
+export function decideTogether(
+  chain: AdmissionChain,
+  view: DecisionView,
+  wanted: readonly ObjectWrite[],
+  birth?: Birth,
+): Together | undefined {
+  const round = new Round(view, birth?.newNamespace)
+  const wantedKeys = new Set(wanted.map((w) => w.key))
+  if (wantedKeys.size < wanted.length) return undefined
+  for (const write of wanted) {
+    let decision: MergedDecision
+    try {
+      decision = chain.decide(write.attributes, write.change, round)
+    } catch {
+      return undefined
+    }
+    if (decision.wait !== undefined || decision.begin !== undefined) return undefined
+    if (decision.writes.some(({ key }) => wantedKeys.has(key))) return undefined
+    round.add(decision.object === undefined ? write : completed(write, decision.object), decision)
+  }
+  const more = birth?.besides(round)
+  if (birth !== undefined && more === undefined) return undefined
+  return round.all(more?.guards ?? [])
+}
+
+function completed(write: ObjectWrite, object: NonNullable<Decision['object']>): ObjectWrite {
+  return { ...write, value: encodeStored(object, write.change.type), change: { ...write.change, after: object } }
+}
+
+class Round implements DecisionView {
+  readonly #view: DecisionView
+  readonly #newNamespace: string | undefined
+  readonly #guards = new Map<string, Guard>()
+  readonly #own = new Map<string, ObjectWrite>()
+  readonly #extra = new Map<string, DecidedWrite>()
+
+  constructor(view: DecisionView, newNamespace: string | undefined) {
+    this.#view = view
+    this.#newNamespace = newNamespace
+  }
+
+  see: DecisionView['see'] = (type, namespace, name) => {
+    const seen = this.#view.see(type, namespace, name)
+    const own = this.#own.get(seen.key)
+    if (own?.change.after !== undefined) return new SeenValue(seen.key, own.expect, () => own.change.after)
+    const extra = this.#extra.get(seen.key)
+    if (extra === undefined) return seen
+    const { value, object } = extra
+    return new SeenValue(seen.key, extra.expect, () =>
+      value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
+    )
+  }
+
+  queuedIn: DecisionView['queuedIn'] = (namespace) => {
+    if (namespace !== this.#newNamespace) return undefined
+    const changes: QueuedChange[] = []
+    for (const { key, expect, change } of [...this.#own.values(), ...this.#extra.values()]) {
+      if (change?.namespace === namespace) changes.push({ key, expect, change })
+    }
+    return changes
+  }
+
+  add(write: ObjectWrite, { guards, writes }: MergedDecision): void {
+    for (const guard of guards) this.#guards.set(guard.key, guard)
+    for (const extra of writes) this.#extra.set(extra.key, extra)
+    this.#own.set(write.key, write)
+  }
+
+  /** undefined = something is expected in two ways. */
+  all(more: readonly Guard[]): Together | undefined {
+    const guards: Guard[] = []
+    for (const guard of [...this.#guards.values(), ...more]) {
+      const write: Write | undefined = this.#own.get(guard.key) ?? this.#extra.get(guard.key)
+      if (write === undefined) guards.push(guard)
+      else if (!isSame(write.expect, guard.expect)) return undefined
+    }
+    return { guards, own: [...this.#own.values()], extra: [...this.#extra.values()] }
+  }
+}
+
+function isSame(a: Expect, b: Expect): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object') return a === b
+  return a.asLeftBy.id === b.asLeftBy.id
+}

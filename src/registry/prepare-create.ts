@@ -1,0 +1,177 @@
+/**
+ * A create up to its decision: metadata, field ownership, admission, preparation, validation, the bytes. What is created
+ * alone (`create.ts`) and what is created along with a namespace (`companions.ts`) comes this way.
+ */
+import { andThen, type Eventual } from '../base/eventual.ts'
+import { cloneJson } from '../kube/clone-json.ts'
+import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
+import type { JsonValue, KubeObject } from '../kube/types.ts'
+import { withManagers } from './admitted-managers.ts'
+import { fitting } from './fitting.ts'
+import { dropsNewStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
+import type { ObjectWrite } from './object-write.ts'
+import type { RegistryParts } from './parts.ts'
+import type { WriteScope } from './registry.ts'
+import { attributesOf, keyOf } from './scope-attributes.ts'
+import { encoded } from './shown.ts'
+
+export interface HowToCreate {
+  /** RFC 3339, seconds. */
+  readonly now: string
+  /** On the monotonic clock. */
+  readonly deadlineMs: number
+  /** Its managedFields are right already (server-side apply). */
+  readonly tracked: boolean
+  /** The client said of which version it is. */
+  readonly versioned: boolean
+}
+
+/** An object that is to be stored: nothing is missing but the decision. */
+export interface Decidable extends ObjectWrite {
+  readonly value: Uint8Array
+}
+
+/** As admission makes it, with what the server gives every object but its name. @throws StatusError */
+export function admittedNew(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  how: Pick<HowToCreate, 'now' | 'tracked'>,
+): Eventual<KubeObject> {
+  const given = withoutStatus(ownMetadata(scope, object), dropsNewStatus(scope.type, parts.strategyOf(scope.type)))
+  return andThen(admitted(parts, scope, given, how), (next) => {
+    next.metadata.uid = parts.ids.uid()
+    next.metadata.creationTimestamp = how.now
+    // What the client repeated is gone by now, except from a patch.
+    keepDistinctOwners(next, (text) => scope.warn(text), true)
+    return next
+  })
+}
+
+/** Of an object that has its name. @throws StatusError */
+export async function decidable(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  how: HowToCreate,
+): Promise<Decidable> {
+  const { type } = scope
+  const { now, deadlineMs } = how
+  const strategy = parts.strategyOf(type)
+  let next = object
+  if (tracksGeneration(type, strategy)) next.metadata.generation = 1
+  if (dropsNewStatus(type, strategy)) next = withNewStatus(parts, type, next)
+  next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
+
+  const name = next.metadata.name ?? ''
+  const wrong = metadataErrors(type, strategy, next)
+  const malformed = parts.validateSchema(type, next)
+  const refused = strategy.validate?.(next, undefined, { subresource: scope.subresource, now }) ?? []
+  if (wrong.length + malformed.length + refused.length > 0) {
+    throw invalid(type, name, [...wrong, ...malformed, ...refused])
+  }
+  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+  if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
+
+  const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
+  const asked = parts.chain.validate(attributes)
+  if (asked) await asked
+  if (how.versioned) refuseVersion(scope)
+
+  const fitted = fitting(next, (one) => encoded(one, type), how.tracked)
+  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
+  return {
+    attributes,
+    change: { type, namespace: scope.namespace, name, before: undefined, after },
+    key: keyOf(scope, name),
+    value: bytes,
+    expect: 'absent',
+    deadlineMs,
+  }
+}
+
+/** What a client may not set is wiped; the namespace is the one of the request. */
+function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
+  const metadata = { ...object.metadata }
+  delete metadata.resourceVersion
+  delete metadata.uid
+  delete metadata.creationTimestamp
+  delete metadata.deletionTimestamp
+  delete metadata.deletionGracePeriodSeconds
+  delete metadata.selfLink
+  if (!scope.type.namespaced) delete metadata.namespace
+  else if (!metadata.namespace) metadata.namespace = scope.namespace
+  else if (metadata.namespace !== scope.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return { ...object, metadata }
+}
+
+export const hasVersion = ({ metadata }: KubeObject): boolean => /^0*[1-9][0-9]*$/.test(metadata?.resourceVersion ?? '')
+
+/**
+ * Said when the object would be stored, so after everything else that is wrong with it; a dry run stores nothing.
+ * @see k8s.io/apiserver/pkg/storage/etcd3/store.go (Create), pkg/registry/generic/registry/dryrun.go v0.36
+ */
+function refuseVersion(scope: WriteScope): void {
+  if (!scope.dryRun) throw new StatusError('resourceVersion should not be set on objects to be created')
+}
+
+/** Field tracking, then mutating admission; what admission changed belongs to nobody. */
+function admitted(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject,
+  how: Pick<HowToCreate, 'now' | 'tracked'>,
+): Eventual<KubeObject> {
+  const { type, subresource, fieldManager: manager } = scope
+  const tracked = how.tracked
+    ? object
+    : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now })
+  return andThen(tracked, (known) => afterMutation(parts, scope, known))
+}
+
+function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObject): Eventual<KubeObject> {
+  const { type } = scope
+  const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
+  const settle = (mutated: KubeObject | undefined): KubeObject => {
+    // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
+    if (mutated === undefined || mutated === tracked) return tracked
+    // What a client may not set, admission may not set for it.
+    if (hasVersion(mutated)) refuseVersion(scope)
+    return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
+  }
+  return andThen(parts.chain.mutate(attributes), settle)
+}
+
+/** Whoever made the object last may still hold its metadata. */
+const ownCopy = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata } })
+
+function withoutStatus(object: KubeObject, drop: boolean): KubeObject {
+  if (!drop || object['status'] === undefined) return object
+  const { status: _, ...rest } = object
+  return rest
+}
+
+/** What a client said of the status of a new object is nothing; Go prints the struct all the same. */
+function withNewStatus(parts: RegistryParts, type: ResourceType, object: KubeObject): KubeObject {
+  const bare = withoutStatus(object, true)
+  const status = newStatusOf(parts, type)
+  return status === undefined ? bare : { ...bare, status: cloneJson(status) }
+}
+
+const newStatuses = new WeakMap<ResourceType, { readonly status: JsonValue | undefined }>()
+
+/** What defaults make of nothing. Undefined for custom resources: what they have is what was written. */
+function newStatusOf(parts: RegistryParts, type: ResourceType): JsonValue | undefined {
+  if (type.custom) return undefined
+  let known = newStatuses.get(type)
+  if (known === undefined) {
+    const { status } = parts.applyDefaults(type, { metadata: {} })
+    known = { status: status as JsonValue | undefined }
+    newStatuses.set(type, known)
+  }
+  return known.status
+}
