@@ -48,8 +48,10 @@ import { addressProtection } from '../apis/services/admission.ts'
 import { serviceResource } from '../apis/services/types.ts'
 import { namespaceTemplates } from '../apis/templates/admission.ts'
 import { autoOptOut, populationConfig } from '../apis/templates/auto-opt-out.ts'
+import { namespacePopulation } from '../apis/templates/birth.ts'
+import type { BornObjects } from '../apis/templates/born-objects.ts'
 import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
-import { type NamespaceTemplate, templateResource } from '../apis/templates/types.ts'
+import { type NamespaceTemplate, templateControllerName, templateResource } from '../apis/templates/types.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
 import { HookIndex } from '../apis/webhooks/hook-index.ts'
 import { mutatingWebhooks } from '../apis/webhooks/mutating.ts'
@@ -66,11 +68,12 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
+import { serviceAccountUser } from '../kube/user.ts'
 import type { Lister, StoredObject } from '../registry/registry.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { type AdmissionName, admissionOrder } from './catalog.ts'
 import type { Config } from './config.ts'
-import { asShownBy } from './field-ownership.ts'
+import { asShownBy, firstApplied } from './field-ownership.ts'
 import { madeOfAll } from './made-of-all.ts'
 import type { NewObject } from './own-objects.ts'
 import { checkTemplateObject } from './template-objects.ts'
@@ -86,6 +89,7 @@ export interface AdmissionParts {
   readonly caPem: string
   readonly observers: AdmissionObservers
   readonly newObject: NewObject
+  readonly born: BornObjects
   /** All configurations merged. */
   readonly initializers: () => readonly NamespaceInitializer[]
   typeOf(resource: GroupVersionResource): ResourceType
@@ -113,7 +117,7 @@ export interface Admission {
 
 export function admissionPlugins(parts: AdmissionParts): Admission {
   const { config, catalog, lister, authorizer, namespaces, content, webhookClient, caPem, observers } = parts
-  const { newObject, initializers, strategyOf, typeOf } = parts
+  const { newObject, born, initializers, strategyOf, typeOf } = parts
   const { clock, ids, log } = config
   const matchers = config.population ? templateMatchers(lister, typeOf(templateResource)) : new Map<string, Matcher>()
 
@@ -161,6 +165,11 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
 
   const classesOf = (resource: GroupVersionResource): ClassLookup => classLookup(lister, typeOf(resource))
 
+  const findKind = (apiVersion: string, kind: string): ResourceType | undefined => {
+    const gv = parseApiVersion(apiVersion)
+    return gv && catalog.types.findKind({ ...gv, kind })
+  }
+
   const provision = async (name: string): Promise<void> => {
     await parts.create(namespaces.type, { metadata: { name } })
   }
@@ -185,13 +194,9 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
               const { namespace, name } = populationConfig
               return config.population ? lister.find(typeOf(configMapsResource), namespace, name)?.object : undefined
             }),
-            findKind(apiVersion, kind) {
-              const gv = parseApiVersion(apiVersion)
-              return gv && catalog.types.findKind({ ...gv, kind })
-            },
+            findKind,
             checkObject(object) {
-              const gv = parseApiVersion(String(object['apiVersion'] ?? ''))
-              const type = gv && catalog.types.findKind({ ...gv, kind: String(object['kind'] ?? '') })
+              const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
               if (type === undefined) return { errors: [], warnings: [] }
               const { applyDefaults } = catalog
               const now = (): string => formatTime(clock.now())
@@ -239,7 +244,27 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
     DefaultStorageClass: defaultStorageClass(classesOf(storageClassResource)),
     RuntimeClass: podRuntime(classesOf(runtimeClassResource)),
     DefaultIngressClass: defaultIngressClass(classesOf(ingressClassResource)),
-    NamespaceBirth: namespaceBirth({ caPem, newObject }),
+    NamespaceBirth: namespaceBirth({
+      caPem,
+      serviceAccountType: typeOf(serviceAccountsResource),
+      configMapType: typeOf(configMapsResource),
+      newObject,
+    }),
+    // What the audit log is to tell of comes by requests of its own.
+    ...(populates(config) && config.audit === undefined
+      ? {
+          NamespacePopulation: namespacePopulation({
+            authorizer,
+            templateType: typeOf(templateResource),
+            user: serviceAccountUser('kube-system', templateControllerName),
+            born,
+            matchers: () => matchers.values(),
+            findKind,
+            now: () => formatTime(clock.now()),
+            firstApplied: firstApplied(clock, (type, object) => catalog.applyDefaults(type, object)),
+          }),
+        }
+      : {}),
     MutatingAdmissionPolicy: mutatingPolicies({
       ...webhooks,
       index: policies.mutating,
@@ -280,6 +305,10 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
     },
   }
 }
+
+/** This process populates namespaces, and holds them back until that is done. */
+const populates = ({ population, featureGates, controllers }: Config): boolean =>
+  population && featureGates.NamespaceInitializers && controllers(templateControllerName)
 
 const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const

@@ -84,6 +84,7 @@ export const admissionOrder = [
   'NamespaceInitializers',
   'NamespaceFinalization',
   'NamespaceBirth',
+  'NamespacePopulation',
   'IpAddressProtection',
   'CertificateSigningRequests',
   'RbacEscalation',

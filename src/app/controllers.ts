@@ -243,7 +243,7 @@ function controllerSpecs(
     ])
   }
   if (population) {
-    const deps = { client: as(templateControllerName, true), events: eventsOf(templateControllerName) }
+    const deps = { client: as(templateControllerName, true), events: eventsOf(templateControllerName), born: core.born }
     for (const spec of populationControllers({ ...deps, clock, onError: warn(templateControllerName) })) {
       specs.push([templateControllerName, spec])
     }

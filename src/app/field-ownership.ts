@@ -11,12 +11,15 @@ import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
 import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
+import { cloneJson } from '../kube/clone-json.ts'
 import { apiVersionOf, parseApiVersion, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import { DecodeError } from '../kube/schema/decode.ts'
+import { decodeObject } from '../kube/schema/decode-object.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { RegistryDeps, TrackedWrite } from '../registry/parts.ts'
 
 type Types = Pick<ResourceTypes, 'find'>
@@ -120,4 +123,34 @@ export function applyWith(clock: Clock, types: Types): Apply {
       subresource,
       now: formatTime(clock.now()),
     })
+}
+
+/**
+ * What an apply makes where there is nothing, defaulted: no other version of the kind has a say. Shares nothing with the
+ * configuration. undefined = it does not fit the schema. @throws StatusError
+ */
+export function firstApplied(
+  clock: Clock,
+  applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject,
+): (type: ResourceType, config: KubeObject, manager: string) => KubeObject | undefined {
+  return (type, config, manager) => {
+    const applied = applyConfiguration({
+      apiVersion: apiVersionOf(type),
+      schema: type.schema,
+      resetFields: resetBy(type, ''),
+      live: undefined,
+      config,
+      kind: type.kind,
+      manager,
+      subresource: '',
+      now: formatTime(clock.now()),
+    })
+    try {
+      const { value } = decodeObject(cloneJson(applied) as unknown as JsonObject, type, 'typed')
+      return applyDefaults(type, value as unknown as KubeObject)
+    } catch (error) {
+      if (error instanceof DecodeError) return undefined
+      throw error
+    }
+  }
 }

@@ -27,6 +27,7 @@ import {
   serviceCidrResource,
   serviceResource,
 } from '../apis/services/types.ts'
+import { BornObjects } from '../apis/templates/born-objects.ts'
 import { serviceResolver } from '../apis/webhooks/service-resolver.ts'
 import type { Authorizer } from '../authz/authz.ts'
 import { NamespaceGrants } from '../authz/namespace-grants.ts'
@@ -82,6 +83,8 @@ export interface Core extends AsyncDisposable {
   readonly namespaces: NamespaceLookup
   readonly content: NamespaceContent
   readonly customResources: CustomResources
+  /** What was made with its namespace, until the population controller has seen it. */
+  readonly born: BornObjects
   nodeExists(name: string): boolean
   /** Admission webhooks are asked from this call on. */
   startWebhooks(): void
@@ -171,6 +174,7 @@ export async function wireCore(
       initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
     },
   )
+  const born = new BornObjects()
   const admission = admissionPlugins({
     config,
     catalog,
@@ -182,6 +186,7 @@ export async function wireCore(
     caPem,
     observers,
     newObject,
+    born,
     initializers,
     typeOf,
     strategyOf,
@@ -240,6 +245,7 @@ export async function wireCore(
     namespaces,
     content,
     customResources,
+    born,
     nodeExists,
     strategyOf,
     startWebhooks: () => admission.start(),

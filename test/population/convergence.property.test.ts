@@ -63,22 +63,23 @@ class System implements AsyncDisposable {
   readonly #plane: ControlPlane
   readonly #admin: Client
   readonly #rollout: JsonObject
+  readonly #bears: boolean
   #stop = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
 
-  private constructor(plane: ControlPlane, rollout: JsonObject) {
+  private constructor(plane: ControlPlane, rollout: JsonObject, bears: boolean) {
     this.#plane = plane
     this.#admin = plane.client()
     this.#rollout = rollout
-    this.#startController()
+    this.#bears = bears
+    if (!bears) this.#startController()
   }
 
-  static async start(rollout: JsonObject): Promise<System> {
-    const controllers = (name: string): boolean => name !== templateControllerName
-    return new System(
-      await createControlPlane({ ...defaultConfig, storage: { engine: 'memory' }, controllers }),
-      rollout,
-    )
+  /** `bears`: namespaces are born populated, and the server's own controller does the rest; it can't be restarted. */
+  static async start(rollout: JsonObject, bears: boolean): Promise<System> {
+    const controllers = (name: string): boolean => bears || name !== templateControllerName
+    const plane = await createControlPlane({ ...defaultConfig, storage: { engine: 'memory' }, controllers })
+    return new System(plane, rollout, bears)
   }
 
   #startController(): void {
@@ -92,6 +93,7 @@ class System implements AsyncDisposable {
   }
 
   async restart(): Promise<void> {
+    if (this.#bears) return
     this.#stop.abort()
     await this.#running
     this.#startController()
@@ -297,8 +299,8 @@ const foreignStep: fc.Arbitrary<Step> = fc
   .tuple(namespace, object)
   .map(([n, o]) => said(`foreign ${n}/${o}`, (s) => s.foreign(n, o)))
 
-async function run(rollout: JsonObject, bursts: readonly (readonly Step[])[]): Promise<void> {
-  await using system = await System.start(rollout)
+async function run(rollout: JsonObject, bursts: readonly (readonly Step[])[], bears = false): Promise<void> {
+  await using system = await System.start(rollout, bears)
   for (const [i, name] of namespaceNames.entries()) if (i < 2) await system.label(name, tiers[i] ?? 'none')
   for (const burst of bursts) {
     for (const step of burst) await step(system)
@@ -328,6 +330,26 @@ test(
           { minLength: 2, maxLength: 8 },
         ),
         (bursts) => run({}, bursts),
+      ),
+      { numRuns: runs, endOnFailure: true },
+    ),
+  120_000,
+)
+
+test(
+  'where namespaces are born with what they are given, they converge to the same',
+  () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.array(
+            quickStep((template) => objectNames.map((o) => `${template}-${o}`)),
+            { minLength: 1, maxLength: 4 },
+          ),
+          { minLength: 2, maxLength: 8 },
+        ),
+        fc.constantFrom({}, { maxUnavailable: 1, pauseOnFailure: true }),
+        (bursts, rollout) => run(rollout, bursts, true),
       ),
       { numRuns: runs, endOnFailure: true },
     ),

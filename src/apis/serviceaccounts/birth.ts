@@ -3,6 +3,7 @@
  * the namespace's own transaction. Nobody can see the one without the others.
  */
 import type { AdmissionPlugin, DecidedWrite } from '../../admission/admission.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 
 export const defaultServiceAccount = 'default'
@@ -11,8 +12,10 @@ const rootCaDescription = 'The certificate authority that signs the certificate 
 
 export interface BirthDeps {
   readonly caPem: string
-  /** The write that stores a new object of the core group: uid and creationTimestamp are added. */
-  newObject(resource: 'serviceaccounts' | 'configmaps', object: KubeObject): DecidedWrite
+  readonly serviceAccountType: ResourceType
+  readonly configMapType: ResourceType
+  /** The write that stores a new object: uid and creationTimestamp are added. */
+  newObject(storageName: string, object: KubeObject): DecidedWrite
 }
 
 export function defaultServiceAccountOf(namespace: string): KubeObject {
@@ -31,7 +34,12 @@ export function rootCaOf(namespace: string, caPem: string): KubeObject {
   }
 }
 
-export function namespaceBirth({ caPem, newObject }: BirthDeps): AdmissionPlugin {
+export function namespaceBirth({ caPem, serviceAccountType, configMapType, newObject }: BirthDeps): AdmissionPlugin {
+  // A quota that is born with them counts them.
+  const born = (type: ResourceType, after: KubeObject): DecidedWrite => {
+    const { namespace = '', name = '' } = after.metadata
+    return { ...newObject(type.storageName, after), change: { type, namespace, name, before: undefined, after } }
+  }
   return {
     name: 'NamespaceBirth',
     handles: (operation, type, subresource) =>
@@ -39,10 +47,7 @@ export function namespaceBirth({ caPem, newObject }: BirthDeps): AdmissionPlugin
     decide(a) {
       const name = a.object?.metadata.name ?? a.name
       return {
-        writes: [
-          newObject('serviceaccounts', defaultServiceAccountOf(name)),
-          newObject('configmaps', rootCaOf(name, caPem)),
-        ],
+        writes: [born(serviceAccountType, defaultServiceAccountOf(name)), born(configMapType, rootCaOf(name, caPem))],
       }
     },
   }

@@ -15,6 +15,14 @@ export function isGateShut(namespace: Namespace): boolean {
   return opening(namespace) !== undefined
 }
 
+/** A new namespace as it is once we are done; undefined = it does not wait for us, or not only by its list. */
+export function withGateOpen(namespace: Namespace): Namespace | undefined {
+  const { metadata, spec } = namespace
+  const [first, ...pending] = spec?.initializers?.pending ?? []
+  if (first?.name !== namespaceTemplateInitializer || metadata.labels?.[pendingLabel] !== undefined) return undefined
+  return { ...namespace, spec: { ...spec, initializers: { ...spec?.initializers, pending } } }
+}
+
 /** Opens it, if it is our turn. */
 export async function openGate(client: Client, seen: Namespace, signal: AbortSignal): Promise<void> {
   let namespace = seen

@@ -8,6 +8,7 @@ import { rbacGroup } from '../../kube/rbac.ts'
 import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { batches } from './apply-order.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
 import { isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
@@ -90,6 +91,23 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
   return results
 }
 
+/** All that the template says, and nothing more of it, is there: a pass would change nothing. */
+export function isPopulated(index: PopulatedIndex, template: NamespaceTemplate, namespace: Namespace): boolean {
+  const { objects, skipped } = render([template], namespace)
+  const there = new Map(
+    index
+      .inNamespace(namespace.metadata.name ?? '')
+      .filter((o) => o.isOurs && o.template === template.metadata.name)
+      .map((o) => [`${o.resource.group}/${o.kind}/${o.name}`, o]),
+  )
+  const isThere = ({ object, config }: Rendered): boolean => isHeld(there.get(identityOf(object)), object, config)
+  return skipped.length === 0 && objects.length === there.size && objects.every(isThere)
+}
+
+/** Applying it would change nothing. */
+const isHeld = (known: PopulatedObject | undefined, object: KubeObject, config: string): boolean =>
+  known !== undefined && (known.applied === config || (known.held !== undefined && known.held === configDigest(object)))
+
 /**
  * A RoleBinding whose Role stands in the same template, with the title of that Role, where the Role is not known to be
  * ours. Its author was asked for the rules of that Role and of no other: one of the same name that somebody else made,
@@ -112,36 +130,6 @@ function bindingIn(
   if (role === undefined || isGateShut(namespace)) return []
   const known = index.find(role.kind, namespace.metadata.name ?? '', name)
   return known?.isOurs && known.template === template.metadata.name ? [] : [[p, title]]
-}
-
-/** Kinds that no other kind's admission looks at, or that may come in any order among themselves. */
-const unordered: ReadonlySet<string> = new Set(
-  [
-    ['', 'configmaps limitranges resourcequotas serviceaccounts'],
-    ['networking.k8s.io', 'networkpolicies'],
-    ['rbac.authorization.k8s.io', 'rolebindings roles'],
-  ].flatMap(([group = '', resources = '']) => resources.split(' ').map((resource) => `${group}/${resource}`)),
-)
-
-/** A quota is charged for what comes after it; what is there or on its way before it, it counts once. */
-const isCounter = ({ kind }: Placed): boolean => kind.group === '' && kind.resource === 'resourcequotas'
-
-/** Runs of objects whose order among themselves does not matter are applied at once, quotas last; all others one by one. */
-function* batches(placed: readonly Placed[]): Iterable<readonly Placed[]> {
-  let run: Placed[] = []
-  const flushed = function* (): Iterable<readonly Placed[]> {
-    if (run.length > 0) yield [...run.filter((p) => !isCounter(p)), ...run.filter(isCounter)]
-    run = []
-  }
-  for (const p of placed) {
-    if (unordered.has(`${p.kind.group}/${p.kind.resource}`)) {
-      run.push(p)
-      continue
-    }
-    yield* flushed()
-    yield [p]
-  }
-  yield* flushed()
 }
 
 /** Where it goes, or why that is not known. One API that is down must not keep the objects of others waiting. */
@@ -181,9 +169,8 @@ async function applyOne(
     outcome,
   })
   const known = index.find(kind, namespace, name)
-  if (known?.applied === config) return done('unchanged')
-  if (known?.held !== undefined && known.held === configDigest(object)) {
-    index.upToDate(known, config)
+  if (known !== undefined && isHeld(known, object, config)) {
+    if (known.applied !== config) index.upToDate(known, config)
     return done('unchanged')
   }
   const written = index.writing(kind, namespace, name)

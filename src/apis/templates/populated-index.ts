@@ -12,6 +12,7 @@ import { Informer } from '../../client/informer.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import type { BornObjects } from './born-objects.ts'
 import { digestOf } from './digest.ts'
 import { heldDigest } from './held-config.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
@@ -31,7 +32,7 @@ export interface PopulatedObject {
   readonly digest: string
   /** What we applied last (`Rendered.config`), if nothing changed since. */
   readonly applied?: string
-  /** The same, as the object itself tells it: see `held-config.ts`. Only of what was there at the start. */
+  /** The same, as the object itself tells it: see `held-config.ts`. Only of what this process did not apply. */
   readonly held?: string
 }
 
@@ -41,6 +42,8 @@ export interface PopulatedIndexDeps {
   /** Somebody other than us changed or removed a populated object. */
   readonly onDrift: (namespace: string) => void
   readonly onError: (error: unknown) => void
+  /** What came into being with its namespace, in this process. */
+  readonly born?: BornObjects | undefined
 }
 
 /** Ends the time in which the watch is not listened to for one object. `applied`: what the server answered. */
@@ -103,8 +106,8 @@ export class PopulatedIndex {
       clock: this.#deps.clock,
       resource: kind,
       labelSelector: templateNameLabel,
-      // What we did before we started nobody else remembers; what we do from now on is remembered with the answer.
-      keep: (object) => (informer.synced ? stub(object) : withHeld(object, kind)),
+      // What we did nobody else remembers; what others did before us, or at a birth, the object itself must tell.
+      keep: (object) => (this.#isKnown(kind, object) ? stub(object) : withHeld(object, kind)),
       onChange: (next, old) => this.#seen(kind, next, old),
       onError: (error) => {
         if (isRefusal(error)) refused()
@@ -167,6 +170,12 @@ export class PopulatedIndex {
     this.#drop(namespace, `${groupResource(resource)}/${name}`)
   }
 
+  #isKnown(kind: ServedKind, { metadata }: KubeObject): boolean {
+    const { namespace = '', name = '', uid = '' } = metadata
+    if (this.#writing.has(placeOf(kind, namespace, name)) || this.#deps.born?.has(uid) === true) return true
+    return this.find(kind, namespace, name)?.uid === uid
+  }
+
   #seen(kind: ServedKind, next: KubeObject | undefined, old: KubeObject | undefined): void {
     const { namespace = '', name = '', uid, resourceVersion = '' } = (next ?? old)?.metadata ?? {}
     const meanwhile = this.#writing.get(placeOf(kind, namespace, name))
@@ -183,8 +192,9 @@ export class PopulatedIndex {
     }
     if (known !== undefined && !isNewer(resourceVersion, known.revision)) return
     const same = known !== undefined && known.uid === uid && known.digest === next['digest']
-    this.#put(kind, next, same ? known.applied : undefined)
-    if (!same) this.#deps.onDrift(namespace)
+    const applied = same ? known.applied : this.#deps.born?.take(uid ?? '')
+    this.#put(kind, next, applied)
+    if (!same && applied === undefined) this.#deps.onDrift(namespace)
   }
 
   #put(kind: ServedKind, { metadata, digest, isOurs, held }: KubeObject, applied: string | undefined): void {

@@ -17,12 +17,13 @@ import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import type { BornObjects } from './born-objects.ts'
 import { Census } from './census.ts'
 import { isGateShut, openGate, tellingLabels } from './gate.ts'
 import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
 import { type Attempt, TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
-import { type ObjectResult, populate } from './populate.ts'
+import { isPopulated, type ObjectResult, populate } from './populate.ts'
 import { isRefusal, PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { reportCondition, tell, tellBlockedPrune, tellHalt } from './report.ts'
@@ -36,6 +37,8 @@ export interface PopulationDeps {
   readonly clock: Clock
   readonly events: EventRecorder
   readonly onError: (error: unknown) => void
+  /** Where namespaces are born populated: what was made with them. */
+  readonly born?: BornObjects
 }
 
 const namespaceWorkers = 16
@@ -45,7 +48,7 @@ const statusSpacingMs = 1000
 /** What stands in the way without a label of ours is on no watch of ours. */
 const lookAgainMs = 60_000
 
-export function populationControllers({ client, clock, events, onError }: PopulationDeps): ControllerSpec[] {
+export function populationControllers({ client, clock, events, onError, born }: PopulationDeps): ControllerSpec[] {
   const ledger = new TemplateLedger()
   const recorded = new RecordedKinds(client)
   let matchers = new Map<string, Matcher>()
@@ -124,6 +127,7 @@ export function populationControllers({ client, clock, events, onError }: Popula
     clock,
     onDrift: (namespace) => enqueueNamespace(namespace),
     onError,
+    born,
   })
   const rollouts = new Rollouts({
     ledger,
@@ -216,7 +220,8 @@ export function populationControllers({ client, clock, events, onError }: Popula
       const held = ledger.find(templateName, name)
       if (!isSelected && held === undefined && !index.holds(templateName, name)) continue
       // Whoever waits for a new namespace does not wait for a rollout as well.
-      const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name)
+      const isDone = (): boolean => isSelected && isPopulated(index, template, namespace)
+      const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
       if (place !== undefined) {
         pass.places.push(place)
         pass.attempts.set(templateName, { version, isSelected })

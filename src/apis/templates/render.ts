@@ -16,6 +16,8 @@ export interface Rendered {
   readonly object: KubeObject
   /** Equal texts, in one namespace, come of equal objects. */
   readonly config: string
+  /** What it was made of, if it is the same in every namespace but for its place. */
+  readonly source: JsonObject | undefined
 }
 
 export interface Skipped {
@@ -99,7 +101,8 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Names
       }
       owner.set(key, templateName)
       const config = namesCreator ? `${digest} ${creator}` : digest
-      objects.push({ template, object: labelled(object, namespace, templateName), config })
+      const rendered = { template, object: labelled(object, namespace, templateName), config }
+      objects.push({ ...rendered, source: hasTokens ? undefined : source })
     }
   }
   return { objects, skipped }

@@ -58,8 +58,11 @@ export class Rollouts {
     this.#deps = deps
   }
 
-  /** Takes a place for one namespace; undefined = it has to wait, and is woken when that may have changed. */
-  begin(version: Matcher, namespace: string): Release | undefined {
+  /**
+   * Takes a place for one namespace; undefined = it has to wait, and is woken when that may have changed. `isDone`: it
+   * holds already what the version says, so it need not wait.
+   */
+  begin(version: Matcher, namespace: string, isDone: () => boolean): Release | undefined {
     const state = this.#stateOf(version)
     const { ledger } = this.#deps
     const name = nameOf(version)
@@ -67,6 +70,7 @@ export class Rollouts {
     const isThere = held !== undefined && isSameVersion(held.version, version)
     if (state.settled || isThere) return () => this.#wake(state)
     if (this.#haltOf(state) !== undefined || this.#free(state) <= 0) {
+      if (isDone()) return () => this.#wake(state)
       state.waiting.add(namespace)
       return undefined
     }

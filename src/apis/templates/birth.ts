@@ -1,0 +1,165 @@
+/**
+ * Namespaces born populated: what the templates hold is stored in the namespace's own transaction, so nobody sees the one
+ * without the other and nobody waits for the controller.
+ *
+ * Only what is as good as made by then: any doubt (a kind that must come after another, an object that can't be rendered, a
+ * refusal, a webhook that wants to be asked) leaves the gate shut, and the controller does it as on any other cluster,
+ * and says what is wrong.
+ */
+import type { AdmissionPlugin, Attributes, Companions, Decision, DecisionView } from '../../admission/admission.ts'
+import type { Authorizer } from '../../authz/authz.ts'
+import { cloneJson } from '../../kube/clone-json.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import type { ResourceQuota } from '../quotas/types.ts'
+import { countersLast, isCounter, isUnordered } from './apply-order.ts'
+import type { BornObjects } from './born-objects.ts'
+import { withGateOpen } from './gate.ts'
+import { kindsOf } from './kinds.ts'
+import { isDisabled, type Matcher, matching } from './match.ts'
+import { type Rendered, render } from './render.ts'
+import { type NamespaceTemplate, templateFieldManager, templateFinalizer } from './types.ts'
+
+/** An object is a write, a template a guard; a transaction holds a hundred, and some are the namespace's own. */
+const mostOperations = 90
+
+export interface BirthDeps {
+  readonly authorizer: Pick<Authorizer, 'authorize'>
+  readonly templateType: ResourceType
+  /** As whom the controller acts. */
+  readonly user: UserInfo
+  readonly born: BornObjects
+  /** All templates, with their selectors parsed. */
+  matchers(): Iterable<Matcher>
+  findKind(apiVersion: string, kind: string): ResourceType | undefined
+  /** What an apply makes where there is nothing: a defaulted object of its own, with its managedFields. @throws StatusError */
+  /** RFC 3339, seconds. */
+  now(): string
+  firstApplied(type: ResourceType, config: KubeObject, fieldManager: string): KubeObject | undefined
+}
+
+interface Placed {
+  readonly rendered: Rendered
+  readonly kind: ResourceType
+  readonly object: KubeObject
+}
+
+export function namespacePopulation(deps: BirthDeps): AdmissionPlugin {
+  return {
+    name: 'NamespacePopulation',
+    handles: (operation, type, subresource) =>
+      operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === 'namespaces',
+    accompany: (a) => populated(a, deps),
+  }
+}
+
+function populated(a: Attributes, deps: BirthDeps): Companions | undefined {
+  const namespace = withGateOpen(a.object as Namespace)
+  if (namespace === undefined) return undefined
+  const templates = matching(deps.matchers(), namespace)
+  if (!templates.every(isReady)) return undefined
+  const { objects, skipped } = render(templates, namespace)
+  if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
+  const placed = allPlaced(objects, deps)
+  if (placed === undefined) return undefined
+  return {
+    namespace,
+    user: deps.user,
+    fieldManager: templateFieldManager,
+    objects: placed.map(({ kind, object }) => ({ type: kind, object })),
+    made(stored) {
+      for (const [i, { rendered }] of placed.entries()) {
+        deps.born.remember(stored[i]?.metadata.uid ?? '', rendered.config)
+      }
+    },
+    decide: (view) => unchanged(templates, deps.templateType, view),
+  }
+}
+
+const readiness = new WeakMap<NamespaceTemplate, boolean>()
+
+function isReady(template: NamespaceTemplate): boolean {
+  const known = readiness.get(template)
+  if (known !== undefined) return known
+  const ready = canHaveMade(template)
+  readiness.set(template, ready)
+  return ready
+}
+
+/** Its deletion waits for what it made, and its status says where that is to be found. */
+function canHaveMade(template: NamespaceTemplate): boolean {
+  const { metadata, status } = template
+  if (metadata.deletionTimestamp !== undefined || isDisabled(template)) return false
+  if (!metadata.finalizers?.includes(templateFinalizer)) return false
+  return kindsOf(template).every((kind) => status?.kinds?.includes(kind))
+}
+
+/** What an apply makes of a source that is the same everywhere: only its place and its time differ. */
+const appliedOnce = new WeakMap<JsonObject, { readonly kind: ResourceType; readonly object: KubeObject }>()
+
+function applied(
+  { object, source }: Rendered,
+  kind: ResourceType,
+  { firstApplied, now }: BirthDeps,
+): KubeObject | undefined {
+  const once = source && appliedOnce.get(source)
+  if (once?.kind === kind) return replaced(once.object, object.metadata.namespace ?? '', now())
+  const made = firstApplied(kind, object, templateFieldManager)
+  if (made !== undefined && source !== undefined) appliedOnce.set(source, { kind, object: cloneJson(made) })
+  return made
+}
+
+function replaced(object: KubeObject, namespace: string, time: string): KubeObject {
+  const { metadata, ...rest } = cloneJson(object)
+  const managedFields = metadata.managedFields?.map((entry) => ({ ...entry, time }))
+  return { ...rest, metadata: { ...metadata, namespace, ...(managedFields ? { managedFields } : {}) } }
+}
+
+/** In the order in which they are made; undefined = one of them must wait for another, or nobody may make it. */
+function allPlaced(objects: readonly Rendered[], deps: BirthDeps): readonly Placed[] | undefined {
+  const { findKind, authorizer, user } = deps
+  const placed: Placed[] = []
+  for (const rendered of objects) {
+    const { apiVersion = '', kind: kindName = '', metadata } = rendered.object
+    const kind = findKind(apiVersion, kindName)
+    if (kind === undefined || !isUnordered(kind)) return undefined
+    const { group, version, resource } = kind
+    const { namespace = '', name = '' } = metadata
+    const may = (verb: string): boolean =>
+      authorizer.authorize({ user, verb, group, version, resource, subresource: '', namespace, name }).allowed
+    if (!may('patch') || !may('create')) return undefined
+    const object = applied(rendered, kind, deps)
+    if (object === undefined) return undefined
+    placed.push({ rendered, kind, object })
+  }
+  const quotas = placed.filter(({ kind }) => isCounter(kind))
+  return quotas.length > 1 && quotas.some(countsQuotas) ? undefined : countersLast(placed)
+}
+
+/** It is charged for each that comes after it. */
+const countsQuotas = ({ object }: Placed): boolean => {
+  const { hard = {} } = (object as ResourceQuota).spec ?? {}
+  return hard['resourcequotas'] !== undefined || hard['count/resourcequotas'] !== undefined
+}
+
+/**
+ * A template that is edited or goes at this moment is heeded. Its status may move on: it does, once a second, while
+ * namespaces come.
+ */
+function unchanged(
+  templates: readonly NamespaceTemplate[],
+  type: ResourceType,
+  view: DecisionView,
+): Decision | undefined {
+  const guards: NonNullable<Decision['guards']>[number][] = []
+  for (const { metadata } of templates) {
+    const { key, expect, object } = view.see(type, '', metadata.name ?? '')
+    const now = object as NamespaceTemplate | undefined
+    const isSame = now?.metadata.uid === metadata.uid && now?.metadata.generation === metadata.generation
+    if (now === undefined || !isSame || !isReady(now)) return undefined
+    guards.push({ key, expect })
+  }
+  return { guards }
+}
