@@ -13,7 +13,7 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Expect, Guard, Write } from '../storage/storage.ts'
+import type { Expect, Guard, Revision, Write } from '../storage/storage.ts'
 
 /** CONNECT: what is not about the stored object (`pods/exec`). `object` is then the options of the connection. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -119,8 +119,8 @@ export interface Companions {
   readonly fieldManager: string
   /** Complete and defaulted, with their managedFields; handed over. */
   readonly objects: readonly { readonly type: ResourceType; readonly object: KubeObject }[]
-  /** Told of them as they will be stored, in their order, before anybody can see them. */
-  made(objects: readonly KubeObject[]): void
+  /** Told once when they are durable: the objects as they are stored, in their order, and their revisions. */
+  stored(objects: readonly { readonly object: KubeObject; readonly revision: Revision }[]): void
   /** What must hold at the commit; the rules of `AdmissionPlugin.decide`. undefined = the namespace is created alone. */
   decide(view: DecisionView): Decision | undefined
 }

@@ -49,7 +49,7 @@ import { serviceResource } from '../apis/services/types.ts'
 import { namespaceTemplates } from '../apis/templates/admission.ts'
 import { autoOptOut, populationConfig } from '../apis/templates/auto-opt-out.ts'
 import { namespacePopulation } from '../apis/templates/birth.ts'
-import type { BornObjects } from '../apis/templates/born-objects.ts'
+import type { Births } from '../apis/templates/births.ts'
 import { compileMatcher, type Matcher, matching } from '../apis/templates/match.ts'
 import { type NamespaceTemplate, templateControllerName, templateResource } from '../apis/templates/types.ts'
 import type { ObservedCall } from '../apis/webhooks/call-hook.ts'
@@ -89,7 +89,7 @@ export interface AdmissionParts {
   readonly caPem: string
   readonly observers: AdmissionObservers
   readonly newObject: NewObject
-  readonly born: BornObjects
+  readonly births: Births
   /** All configurations merged. */
   readonly initializers: () => readonly NamespaceInitializer[]
   typeOf(resource: GroupVersionResource): ResourceType
@@ -117,7 +117,7 @@ export interface Admission {
 
 export function admissionPlugins(parts: AdmissionParts): Admission {
   const { config, catalog, lister, authorizer, namespaces, content, webhookClient, caPem, observers } = parts
-  const { newObject, born, initializers, strategyOf, typeOf } = parts
+  const { newObject, births, initializers, strategyOf, typeOf } = parts
   const { clock, ids, log } = config
   const matchers = config.population ? templateMatchers(lister, typeOf(templateResource)) : new Map<string, Matcher>()
 
@@ -257,7 +257,7 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
             authorizer,
             templateType: typeOf(templateResource),
             user: serviceAccountUser('kube-system', templateControllerName),
-            born,
+            births,
             matchers: () => matchers.values(),
             findKind,
             now: () => formatTime(clock.now()),

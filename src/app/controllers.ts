@@ -243,7 +243,11 @@ function controllerSpecs(
     ])
   }
   if (population) {
-    const deps = { client: as(templateControllerName, true), events: eventsOf(templateControllerName), born: core.born }
+    const deps = {
+      client: as(templateControllerName, true),
+      events: eventsOf(templateControllerName),
+      births: core.births,
+    }
     for (const spec of populationControllers({ ...deps, clock, onError: warn(templateControllerName) })) {
       specs.push([templateControllerName, spec])
     }

@@ -17,6 +17,7 @@ export function newObjectWriter(clock: Clock, ids: Ids): NewObject {
       ...object,
       metadata: { ...object.metadata, uid: ids.uid(), creationTimestamp: formatTime(clock.now()) },
     }
-    return { key: objectKey(storageName, namespace, name), value: encodeStored(complete), expect: 'absent' }
+    const key = objectKey(storageName, namespace, name)
+    return { key, value: encodeStored(complete), expect: 'absent', object: complete }
   }
 }

@@ -27,7 +27,7 @@ import {
   serviceCidrResource,
   serviceResource,
 } from '../apis/services/types.ts'
-import { BornObjects } from '../apis/templates/born-objects.ts'
+import { Births } from '../apis/templates/births.ts'
 import { serviceResolver } from '../apis/webhooks/service-resolver.ts'
 import type { Authorizer } from '../authz/authz.ts'
 import { NamespaceGrants } from '../authz/namespace-grants.ts'
@@ -83,8 +83,8 @@ export interface Core extends AsyncDisposable {
   readonly namespaces: NamespaceLookup
   readonly content: NamespaceContent
   readonly customResources: CustomResources
-  /** What was made with its namespace, until the population controller has seen it. */
-  readonly born: BornObjects
+  /** What was made with its namespace, for the population controller. */
+  readonly births: Births
   nodeExists(name: string): boolean
   /** Admission webhooks are asked from this call on. */
   startWebhooks(): void
@@ -174,7 +174,7 @@ export async function wireCore(
       initializerDeadline: (namespace, initializer) => deadlineOf(initializers(), namespace, initializer),
     },
   )
-  const born = new BornObjects()
+  const births = new Births()
   const admission = admissionPlugins({
     config,
     catalog,
@@ -186,7 +186,7 @@ export async function wireCore(
     caPem,
     observers,
     newObject,
-    born,
+    births,
     initializers,
     typeOf,
     strategyOf,
@@ -245,7 +245,7 @@ export async function wireCore(
     namespaces,
     content,
     customResources,
-    born,
+    births,
     nodeExists,
     strategyOf,
     startWebhooks: () => admission.start(),

@@ -9,7 +9,14 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type { ContentChange, DecidedWrite, Decision, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
+import type {
+  Companions,
+  ContentChange,
+  DecidedWrite,
+  DecisionView,
+  QueuedChange,
+  Seen,
+} from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -36,7 +43,16 @@ import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
 import { SeenValue } from './seen-value.ts'
 
+/** The object of each write in a transaction whose first has the revision `first`. */
+const bornAt =
+  (first: Revision) =>
+  ({ change: { after } }: ObjectWrite, i: number): { readonly object: KubeObject; readonly revision: Revision }[] =>
+    after === undefined ? [] : [{ object: after, revision: first + i }]
+
 const sizeOf = ({ own, extra }: Together): number => own.length + extra.length
+
+/** Guards that are lost again and again are somebody's business that need not hold up a namespace. */
+const triesTogether = 3
 
 /** Time enough for a webhook or two; short against the patience of those who wait. */
 const longestTurnMs = 1000
@@ -104,8 +120,9 @@ export class Commits {
           continue
         }
         const completed = decision.object && encodeStored(decision.object, write.change.type)
-        const pending = this.#commit(completed ? { ...write, value: completed } : write, decision)
-        const known = this.#announce(write.change, completed ?? write.value, decision.object ?? write.change.after)
+        const own = completed ? { ...write, value: completed } : write
+        const pending = this.#commit(own, decision)
+        const known = this.#announce(own, decision.writes, decision.object)
         const commit = await this.#settled(pending, decision.writes.length).finally(known)
         done = commit.ok
         if (commit.ok) return { done: true, revision: commit.revision, value: completed }
@@ -123,8 +140,20 @@ export class Commits {
   }
 
   /** Until the answer is called, whoever sees in the cache what is stored here need not parse it. */
-  #announce({ type }: ContentChange, value: Uint8Array | undefined, object: KubeObject | undefined): () => void {
-    if (value === undefined || object === undefined || type.conversion !== undefined) return () => {}
+  #announce(own: ObjectWrite, extra: readonly DecidedWrite[], completed?: KubeObject): () => void {
+    const known = [this.#announceOne(own.change, own.value, completed ?? own.change.after)]
+    for (const { change, value, object } of extra) if (change) known.push(this.#announceOne(change, value, object))
+    return () => {
+      for (const forget of known) forget?.()
+    }
+  }
+
+  #announceOne(
+    { type }: ContentChange,
+    value: Uint8Array | undefined,
+    object: KubeObject | undefined,
+  ): (() => void) | undefined {
+    if (value === undefined || object === undefined || type.conversion !== undefined) return undefined
     return this.#cache.announce(value, type, object)
   }
 
@@ -141,28 +170,31 @@ export class Commits {
 
   /**
    * A namespace and what is created along with it, as one transaction. undefined = not like this, as above: then the
-   * namespace is to be written alone. @throws StatusError ServerTimeout after the deadline.
+   * namespace is to be written alone.
    */
   async createTogether(
     namespace: ObjectWrite,
     objects: readonly ObjectWrite[],
-    besides: (view: DecisionView) => Decision | undefined,
+    companions: Pick<Companions, 'decide' | 'stored'>,
   ): Promise<Outcome | undefined> {
     const wanted = [namespace, ...objects]
-    const newNamespace = namespace.change.name
-    for (;;) {
-      const decided = decideTogether(this.#chain, this.#view, wanted, { newNamespace, besides })
+    const besides = { newNamespace: namespace.change.name, decide: (view: DecisionView) => companions.decide(view) }
+    for (let tries = 0; tries < triesTogether; tries++) {
+      // Of a former one of that name content may be shown too, and quotas would count it.
+      if (this.#shownBytes(namespace.key) !== undefined) return undefined
+      const decided = decideTogether(this.#chain, this.#view, wanted, besides)
       const pending = decided && this.#queueTogether(decided)
       if (decided === undefined || pending === undefined) return undefined
-      const known = decided.own.map(({ change, value }) => this.#announce(change, value, change.after))
-      const commit = await this.#settled(pending, sizeOf(decided) - 1).finally(() => {
+      const known = decided.own.map((own, i) => this.#announce(own, i === 0 ? decided.extra : []))
+      const durable = (first: Revision): void => companions.stored(decided.own.flatMap(bornAt(first)).slice(1))
+      const commit = await this.#settled(pending, sizeOf(decided) - 1, durable).finally(() => {
         for (const forget of known) forget()
       })
-      if (commit.ok) return { done: true, revision: commit.revision }
+      if (commit.ok) return { done: true, revision: commit.revision, value: decided.own[0]?.value }
       if (commit.current.has(namespace.key)) return { done: false, current: commit.current.get(namespace.key) }
       if (objects.some(({ key }) => commit.current.has(key))) return undefined
-      this.#checkDeadline(namespace)
     }
+    return undefined
   }
 
   /** undefined = it is too much for a transaction, or has to wait for its turn. */
@@ -223,10 +255,11 @@ export class Commits {
   }
 
   /** When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first. */
-  async #settled(pending: PendingCommit, more: number): Promise<Commit> {
+  async #settled(pending: PendingCommit, more: number, durable?: (revision: Revision) => void): Promise<Commit> {
     let commit: Commit
     try {
       commit = await pending.done
+      if (commit.ok) durable?.(commit.revision)
     } catch (e) {
       this.#failed(pending.ticket)
       throw e

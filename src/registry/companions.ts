@@ -3,62 +3,77 @@
  * the user whom admission names. If one of them can't be judged yet, or is refused, the namespace is created alone; who
  * wanted them makes them afterwards, and hears why not.
  */
-
-import type { Companions } from '../admission/admission.ts'
-import { type Decision, type DecisionView, NeedsNamespace } from '../admission/admission.ts'
+import { type Attributes, type Companions, NeedsNamespace } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { fitting } from './fitting.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
-import { admittedNew, type Decidable, decidable, type HowToCreate } from './prepare-create.ts'
+import {
+  admittedNew,
+  type CreateOutcome,
+  type Decidable,
+  decidable,
+  type HowToCreate,
+  type Valid,
+  validated,
+} from './prepare-create.ts'
 import type { WriteScope } from './registry.ts'
-import { encoded } from './shown.ts'
-
-export interface Company {
-  readonly namespace: Decidable
-  readonly objects: readonly ObjectWrite[]
-  besides(view: DecisionView): Decision | undefined
-}
 
 /** Of a namespace that was validated. undefined = it is created alone. */
-export async function companionsOf(
-  parts: RegistryParts,
-  scope: WriteScope,
-  alone: Decidable,
-  how: HowToCreate,
-): Promise<Company | undefined> {
+export function companionsOf({ chain }: RegistryParts, attributes: Attributes): Companions | undefined {
   try {
-    const companions = parts.chain.accompany(alone.attributes)
-    if (companions === undefined) return undefined
-    const namespace = await asUpdated(parts, scope, alone, companions.namespace, how)
-    const newNamespace = namespace.change.after ?? companions.namespace
-    const objects = await Promise.all(
-      companions.objects.map(({ type, object }) =>
-        companion(parts, scopeOf(companions, type, newNamespace, scope), object, how),
-      ),
-    )
-    companions.made(objects.map(({ change }) => change.after as KubeObject))
-    return { namespace, objects, besides: (view) => companions.decide(view) }
+    return chain.accompany(attributes)
   } catch (error) {
-    if (error instanceof NeedsNamespace || findStatusError(error) !== undefined) return undefined
-    throw error
+    return alone(error)
   }
 }
 
-async function asUpdated(
+interface Accompanied {
+  /** The namespace. */
+  readonly valid: Valid
+  readonly companions: Companions
+  readonly how: HowToCreate
+}
+
+/** undefined = not together: it is to be created alone. */
+export async function createdTogether(
   parts: RegistryParts,
-  { type }: WriteScope,
-  alone: Decidable,
-  namespace: KubeObject,
-  how: HowToCreate,
+  scope: WriteScope,
+  together: Accompanied,
+): Promise<CreateOutcome | undefined> {
+  const { companions, how } = together
+  try {
+    const namespace = await updated(parts, scope, together)
+    const objects: ObjectWrite[] = []
+    // One after the other: the first that is refused spares the rest the trouble.
+    for (const { type, object } of companions.objects) {
+      const own = scopeOf(companions, type, namespace.attributes.object, scope)
+      objects.push(await companion(parts, own, object, how))
+    }
+    const outcome = await parts.commits.createTogether(namespace, objects, companions)
+    return outcome?.done ? { ...outcome, value: outcome.value ?? namespace.value } : outcome
+  } catch (error) {
+    return alone(error)
+  }
+}
+
+/** @throws what is no refusal */
+function alone(error: unknown): undefined {
+  if (error instanceof NeedsNamespace || findStatusError(error) !== undefined) return undefined
+  throw error
+}
+
+/** The namespace as an update makes it. */
+async function updated(
+  parts: RegistryParts,
+  scope: WriteScope,
+  { valid, companions, how }: Accompanied,
 ): Promise<Decidable> {
-  const { attributes, change } = alone
   const context = { subresource: '', now: how.now }
-  const next = parts.strategyOf(type).prepare?.(namespace, change.after, context) ?? namespace
-  const { object: after, bytes: value } = await fitting(next, (one) => encoded(one, type), how.tracked)
-  return { ...alone, attributes: { ...attributes, object: after }, change: { ...change, after }, value }
+  const prepared = parts.strategyOf(scope.type).prepare?.(companions.namespace, valid.object, context)
+  const object = prepared ?? companions.namespace
+  return decidable(scope, { attributes: { ...valid.attributes, object }, object }, how)
 }
 
 async function companion(
@@ -69,18 +84,19 @@ async function companion(
 ): Promise<ObjectWrite> {
   const tracked = { ...how, tracked: true, versioned: false }
   const admitting = admittedNew(parts, scope, object, tracked)
-  return decidable(parts, scope, admitting instanceof Promise ? await admitting : admitting, tracked)
+  const validating = validated(parts, scope, admitting instanceof Promise ? await admitting : admitting, tracked)
+  return decidable(scope, validating instanceof Promise ? await validating : validating, tracked)
 }
 
 /** Nobody is there to be warned. */
 const scopeOf = (
   { user, fieldManager }: Companions,
   type: ResourceType,
-  newNamespace: KubeObject,
+  newNamespace: KubeObject | undefined,
   { caller, deadlineMs }: WriteScope,
 ): WriteScope => ({
   type,
-  namespace: newNamespace.metadata.name ?? '',
+  namespace: newNamespace?.metadata.name ?? '',
   name: '',
   subresource: '',
   user,
@@ -90,5 +106,5 @@ const scopeOf = (
   warn: () => {},
   caller,
   ...(deadlineMs === undefined ? {} : { deadlineMs }),
-  newNamespace,
+  ...(newNamespace === undefined ? {} : { newNamespace }),
 })

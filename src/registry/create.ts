@@ -13,9 +13,17 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
-import { companionsOf } from './companions.ts'
+import { companionsOf, createdTogether } from './companions.ts'
 import type { RegistryParts } from './parts.ts'
-import { admittedNew, decidable, type HowToCreate, hasVersion } from './prepare-create.ts'
+import {
+  admittedNew,
+  type CreateOutcome,
+  decidable,
+  type HowToCreate,
+  hasVersion,
+  type Valid,
+  validated,
+} from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 
 /** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
@@ -57,18 +65,26 @@ async function createNamed(
   how: HowToCreate,
 ): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
   const name = object.metadata.name ?? ''
-  const write = await decidable(parts, scope, object, how)
-  if (scope.dryRun) {
-    const outcome = await parts.commits.rehearse(write)
-    if (!outcome.done) return { current: outcome.current }
-    return { stored: storedAs(scope, name, 0, outcome.value ?? write.value) }
-  }
-  const company = await companionsOf(parts, scope, write, how)
-  const together = company && (await parts.commits.createTogether(company.namespace, company.objects, company.besides))
-  const outcome = together ?? (await parts.commits.write(write))
+  const validating = validated(parts, scope, object, how)
+  const valid = validating instanceof Promise ? await validating : validating
+  const companions = scope.dryRun ? undefined : companionsOf(parts, valid.attributes)
+  const together = companions && (await createdTogether(parts, scope, { valid, companions, how }))
+  const outcome = together ?? (await createdAlone(parts, scope, valid, how))
   if (!outcome.done) return { current: outcome.current }
-  const bytes = outcome.value ?? (together === undefined ? write : company?.namespace)?.value
-  return { stored: committedAs(parts, scope, name, outcome.revision, bytes ?? write.value) }
+  if (scope.dryRun) return { stored: storedAs(scope, name, 0, outcome.value) }
+  return { stored: committedAs(parts, scope, name, outcome.revision, outcome.value) }
+}
+
+async function createdAlone(
+  parts: RegistryParts,
+  scope: WriteScope,
+  valid: Valid,
+  how: HowToCreate,
+): Promise<CreateOutcome> {
+  const encoding = decidable(scope, valid, how)
+  const write = encoding instanceof Promise ? await encoding : encoding
+  const outcome = await (scope.dryRun ? parts.commits.rehearse(write) : parts.commits.write(write))
+  return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
 }
 
 /** What is kept of it: what it is shown as is another form for some types. */

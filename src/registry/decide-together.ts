@@ -3,6 +3,7 @@
  * itself, so it is no guard of the transaction.
  */
 import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
+import { objectKey } from '../kube/object-key.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
@@ -16,11 +17,12 @@ export interface Together {
   readonly extra: readonly DecidedWrite[]
 }
 
-export interface Birth {
+/** What else is known of writes that create a namespace and what is in it. */
+export interface Besides {
   /** It is among what is written, so nothing else can be on its way into it, whoever else writes to the store. */
   readonly newNamespace: string
   /** What else must hold; undefined = it does not. */
-  besides(view: DecisionView): Decision | undefined
+  decide(view: DecisionView): Decision | undefined
 }
 
 /** undefined = it can't be decided at once, or one of them is refused: one by one it is, in its own words. */
@@ -28,9 +30,9 @@ export function decideTogether(
   chain: AdmissionChain,
   view: DecisionView,
   wanted: readonly ObjectWrite[],
-  birth?: Birth,
+  besides?: Besides,
 ): Together | undefined {
-  const round = new Round(view, birth?.newNamespace)
+  const round = new Round(view, besides?.newNamespace)
   const wantedKeys = new Set(wanted.map((w) => w.key))
   if (wantedKeys.size < wanted.length) return undefined
   for (const write of wanted) {
@@ -41,11 +43,12 @@ export function decideTogether(
       return undefined
     }
     if (decision.wait !== undefined || decision.begin !== undefined) return undefined
+    if (decision.object !== undefined && write.value === undefined) return undefined
     if (decision.writes.some(({ key }) => wantedKeys.has(key))) return undefined
     round.add(decision.object === undefined ? write : completed(write, decision.object), decision)
   }
-  const more = birth?.besides(round)
-  if (birth !== undefined && more === undefined) return undefined
+  const more = besides?.decide(round)
+  if (besides !== undefined && more === undefined) return undefined
   return round.all(more?.guards ?? [])
 }
 
@@ -66,13 +69,13 @@ class Round implements DecisionView {
   }
 
   see: DecisionView['see'] = (type, namespace, name) => {
-    const seen = this.#view.see(type, namespace, name)
-    const own = this.#own.get(seen.key)
-    if (own?.change.after !== undefined) return new SeenValue(seen.key, own.expect, () => own.change.after)
-    const extra = this.#extra.get(seen.key)
-    if (extra === undefined) return seen
+    const key = objectKey(type.storageName, namespace, name)
+    const own = this.#own.get(key)
+    if (own?.change.after !== undefined) return new SeenValue(key, own.expect, () => own.change.after)
+    const extra = this.#extra.get(key)
+    if (extra === undefined) return this.#view.see(type, namespace, name)
     const { value, object } = extra
-    return new SeenValue(seen.key, extra.expect, () =>
+    return new SeenValue(key, extra.expect, () =>
       value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
     )
   }

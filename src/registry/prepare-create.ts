@@ -2,12 +2,14 @@
  * A create up to its decision: metadata, field ownership, admission, preparation, validation, the bytes. What is created
  * alone (`create.ts`) and what is created along with a namespace (`companions.ts`) comes this way.
  */
+import type { Attributes } from '../admission/admission.ts'
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
+import type { Entry, Revision } from '../storage/storage.ts'
 import { withManagers } from './admitted-managers.ts'
 import { fitting } from './fitting.ts'
 import { dropsNewStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
@@ -28,10 +30,22 @@ export interface HowToCreate {
   readonly versioned: boolean
 }
 
-/** An object that is to be stored: nothing is missing but the decision. */
+/** Nothing is wrong with it, as far as can be told before the decision. */
+export interface Valid {
+  readonly attributes: Attributes
+  readonly object: KubeObject
+}
+
+/** Nothing is missing but the decision. */
 export interface Decidable extends ObjectWrite {
   readonly value: Uint8Array
 }
+
+export type CreateOutcome =
+  /** `value`: what is stored. */
+  | { readonly done: true; readonly revision: Revision; readonly value: Uint8Array }
+  /** The name is taken. */
+  | { readonly done: false; readonly current: Entry | undefined }
 
 /** As admission makes it, with what the server gives every object but its name. @throws StatusError */
 export function admittedNew(
@@ -51,14 +65,14 @@ export function admittedNew(
 }
 
 /** Of an object that has its name. @throws StatusError */
-export async function decidable(
+export function validated(
   parts: RegistryParts,
   scope: WriteScope,
   object: KubeObject,
   how: HowToCreate,
-): Promise<Decidable> {
+): Eventual<Valid> {
   const { type } = scope
-  const { now, deadlineMs } = how
+  const { now } = how
   const strategy = parts.strategyOf(type)
   let next = object
   if (tracksGeneration(type, strategy)) next.metadata.generation = 1
@@ -76,20 +90,26 @@ export async function decidable(
   if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
   const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
-  const asked = parts.chain.validate(attributes)
-  if (asked) await asked
-  if (how.versioned) refuseVersion(scope)
+  return andThen(parts.chain.validate(attributes), () => {
+    if (how.versioned) refuseVersion(scope)
+    return { attributes, object: next }
+  })
+}
 
-  const fitted = fitting(next, (one) => encoded(one, type), how.tracked)
-  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
-  return {
-    attributes,
-    change: { type, namespace: scope.namespace, name, before: undefined, after },
-    key: keyOf(scope, name),
-    value: bytes,
-    expect: 'absent',
-    deadlineMs,
-  }
+/** @throws StatusError if it is too large */
+export function decidable(scope: WriteScope, { attributes, object }: Valid, how: HowToCreate): Eventual<Decidable> {
+  const { type, namespace } = scope
+  return andThen(
+    fitting(object, (one) => encoded(one, type), how.tracked),
+    ({ object: after, bytes }) => ({
+      attributes,
+      change: { type, namespace, name: attributes.name, before: undefined, after },
+      key: keyOf(scope, attributes.name),
+      value: bytes,
+      expect: 'absent',
+      deadlineMs: how.deadlineMs,
+    }),
+  )
 }
 
 /** What a client may not set is wiped; the namespace is the one of the request. */

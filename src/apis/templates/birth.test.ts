@@ -3,7 +3,7 @@ import type { Attributes, Companions, DecisionView } from '../../admission/admis
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { type BirthDeps, namespacePopulation } from './birth.ts'
-import { BornObjects } from './born-objects.ts'
+import { Births } from './births.ts'
 import { compileMatcher } from './match.ts'
 import { applyAnnotation, creatorKey, type NamespaceTemplate, pendingLabel, templateFinalizer } from './types.ts'
 
@@ -54,14 +54,14 @@ interface Given {
 
 function accompany({ templates = [template([configMap('a')])], namespace = team(), deps = {} }: Given): {
   readonly companions: Companions | undefined
-  readonly born: BornObjects
+  readonly births: Births
 } {
-  const born = new BornObjects()
+  const births = new Births()
   const plugin = namespacePopulation({
     authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
     templateType,
     user: { username: 'controller', groups: [] },
-    born,
+    births,
     matchers: () => templates.map(compileMatcher),
     findKind: (_, kind) => types.find((t) => t.kind === kind),
     now: () => 'now',
@@ -71,7 +71,7 @@ function accompany({ templates = [template([configMap('a')])], namespace = team(
     }),
     ...deps,
   })
-  return { companions: plugin.accompany?.({ object: namespace } as Attributes), born }
+  return { companions: plugin.accompany?.({ object: namespace } as Attributes), births }
 }
 
 const namesOf = (companions: Companions | undefined): string[] | undefined =>
@@ -136,12 +136,13 @@ describe('a namespace is born with what its templates hold', () => {
     expect(one?.metadata.managedFields).not.toBe(two?.metadata.managedFields)
   })
 
-  test('and the controller is told of them by their uids, once', () => {
-    const { companions, born } = accompany({})
-    companions?.made([{ metadata: { uid: 'x' } }])
-    expect(born.has('x')).toBe(true)
-    expect(born.take('x')).toEqual(expect.any(String))
-    expect([born.has('x'), born.take('x')]).toEqual([false, undefined])
+  test('and the controller is told what was applied, as long as it is the version that was born', () => {
+    const { companions, births } = accompany({})
+    companions?.stored([{ object: { metadata: { uid: 'x' } }, revision: 7 }])
+    expect(births.configOf({ uid: 'x', resourceVersion: '7' })).toEqual(expect.any(String))
+    expect(births.configOf({ uid: 'x', resourceVersion: '8' })).toBeUndefined()
+    births.forget('x')
+    expect(births.configOf({ uid: 'x', resourceVersion: '7' })).toBeUndefined()
   })
 })
 
@@ -179,6 +180,10 @@ describe('it is left to the controller', () => {
     {
       name: 'where there are more than a transaction holds',
       templates: [template(Array.from({ length: 90 }, (_, i) => configMap(`c${i}`)))],
+    },
+    {
+      name: 'where an object is to have a uid, as if it were there',
+      templates: [template([{ ...configMap('a'), metadata: { name: 'a', uid: 'u' } }])],
     },
     { name: 'where an object does not fit its schema', deps: { firstApplied: () => undefined } },
     {

@@ -15,7 +15,7 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ResourceQuota } from '../quotas/types.ts'
 import { countersLast, isCounter, isUnordered } from './apply-order.ts'
-import type { BornObjects } from './born-objects.ts'
+import type { Births } from './births.ts'
 import { withGateOpen } from './gate.ts'
 import { kindsOf } from './kinds.ts'
 import { isDisabled, type Matcher, matching } from './match.ts'
@@ -30,13 +30,16 @@ export interface BirthDeps {
   readonly templateType: ResourceType
   /** As whom the controller acts. */
   readonly user: UserInfo
-  readonly born: BornObjects
+  readonly births: Births
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
   findKind(apiVersion: string, kind: string): ResourceType | undefined
-  /** What an apply makes where there is nothing: a defaulted object of its own, with its managedFields. @throws StatusError */
   /** RFC 3339, seconds. */
   now(): string
+  /**
+   * What an apply makes where there is nothing: a defaulted object of its own, with its managedFields. undefined = it does
+   * not fit its schema. @throws StatusError
+   */
   firstApplied(type: ResourceType, config: KubeObject, fieldManager: string): KubeObject | undefined
 }
 
@@ -69,9 +72,11 @@ function populated(a: Attributes, deps: BirthDeps): Companions | undefined {
     user: deps.user,
     fieldManager: templateFieldManager,
     objects: placed.map(({ kind, object }) => ({ type: kind, object })),
-    made(stored) {
-      for (const [i, { rendered }] of placed.entries()) {
-        deps.born.remember(stored[i]?.metadata.uid ?? '', rendered.config)
+    stored(objects) {
+      for (const [i, { object, revision }] of objects.entries()) {
+        const config = placed[i]?.rendered.config
+        if (config === undefined) continue
+        deps.births.remember(object.metadata.uid ?? '', { resourceVersion: String(revision), config })
       }
     },
     decide: (view) => unchanged(templates, deps.templateType, view),
@@ -124,7 +129,8 @@ function allPlaced(objects: readonly Rendered[], deps: BirthDeps): readonly Plac
   for (const rendered of objects) {
     const { apiVersion = '', kind: kindName = '', metadata } = rendered.object
     const kind = findKind(apiVersion, kindName)
-    if (kind === undefined || !isUnordered(kind)) return undefined
+    // An apply with a uid is about an object that is there.
+    if (kind === undefined || !isUnordered(kind) || metadata.uid !== undefined) return undefined
     const { group, version, resource } = kind
     const { namespace = '', name = '' } = metadata
     const may = (verb: string): boolean =>

@@ -91,17 +91,16 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
   return results
 }
 
-/** All that the template says, and nothing more of it, is there: a pass would change nothing. */
-export function isPopulated(index: PopulatedIndex, template: NamespaceTemplate, namespace: Namespace): boolean {
-  const { objects, skipped } = render([template], namespace)
-  const there = new Map(
-    index
-      .inNamespace(namespace.metadata.name ?? '')
-      .filter((o) => o.isOurs && o.template === template.metadata.name)
-      .map((o) => [`${o.resource.group}/${o.kind}/${o.name}`, o]),
-  )
-  const isThere = ({ object, config }: Rendered): boolean => isHeld(there.get(identityOf(object)), object, config)
-  return skipped.length === 0 && objects.length === there.size && objects.every(isThere)
+/** `there` is what the templates say, all of it and nothing else: a pass would change nothing. */
+export function isPopulated(
+  templates: readonly NamespaceTemplate[],
+  namespace: Namespace,
+  there: readonly PopulatedObject[],
+): boolean {
+  const { objects, skipped } = render(templates, namespace)
+  if (skipped.length > 0 || objects.length !== there.length) return false
+  const known = new Map(there.map((o) => [`${o.resource.group}/${o.kind}/${o.name}`, o]))
+  return objects.every(({ object, config }) => isHeld(known.get(identityOf(object)), object, config))
 }
 
 /** Applying it would change nothing. */

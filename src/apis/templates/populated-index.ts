@@ -12,7 +12,7 @@ import { Informer } from '../../client/informer.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { BornObjects } from './born-objects.ts'
+import type { Births } from './births.ts'
 import { digestOf } from './digest.ts'
 import { heldDigest } from './held-config.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
@@ -41,9 +41,11 @@ export interface PopulatedIndexDeps {
   readonly clock: Clock
   /** Somebody other than us changed or removed a populated object. */
   readonly onDrift: (namespace: string) => void
+  /** One was born with its namespace, in this process. */
+  readonly onBorn?: (namespace: string) => void
   readonly onError: (error: unknown) => void
   /** What came into being with its namespace, in this process. */
-  readonly born?: BornObjects | undefined
+  readonly births?: Births | undefined
 }
 
 /** Ends the time in which the watch is not listened to for one object. `applied`: what the server answered. */
@@ -171,8 +173,9 @@ export class PopulatedIndex {
   }
 
   #isKnown(kind: ServedKind, { metadata }: KubeObject): boolean {
-    const { namespace = '', name = '', uid = '' } = metadata
-    if (this.#writing.has(placeOf(kind, namespace, name)) || this.#deps.born?.has(uid) === true) return true
+    const { namespace = '', name = '', uid } = metadata
+    if (this.#writing.has(placeOf(kind, namespace, name))) return true
+    if (this.#deps.births?.configOf(metadata) !== undefined) return true
     return this.find(kind, namespace, name)?.uid === uid
   }
 
@@ -192,9 +195,12 @@ export class PopulatedIndex {
     }
     if (known !== undefined && !isNewer(resourceVersion, known.revision)) return
     const same = known !== undefined && known.uid === uid && known.digest === next['digest']
-    const applied = same ? known.applied : this.#deps.born?.take(uid ?? '')
-    this.#put(kind, next, applied)
-    if (!same && applied === undefined) this.#deps.onDrift(namespace)
+    const born = this.#deps.births?.configOf(next.metadata)
+    this.#deps.births?.forget(uid ?? '')
+    this.#put(kind, next, same ? known.applied : born)
+    if (same) return
+    if (born === undefined) this.#deps.onDrift(namespace)
+    else this.#deps.onBorn?.(namespace)
   }
 
   #put(kind: ServedKind, { metadata, digest, isOurs, held }: KubeObject, applied: string | undefined): void {

@@ -17,14 +17,14 @@ import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
-import type { BornObjects } from './born-objects.ts'
+import type { Births } from './births.ts'
 import { Census } from './census.ts'
 import { isGateShut, openGate, tellingLabels } from './gate.ts'
 import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
 import { type Attempt, TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { isPopulated, type ObjectResult, populate } from './populate.ts'
-import { isRefusal, PopulatedIndex } from './populated-index.ts'
+import { isRefusal, PopulatedIndex, type PopulatedObject } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { reportCondition, tell, tellBlockedPrune, tellHalt } from './report.ts'
 import { keepRevision } from './revisions.ts'
@@ -38,7 +38,7 @@ export interface PopulationDeps {
   readonly events: EventRecorder
   readonly onError: (error: unknown) => void
   /** Where namespaces are born populated: what was made with them. */
-  readonly born?: BornObjects
+  readonly births?: Births
 }
 
 const namespaceWorkers = 16
@@ -48,7 +48,7 @@ const statusSpacingMs = 1000
 /** What stands in the way without a label of ours is on no watch of ours. */
 const lookAgainMs = 60_000
 
-export function populationControllers({ client, clock, events, onError, born }: PopulationDeps): ControllerSpec[] {
+export function populationControllers({ client, clock, events, onError, births }: PopulationDeps): ControllerSpec[] {
   const ledger = new TemplateLedger()
   const recorded = new RecordedKinds(client)
   let matchers = new Map<string, Matcher>()
@@ -61,6 +61,9 @@ export function populationControllers({ client, clock, events, onError, born }: 
 
   /** template → when its figures were summed up last. */
   const summedUp = new Map<string, number>()
+
+  /** Namespaces over which a pass has gone. */
+  const lookedAt = new Set<string>()
 
   const findNamespace = (name: string): Namespace | undefined => namespaces.find('', name) as Namespace | undefined
   /** A namespace that is being created counts from when it was tried first. */
@@ -88,6 +91,7 @@ export function populationControllers({ client, clock, events, onError, born }: 
       const name = next?.metadata.name ?? old?.metadata.name ?? ''
       if (next === undefined) {
         census.namespaceGone(name)
+        lookedAt.delete(name)
         forgetNamespace(name)
         return
       }
@@ -126,8 +130,12 @@ export function populationControllers({ client, clock, events, onError, born }: 
     client,
     clock,
     onDrift: (namespace) => enqueueNamespace(namespace),
+    onBorn(namespace) {
+      // Mostly its first pass is still to come, and will find it.
+      if (lookedAt.has(namespace)) enqueueNamespace(namespace)
+    },
     onError,
-    born,
+    births,
   })
   const rollouts = new Rollouts({
     ledger,
@@ -199,6 +207,8 @@ export function populationControllers({ client, clock, events, onError, born }: 
     }
   }
 
+  const oursIn = (namespace: string): PopulatedObject[] => index.inNamespace(namespace).filter((o) => o.isOurs)
+
   /** What one pass over a namespace does with which template. */
   interface Pass {
     /** In the order in which they apply. */
@@ -220,7 +230,13 @@ export function populationControllers({ client, clock, events, onError, born }: 
       const held = ledger.find(templateName, name)
       if (!isSelected && held === undefined && !index.holds(templateName, name)) continue
       // Whoever waits for a new namespace does not wait for a rollout as well.
-      const isDone = (): boolean => isSelected && isPopulated(index, template, namespace)
+      const isDone = (): boolean =>
+        isSelected &&
+        isPopulated(
+          [template],
+          namespace,
+          oursIn(name).filter((o) => o.template === templateName),
+        )
       const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
       if (place !== undefined) {
         pass.places.push(place)
@@ -258,20 +274,21 @@ export function populationControllers({ client, clock, events, onError, born }: 
     let results: readonly ObjectResult[]
     try {
       await Promise.all(wanted.map((template) => recorded.ensure(template, signal)))
-      results = await populate(
-        { client, index },
-        {
-          namespace,
-          templates: wanted,
-          policyOf: (template) => (waiting.has(template) ? 'Keep' : policyOf(findTemplate(template))),
-          signal,
-        },
-      )
+      const policy = (template: string) => (waiting.has(template) ? 'Keep' : policyOf(findTemplate(template)))
+      const ours = oursIn(name)
+      // What was asked what it holds is noted as applied on the way.
+      const isDone = ours.every((o) => o.held === undefined) && isPopulated(wanted, namespace, ours)
+      results = isDone
+        ? []
+        : await populate({ client, index }, { namespace, templates: wanted, policyOf: policy, signal })
       for (const template of ledger.record(name, attempts, results)) enqueueTemplate(template)
+      lookedAt.add(name)
       const now = findNamespace(name)
       // It may have gone while we were at it.
-      if (now === undefined) forgetNamespace(name)
-      else census.namespaceChanged(now)
+      if (now === undefined) {
+        lookedAt.delete(name)
+        forgetNamespace(name)
+      } else census.namespaceChanged(now)
       for (const template of waiting) enqueueTemplate(template)
     } finally {
       count(wanted, -1)

@@ -12,7 +12,7 @@ import { aggregated } from '../../../kube/aggregate.ts'
 import type { FieldError } from '../../../kube/field-error.ts'
 import { forbidden, invalid, notFound, type StatusError } from '../../../kube/status-error.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import type { NamespaceLookup } from '../../namespaces/lookup.ts'
+import { type NamespaceLookup, namespaceOf } from '../../namespaces/lookup.ts'
 import { type Namespace, namespaceResource } from '../../namespaces/types.ts'
 import type { Finding } from './checks.ts'
 import { warnOfExisting } from './existing-pods.ts'
@@ -71,7 +71,7 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
     },
     validate(a) {
       if (judgedOf(a.type) === 'namespace') return checkNamespace(a, parts)
-      const namespace = namespaces.find(a.namespace)
+      const namespace = namespaceOf(namespaces, a)
       if (namespace !== undefined && violations(a, enforcedIn(namespace)).length === 0)
         return settle(a, namespace, parts)
       // Believed only from what is there now: it may have been made, or the label lifted, elsewhere a moment ago.

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { FakeClient } from '../../../test/support/fake-client.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { Births } from './births.ts'
+import { configDigest } from './held-config.ts'
+import { PopulatedIndex } from './populated-index.ts'
+import { templateFieldManager, templateNameLabel } from './types.ts'
+
+const kind = {
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+  verbs: [],
+} as const
+
+const config = (value: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'one', namespace: 'team', labels: { [templateNameLabel]: 't' } },
+  data: { a: value },
+})
+/** As an apply of ours leaves it. */
+const applied = (value: string): KubeObject => {
+  const object = config(value)
+  const fieldsV1 = { 'f:data': { 'f:a': {} }, 'f:metadata': { 'f:labels': { [`f:${templateNameLabel}`]: {} } } }
+  const entry = {
+    manager: templateFieldManager,
+    operation: 'Apply',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+  }
+  return { ...object, metadata: { ...object.metadata, uid: 'u', managedFields: [entry] } }
+}
+
+class World implements AsyncDisposable {
+  readonly client = new FakeClient()
+  readonly births = new Births()
+  readonly drift: string[] = []
+  readonly born: string[] = []
+  readonly #stop = new AbortController()
+  readonly index = new PopulatedIndex({
+    client: this.client,
+    clock: systemClock,
+    births: this.births,
+    onDrift: (namespace) => this.drift.push(namespace),
+    onBorn: (namespace) => this.born.push(namespace),
+    onError: (error) => {
+      throw error
+    },
+  })
+
+  /** By this process, as the first thing that is stored. */
+  async bear(): Promise<void> {
+    this.births.remember('u', { resourceVersion: '1', config: 'the first' })
+    await this.client.create(kind, applied('1'))
+  }
+
+  edit = async (value: string): Promise<void> => void (await this.client.update(kind, applied(value)))
+  look = (): Promise<boolean> => this.index.watchKind(kind, this.#stop.signal)
+  get found() {
+    return this.index.find(kind, 'team', 'one')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+  }
+}
+
+describe('an object that was born in this process', () => {
+  test('is known to hold what was applied', async () => {
+    await using world = new World()
+    await world.look()
+    await world.bear()
+    await expect.poll(() => world.found).toMatchObject({ applied: 'the first', isOurs: true, template: 't' })
+    expect(world.found).not.toHaveProperty('held')
+    expect([world.born, world.drift]).toEqual([['team'], []])
+  })
+
+  test('is known when it is listed, too', async () => {
+    await using world = new World()
+    await world.bear()
+    await world.look()
+    expect(world.found).toMatchObject({ applied: 'the first' })
+  })
+
+  test('and was changed while nobody watched is asked what it holds', async () => {
+    await using world = new World()
+    await world.bear()
+    await world.edit('2')
+    await world.look()
+    expect(world.found).toMatchObject({ held: configDigest(config('2')) })
+    expect(world.found).not.toHaveProperty('applied')
+  })
+
+  test('and is changed later has drifted', async () => {
+    await using world = new World()
+    await world.look()
+    await world.bear()
+    await expect.poll(() => world.found?.applied).toBe('the first')
+    await world.edit('2')
+    await expect.poll(() => world.drift).toEqual(['team'])
+    expect(world.found).not.toHaveProperty('applied')
+  })
+})
+
+test('an object that was born in another process is asked what it holds', async () => {
+  await using world = new World()
+  await world.look()
+  await world.client.create(kind, applied('1'))
+  await expect.poll(() => world.found).toMatchObject({ held: configDigest(config('1')) })
+  expect(world.drift).toEqual(['team'])
+})
