@@ -2,7 +2,7 @@
  * Create. The order is upstream's (SEMANTICS of a create, v1.36):
  *
  *   clean metadata → track fields → mutating admission → uid, time, name → prepare → validate → validating admission
- *   → decide and commit
+ *   → [what is created along with it] → decide and commit
  *
  * So a refusal by mutating admission is answered before one by validation, and both before AlreadyExists.
  * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
