@@ -102,6 +102,8 @@ export interface AdmissionParts {
 /** What admission tells of its work; set once there is somebody to listen. */
 export interface AdmissionObservers {
   webhookCalled(call: ObservedCall): void
+  /** With what its templates hold. */
+  namespaceBorn(): void
   policyMutated(mutation: ObservedMutation): void
   policyChecked(check: ObservedCheck): void
   podJudged(judgement: ObservedJudgement): void
@@ -258,6 +260,7 @@ export function admissionPlugins(parts: AdmissionParts): Admission {
             templateType: typeOf(templateResource),
             user: serviceAccountUser('kube-system', templateControllerName),
             births,
+            observe: () => observers.namespaceBorn(),
             matchers: () => matchers.values(),
             findKind,
             now: () => formatTime(clock.now()),

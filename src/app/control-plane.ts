@@ -72,6 +72,7 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
   const core = opening.use(
     await wireCore(config, storage, pki.caCert, {
       webhookCalled: (call) => metrics.webhookCalled(call),
+      namespaceBorn: () => metrics.namespaceBorn(),
       policyMutated: (mutation) => metrics.policyMutated(mutation),
       policyChecked: (check) => metrics.policyChecked(check),
       podJudged: (judgement) => metrics.podJudged(judgement),

@@ -36,6 +36,7 @@ interface Instruments {
   readonly reconciles: Histogram<'controller' | 'result'>
   readonly turns: Histogram<'initializer' | 'outcome'>
   readonly turnFailures: Counter<'initializer' | 'reason'>
+  readonly births: Counter
   readonly webhooks: WebhookInstruments
   readonly mutations: PolicyInstruments<MutationLabels>
   readonly checks: PolicyInstruments<MutationLabels | 'enforcement_action'>
@@ -141,6 +142,10 @@ export class Metrics {
     webhooks.rejections.inc({ name, type, operation, error_type: errorType, rejection_code: shownCode })
   }
 
+  namespaceBorn(): void {
+    this.#instruments?.births.inc()
+  }
+
   policyMutated({ policy, binding, outcome, durationMs }: ObservedMutation): void {
     const labels = { policy, policy_binding: binding, error_type: outcome }
     this.#instruments?.mutations.checks.inc(labels)
@@ -216,6 +221,11 @@ export class Metrics {
       labelNames: ['initializer', 'reason'] as const,
       registers,
     })
+    const births = new prometheus.Counter({
+      name: 'borough_namespaces_born_populated_total',
+      help: 'Namespaces that were stored together with what their templates hold.',
+      registers,
+    })
     const webhooks = webhookInstruments(prometheus, registers)
     const mutations = policyInstruments(prometheus, registers, {
       kind: 'mutating',
@@ -274,6 +284,7 @@ export class Metrics {
       reconciles,
       turns,
       turnFailures,
+      births,
       webhooks,
       mutations,
       checks,

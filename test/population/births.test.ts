@@ -181,6 +181,21 @@ describe('a new namespace', () => {
     expect(await populated('team')).toEqual(before)
   })
 
+  test('is counted in the metrics, and one that is left to the controller is not', async () => {
+    const counted = async (): Promise<string | undefined> => {
+      const text = await (await plane.fetch('/metrics')).text()
+      return /^borough_namespaces_born_populated_total (\d+)$/m.exec(text)?.[1]
+    }
+    expect(await counted()).toBe('0')
+    await template([configMap('one')])
+    await born('team')
+    expect(await counted()).toBe('1')
+    const ports = { spec: { ports: [{ port: 80 }] } }
+    await template([object('v1', 'Service', 'web', ports)], {}, 'u')
+    expect(phaseOf((await born('other')).first)).toBe('Initializing')
+    expect(await counted()).toBe('1')
+  })
+
   test('still waits for the initializers after the templates', async () => {
     const kind = { ...admissionGroup('namespaceinitializerconfigurations'), version: 'v1alpha1' }
     await plane.client.create(kind, { metadata: { name: 'a' }, initializers: [{ name: 'other.ex.io' }] })

@@ -62,6 +62,7 @@ function accompany({ templates = [template([configMap('a')])], namespace = team(
     templateType,
     user: { username: 'controller', groups: [] },
     births,
+    observe: () => {},
     matchers: () => templates.map(compileMatcher),
     findKind: (_, kind) => types.find((t) => t.kind === kind),
     now: () => 'now',

@@ -31,6 +31,8 @@ export interface BirthDeps {
   /** As whom the controller acts. */
   readonly user: UserInfo
   readonly births: Births
+  /** One was born. */
+  observe(): void
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
   findKind(apiVersion: string, kind: string): ResourceType | undefined
@@ -73,6 +75,7 @@ function populated(a: Attributes, deps: BirthDeps): Companions | undefined {
     fieldManager: templateFieldManager,
     objects: placed.map(({ kind, object }) => ({ type: kind, object })),
     stored(objects) {
+      deps.observe()
       for (const [i, { object, revision }] of objects.entries()) {
         const config = placed[i]?.rendered.config
         if (config === undefined) continue
