@@ -20,11 +20,12 @@ import type {
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { encodeStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import {
   type Commit,
   type Entry,
+  type Guard,
   maxOperations,
   maxTransactionBytes,
   type PendingCommit,
@@ -36,12 +37,12 @@ import {
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import { CommitLane } from './commit-lane.ts'
-import { decideTogether, type Together } from './decide-together.ts'
+import { completed, decideTogether, type Together } from './decide-together.ts'
 import { gaveUp } from './errors.ts'
 import type { FoldedCommits } from './folded-commits.ts'
 import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
-import { SeenValue } from './seen-value.ts'
+import { leftBy, SeenValue } from './seen-value.ts'
 
 /** The object of each write in a transaction whose first has the revision `first`. */
 const bornAt =
@@ -58,7 +59,7 @@ const triesTogether = 3
 const longestTurnMs = 1000
 
 export type Outcome =
-  /** `value`: what was written, if a decision completed it. */
+  /** `value`: what was written, as a decision may have completed it; undefined = it was removed. */
   | { readonly done: true; readonly revision: Revision; readonly value?: Uint8Array | undefined }
   /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
   | { readonly done: false; readonly current: Entry | undefined }
@@ -119,13 +120,12 @@ export class Commits {
           this.#checkDeadline(write)
           continue
         }
-        const completed = decision.object && encodeStored(decision.object, write.change.type)
-        const own = completed ? { ...write, value: completed } : write
-        const pending = this.#commit(own, decision)
-        const known = this.#announce(own, decision.writes, decision.object)
+        const own = [decision.object === undefined ? write : completed(write, decision.object)]
+        const pending = this.#queue(decision.guards, own, decision.writes)
+        const known = this.#announce(own, decision.writes)
         const commit = await this.#settled(pending, decision.writes.length).finally(known)
         done = commit.ok
-        if (commit.ok) return { done: true, revision: commit.revision, value: completed }
+        if (commit.ok) return { done: true, revision: commit.revision, value: own[0]?.value }
         if (commit.current.has(write.key)) return { done: false, current: commit.current.get(write.key) }
         this.#checkDeadline(write)
       }
@@ -140,21 +140,17 @@ export class Commits {
   }
 
   /** Until the answer is called, whoever sees in the cache what is stored here need not parse it. */
-  #announce(own: ObjectWrite, extra: readonly DecidedWrite[], completed?: KubeObject): () => void {
-    const known = [this.#announceOne(own.change, own.value, completed ?? own.change.after)]
-    for (const { change, value, object } of extra) if (change) known.push(this.#announceOne(change, value, object))
-    return () => {
-      for (const forget of known) forget?.()
+  #announce(own: readonly ObjectWrite[], extra: readonly DecidedWrite[]): () => void {
+    const known: (() => void)[] = []
+    const announce = (type: ResourceType, value: Uint8Array | undefined, object: KubeObject | undefined): void => {
+      if (value === undefined || object === undefined || type.conversion !== undefined) return
+      known.push(this.#cache.announce(value, type, object))
     }
-  }
-
-  #announceOne(
-    { type }: ContentChange,
-    value: Uint8Array | undefined,
-    object: KubeObject | undefined,
-  ): (() => void) | undefined {
-    if (value === undefined || object === undefined || type.conversion !== undefined) return undefined
-    return this.#cache.announce(value, type, object)
+    for (const { change, value } of own) announce(change.type, value, change.after)
+    for (const { change, value, object } of extra) if (change) announce(change.type, value, object)
+    return () => {
+      for (const forget of known) forget()
+    }
   }
 
   /**
@@ -185,11 +181,9 @@ export class Commits {
       const decided = decideTogether(this.#chain, this.#view, wanted, besides)
       const pending = decided && this.#queueTogether(decided)
       if (decided === undefined || pending === undefined) return undefined
-      const known = decided.own.map((own, i) => this.#announce(own, i === 0 ? decided.extra : []))
+      const known = this.#announce(decided.own, decided.extra)
       const durable = (first: Revision): void => companions.stored(decided.own.flatMap(bornAt(first)).slice(1))
-      const commit = await this.#settled(pending, sizeOf(decided) - 1, durable).finally(() => {
-        for (const forget of known) forget()
-      })
+      const commit = await this.#settled(pending, sizeOf(decided) - 1, durable).finally(known)
       if (commit.ok) return { done: true, revision: commit.revision, value: decided.own[0]?.value }
       if (commit.current.has(namespace.key)) return { done: false, current: commit.current.get(namespace.key) }
       if (objects.some(({ key }) => commit.current.has(key))) return undefined
@@ -199,11 +193,11 @@ export class Commits {
 
   /** undefined = it is too much for a transaction, or has to wait for its turn. */
   #queueTogether({ guards, own, extra }: Together): PendingCommit | undefined {
-    const writes = [...own, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
+    const writes = [...own, ...extra]
     const sizeBytes = writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0)
     if (guards.length + writes.length > maxOperations || sizeBytes > maxTransactionBytes) return undefined
     if (this.#lane.heldUntil('', extra)) return undefined
-    return this.#queue({ guards, writes }, extra, own)
+    return this.#queue(guards, own, extra)
   }
 
   /**
@@ -234,19 +228,9 @@ export class Commits {
     return { done: false, current: there && { key: write.key, value: there.bytes, revision: there.revision } }
   }
 
-  #commit(write: ObjectWrite, decision: MergedDecision): PendingCommit {
-    const { key, value, expect } = write
-    const transaction: Transaction = {
-      guards: decision.guards,
-      writes: [
-        { key, value, expect },
-        ...decision.writes.map((w) => ({ key: w.key, value: w.value, expect: w.expect })),
-      ],
-    }
-    return this.#queue(transaction, decision.writes, [write])
-  }
-
-  #queue(transaction: Transaction, extra: readonly DecidedWrite[], own: readonly ObjectWrite[]): PendingCommit {
+  #queue(guards: readonly Guard[], own: readonly ObjectWrite[], extra: readonly DecidedWrite[]): PendingCommit {
+    const writes = [...own, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
+    const transaction: Transaction = { guards, writes }
     const shown = extra.filter((w) => !w.hidden)
     const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
     this.#lane.queued(pending.ticket, shown)
@@ -316,12 +300,7 @@ export class Commits {
   #see(type: ResourceType, namespace: string, name: string): Seen {
     const key = objectKey(type.storageName, namespace, name)
     const queued = this.#lane.head(key)
-    if (queued) {
-      const { value, object } = queued
-      return new SeenValue(key, { asLeftBy: queued.ticket }, () =>
-        value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
-      )
-    }
+    if (queued) return leftBy(queued, { asLeftBy: queued.ticket }, type)
     const version = this.#cache.type(type.storageName).find(namespace, name)
     return new SeenValue(key, version?.revision ?? 'absent', () => version?.as(type).object)
   }

@@ -4,11 +4,11 @@
  */
 import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { encodeStored } from '../kube/stored-form.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import type { ObjectWrite } from './object-write.ts'
-import { SeenValue } from './seen-value.ts'
+import { leftBy, SeenValue } from './seen-value.ts'
 
 export interface Together {
   readonly guards: readonly Guard[]
@@ -52,7 +52,8 @@ export function decideTogether(
   return round.all(more?.guards ?? [])
 }
 
-function completed(write: ObjectWrite, object: NonNullable<Decision['object']>): ObjectWrite {
+/** As the decision filled it in. */
+export function completed(write: ObjectWrite, object: NonNullable<Decision['object']>): ObjectWrite {
   return { ...write, value: encodeStored(object, write.change.type), change: { ...write.change, after: object } }
 }
 
@@ -74,10 +75,7 @@ class Round implements DecisionView {
     if (own?.change.after !== undefined) return new SeenValue(key, own.expect, () => own.change.after)
     const extra = this.#extra.get(key)
     if (extra === undefined) return this.#view.see(type, namespace, name)
-    const { value, object } = extra
-    return new SeenValue(key, extra.expect, () =>
-      value === undefined ? undefined : (object ?? parseStored(value, type, 0)),
-    )
+    return leftBy(extra, extra.expect, type)
   }
 
   queuedIn: DecisionView['queuedIn'] = (namespace) => {

@@ -1,4 +1,6 @@
 import type { Seen } from '../admission/admission.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Expect } from '../storage/storage.ts'
 
@@ -18,3 +20,14 @@ export class SeenValue implements Seen {
     return this.#parse()
   }
 }
+
+/** What a write leaves, for those that come after it. `object`: the parsed form, where it is at hand. */
+export const leftBy = (
+  {
+    key,
+    value,
+    object,
+  }: { readonly key: string; readonly value: Uint8Array | undefined; readonly object?: KubeObject | undefined },
+  expect: Expect,
+  type: ResourceType,
+): Seen => new SeenValue(key, expect, () => (value === undefined ? undefined : (object ?? parseStored(value, type, 0))))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { type StartOptions, startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { transactionOf } from '../support/transaction-of.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 import { startWebhookServer } from '../support/webhook-server.ts'
 import {
@@ -102,9 +103,6 @@ async function populated(namespace: string): Promise<KubeObject[]> {
   )
   return lists.flatMap(({ items }) => items)
 }
-
-/** A resourceVersion is the number of its transaction × 1024, and a place in it. */
-const transactionOf = ({ metadata }: KubeObject): number => Math.floor(Number(metadata.resourceVersion) / 1024)
 
 const withoutIdentity = ({ metadata, ...rest }: KubeObject): unknown => {
   const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, managedFields = [], ...kept } = metadata

@@ -4,6 +4,7 @@ import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { refusal } from '../support/refusal.ts'
+import { transactionOf } from '../support/transaction-of.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })
@@ -15,8 +16,6 @@ const objects = [
 ]
 
 const statusOf = (o: KubeObject | undefined): JsonObject => (o?.['status'] ?? {}) as JsonObject
-/** A resourceVersion is the number of its transaction × 1024, and a place in it. */
-const transactionOf = ({ metadata }: KubeObject): number => Math.floor(Number(metadata.resourceVersion) / 1024)
 
 describe.skipIf(etcdVersion === undefined)(`births${etcdVersion ? '' : ` (skipped: ${etcdMissing})`}`, () => {
   let etcd: EtcdServer

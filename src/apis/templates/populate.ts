@@ -11,7 +11,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { batches } from './apply-order.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
-import { isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
+import { identityOfPopulated, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
 
@@ -81,8 +81,8 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
   // What could not be made is wanted all the same: an object of that name is no leftover.
   const wanted = new Set([...objects.map((o) => identityOf(o.object)), ...skipped.map((s) => s.identity)])
   const leftovers = deps.index
-    .inNamespace(namespace.metadata.name ?? '')
-    .filter((o) => o.isOurs && concerns(o.template) && !wanted.has(`${o.resource.group}/${o.kind}/${o.name}`))
+    .oursIn(namespace.metadata.name ?? '')
+    .filter((o) => concerns(o.template) && !wanted.has(identityOfPopulated(o)))
   const incomplete = new Set(skipped.flatMap((s) => (s.identity === undefined ? [s.template.metadata.name] : [])))
   for (const leftover of leftovers) {
     if (incomplete.has(leftover.template) || request.policyOf(leftover.template) === 'Keep') continue
@@ -99,7 +99,7 @@ export function isPopulated(
 ): boolean {
   const { objects, skipped } = render(templates, namespace)
   if (skipped.length > 0 || objects.length !== there.length) return false
-  const known = new Map(there.map((o) => [`${o.resource.group}/${o.kind}/${o.name}`, o]))
+  const known = new Map(there.map((o) => [identityOfPopulated(o), o]))
   return objects.every(({ object, config }) => isHeld(known.get(identityOf(object)), object, config))
 }
 

@@ -36,6 +36,10 @@ export interface PopulatedObject {
   readonly held?: string
 }
 
+/** As `identityOf` says it of what is wanted. */
+export const identityOfPopulated = ({ resource, kind, name }: PopulatedObject): string =>
+  `${resource.group}/${kind}/${name}`
+
 export interface PopulatedIndexDeps {
   readonly client: Client
   readonly clock: Clock
@@ -124,8 +128,9 @@ export class PopulatedIndex {
     return this.#byNamespace.get(namespace)?.get(`${groupResource(resource)}/${name}`)
   }
 
-  inNamespace(namespace: string): PopulatedObject[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])]
+  /** What templates made there. */
+  oursIn(namespace: string): PopulatedObject[] {
+    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter((o) => o.isOurs)
   }
 
   /** Namespaces that hold objects which a template made. */

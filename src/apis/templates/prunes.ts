@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
-import type { PopulatedIndex } from './populated-index.ts'
+import { identityOfPopulated, type PopulatedIndex } from './populated-index.ts'
 import { identityOf, substituted } from './render.ts'
 
 /** Namespaces that hold something of the template which `version` does not give them. */
@@ -27,9 +27,6 @@ function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Name
     (template.spec?.templates ?? []).map((o) => substituted(identityOf(o as Partial<KubeObject>), namespace)),
   )
   return index
-    .inNamespace(namespace.metadata.name ?? '')
-    .some(
-      (o) =>
-        o.isOurs && o.template === template.metadata.name && !wanted.has(`${o.resource.group}/${o.kind}/${o.name}`),
-    )
+    .oursIn(namespace.metadata.name ?? '')
+    .some((o) => o.template === template.metadata.name && !wanted.has(identityOfPopulated(o)))
 }

@@ -24,7 +24,7 @@ import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
 import { type Attempt, TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { isPopulated, type ObjectResult, populate } from './populate.ts'
-import { isRefusal, PopulatedIndex, type PopulatedObject } from './populated-index.ts'
+import { isRefusal, PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { reportCondition, tell, tellBlockedPrune, tellHalt } from './report.ts'
 import { keepRevision } from './revisions.ts'
@@ -77,6 +77,7 @@ export function populationControllers({ client, clock, events, onError, births }
         ledger.find(version.template.metadata.name ?? '', namespace.metadata.name ?? '') !== undefined),
   )
   const forgetNamespace = (name: string): void => {
+    lookedAt.delete(name)
     for (const template of ledger.forgetNamespace(name)) enqueueTemplate(template)
     rollouts.forgetNamespace(name)
   }
@@ -91,7 +92,6 @@ export function populationControllers({ client, clock, events, onError, births }
       const name = next?.metadata.name ?? old?.metadata.name ?? ''
       if (next === undefined) {
         census.namespaceGone(name)
-        lookedAt.delete(name)
         forgetNamespace(name)
         return
       }
@@ -207,8 +207,6 @@ export function populationControllers({ client, clock, events, onError, births }
     }
   }
 
-  const oursIn = (namespace: string): PopulatedObject[] => index.inNamespace(namespace).filter((o) => o.isOurs)
-
   /** What one pass over a namespace does with which template. */
   interface Pass {
     /** In the order in which they apply. */
@@ -235,7 +233,7 @@ export function populationControllers({ client, clock, events, onError, births }
         isPopulated(
           [template],
           namespace,
-          oursIn(name).filter((o) => o.template === templateName),
+          index.oursIn(name).filter((o) => o.template === templateName),
         )
       const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
       if (place !== undefined) {
@@ -275,7 +273,7 @@ export function populationControllers({ client, clock, events, onError, births }
     try {
       await Promise.all(wanted.map((template) => recorded.ensure(template, signal)))
       const policy = (template: string) => (waiting.has(template) ? 'Keep' : policyOf(findTemplate(template)))
-      const ours = oursIn(name)
+      const ours = index.oursIn(name)
       // What was asked what it holds is noted as applied on the way.
       const isDone = ours.every((o) => o.held === undefined) && isPopulated(wanted, namespace, ours)
       results = isDone
@@ -285,10 +283,8 @@ export function populationControllers({ client, clock, events, onError, births }
       lookedAt.add(name)
       const now = findNamespace(name)
       // It may have gone while we were at it.
-      if (now === undefined) {
-        lookedAt.delete(name)
-        forgetNamespace(name)
-      } else census.namespaceChanged(now)
+      if (now === undefined) forgetNamespace(name)
+      else census.namespaceChanged(now)
       for (const template of waiting) enqueueTemplate(template)
     } finally {
       count(wanted, -1)
