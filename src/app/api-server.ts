@@ -14,6 +14,7 @@ import { dispatcher } from '../http/dispatch.ts'
 import { protobufMediaType } from '../http/negotiate.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
+import { isNamespaces, resolveTarget } from '../http/resolve-target.ts'
 import { Renderer } from '../http/respond.ts'
 import { answerErrors } from '../http/stages/answer-errors.ts'
 import { auditRefusals, auditRequests } from '../http/stages/audit.ts'
@@ -128,6 +129,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       limitInFlight(defaultInFlightLimits),
       ...(audit === undefined ? [] : [auditRefusals(audit)]),
       ...(isShared(config) ? [catchUp(() => translated(core.lister.refresh()))] : []),
+      resolveTarget(catalog.types),
       authenticate(deps.authenticate),
       limitAnonymous(),
       ...(audit === undefined ? [] : [auditRequests(audit)]),
@@ -135,7 +137,6 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       authorize(authorization),
     ],
     dispatch: dispatcher({
-      types: catalog.types,
       verbs: {
         get: getVerb(verbDeps),
         list: listVerb(verbDeps),
@@ -196,9 +197,6 @@ function scaleTypeOf(catalog: Catalog): ResourceType {
     ],
   }
 }
-
-const isNamespaces = (type: ResourceType): boolean =>
-  type.group === namespaceResource.group && type.resource === namespaceResource.resource
 
 /**
  * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: whoever is known has a

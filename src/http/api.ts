@@ -9,6 +9,7 @@ import type { Stream } from '../base/stream.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
+import type { Resolution } from './resolve-target.ts'
 
 export interface ApiRequest {
   /** Upper case. */
@@ -59,7 +60,9 @@ export type SharedEvent =
 export interface RequestContext {
   readonly requestId: string
   readonly receivedAtMs: number
-  info: RequestInfo
+  readonly info: RequestInfo
+  /** What the path is about, for authorization and dispatch alike; absent until it is resolved. */
+  resolution?: Resolution
   user: UserInfo
   /** True when the cache has caught up with the store since the request came. */
   caughtUp?: boolean

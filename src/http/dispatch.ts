@@ -4,7 +4,7 @@
  */
 import { parseGoDuration } from '../kube/duration.ts'
 import { quote } from '../kube/go-quote.ts'
-import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
 import { badRequest, methodNotAllowed, resourceNotFound, StatusError } from '../kube/status-error.ts'
 import type { ApiResponse, Handler, RequestContext } from './api.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -14,7 +14,6 @@ import type { VerbHandler } from './verbs/verb.ts'
 export type HandlerVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 
 export interface DispatchDeps {
-  readonly types: ResourceTypes
   readonly verbs: Readonly<Record<HandlerVerb, VerbHandler>>
   /**
    * Sub-resources that are not a part of the stored object: `serviceaccounts/token`. Key: `resource.group/sub`; with a
@@ -39,15 +38,11 @@ export function dispatcher(deps: DispatchDeps): Handler {
     }
     // Upstream's router knows no HEAD, though authorization takes it for a get.
     if (request.method === 'HEAD') throw methodNotAllowed()
-    const { group, version, resource } = info
-    const type = deps.types.find({ group, version, resource })
-    if (type === undefined) {
-      if (!deps.types.hasGroup(group)) return pageNotFound()
-      throw resourceNotFound()
-    }
-    const target = targetOf(type, context)
+    const target = targetOf(context)
+    if (target === 'no such group') return pageNotFound()
+    const { type } = target
     if (type.deprecationWarning !== undefined) warn(context, type.deprecationWarning)
-    return handlerOf(deps, request.method, context, target)(request, context, target)
+    return handlerOf(deps, target)(request, context, target)
   }
 }
 
@@ -61,27 +56,18 @@ function checkTimeout({ query, verb }: RequestInfo): void {
   throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${quote(timeout)}`)
 }
 
-/** @throws StatusError */
-function targetOf(type: ResourceType, { info }: RequestContext): Target {
-  const { parts } = info
-  // A namespace is addressed like content of itself; everything else by what its scope says.
-  const isNamespaces = type.group === '' && type.resource === 'namespaces'
-  if (!type.namespaced && !isNamespaces && info.namespace !== '') throw resourceNotFound()
-  if (type.namespaced && info.namespace === '' && parts.length > 1) throw resourceNotFound()
-  if (parts.length > 3) throw resourceNotFound()
-  return {
-    type,
-    namespace: isNamespaces ? '' : info.namespace,
-    name: parts[1] ?? '',
-    subresource: parts[2] ?? '',
-  }
+/** @throws StatusError NotFound */
+function targetOf({ resolution }: RequestContext): Target | 'no such group' {
+  if (resolution === undefined) throw new Error('a request came to dispatch without what its path was resolved to')
+  if (resolution === 'no such group' || typeof resolution === 'object') return resolution
+  throw resourceNotFound()
 }
 
 const groupKey = (type: ResourceType): string => (type.group === '' ? type.resource : `${type.resource}.${type.group}`)
 
-function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext, target: Target): VerbHandler {
+function handlerOf(deps: DispatchDeps, target: Target): VerbHandler {
   const { type, subresource, name, namespace } = target
-  const verb = info.verb as HandlerVerb
+  const verb = target.verb as HandlerVerb
   if (subresource !== '') {
     const own = deps.special.get(`${groupKey(type)}/${subresource}`)
     if (own !== undefined) return own[verb] ?? refuse()
@@ -89,8 +75,6 @@ function handlerOf(deps: DispatchDeps, method: string, { info }: RequestContext,
     if (declared === undefined) throw resourceNotFound()
     const shared = deps.special.get(`*/${subresource}`)
     if (shared !== undefined) return shared[verb] ?? refuse()
-    // The seeds name POST for finalize; upstream knows PUT alone. Both do the same.
-    if (subresource === 'finalize' && (method === 'POST' || method === 'PUT')) return deps.verbs.update
     if (!(declared.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
     // What the verbs would do, they would do to the parent: `DELETE services/x/proxy` is not about the Service.
     // (`pods/log` is declared to be a Pod, and is none.) So what is no part of the object has a handler of its own.

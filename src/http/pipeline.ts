@@ -4,6 +4,7 @@
  *   answerErrors   turns whatever is thrown into a Status; adds the headers every answer has
  *   limitInFlight  bounds concurrent work; says 429 early instead of 504 late
  *   catchUp        waits for what other processes on the store were told is done, where there are any
+ *   resolveTarget  what the path is about: one record, which is authorized and then dispatched
  *   authenticate   who is asking
  *   limitAnonymous keeps those who are nobody from taking the places of others
  *   audit          tells the audit log what was asked and what came of it, where there is one

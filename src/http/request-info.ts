@@ -21,6 +21,8 @@ export interface RequestInfo {
   readonly version: string
   /** For `/namespaces/x` itself: x. */
   readonly namespace: string
+  /** The path has `namespaces/{namespace}/` in front of the resource, with whatever name, even an empty one. */
+  readonly underNamespace: boolean
   readonly resource: string
   readonly subresource: string
   readonly name: string
@@ -61,17 +63,22 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   }
 
   let namespace = ''
+  let underNamespace = false
   if (elements[at] === 'namespaces' && elements.length - at > 1) {
     namespace = elements[at + 1] ?? ''
     // `/namespaces/x/pods` is about pods in x, but `/namespaces/x/status` about x itself.
-    if (elements.length - at > 2 && !namespaceSubresources.has(elements[at + 2] ?? '')) at += 2
+    underNamespace = elements.length - at > 2 && !namespaceSubresources.has(elements[at + 2] ?? '')
+    if (underNamespace) at += 2
   }
 
   const parts = elements.slice(at)
   const resource = parts[0] ?? ''
   let name = parts[1] ?? ''
   const subresource = parts[2] ?? ''
-  if (name === '' && verb === 'get') {
+  if (verb === 'create' && resource === 'namespaces' && subresource === 'finalize') {
+    // The seeds name POST for finalize, upstream knows PUT alone: both replace the finalizers, so both are updates.
+    verb = 'update'
+  } else if (name === '' && verb === 'get') {
     verb = isTrue(query.get('watch')) ? 'watch' : 'list'
   } else if (name === '' && verb === 'delete') {
     verb = 'deletecollection'
@@ -86,6 +93,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
     group,
     version,
     namespace,
+    underNamespace,
     resource,
     subresource,
     name,
@@ -108,6 +116,7 @@ function nonResource(method: string, path: string, query: URLSearchParams): Requ
     group: '',
     version: '',
     namespace: '',
+    underNamespace: false,
     resource: '',
     subresource: '',
     name: '',

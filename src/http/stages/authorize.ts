@@ -1,6 +1,10 @@
 /** May they: decided from the URL alone, before anything is looked up or a body is read. */
-import type { AuthzAttributes, AuthzDecision } from '../../authz/authz.ts'
+import type { AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../authz/authz.ts'
+import { resourceNotFound } from '../../kube/status-error.ts'
+import { authenticatedGroup } from '../../kube/user.ts'
 import type { Handler, RequestContext, Stage } from '../api.ts'
+import { isNamespaces } from '../resolve-target.ts'
+import type { Target } from '../verbs/target.ts'
 
 export interface AuthorizeOptions {
   readonly decide: (attributes: AuthzAttributes) => AuthzDecision
@@ -33,6 +37,8 @@ export function authorize(options: AuthorizeOptions): Stage {
     }
     // Nearly all requests are allowed at once: those cost no promise.
     return (request, context) => {
+      // Anonymous users are not told apart from those who lack rights: they are to learn nothing about types.
+      if (context.resolution === 'no such path' && isAuthenticated(context)) throw resourceNotFound()
       const decision = options.decide(attributesOf(context))
       if (!decision.allowed) return refusedAtFirst(request, context)
       context.decision = decision
@@ -40,6 +46,8 @@ export function authorize(options: AuthorizeOptions): Stage {
     }
   }
 }
+
+const isAuthenticated = ({ user }: RequestContext): boolean => user.groups.includes(authenticatedGroup)
 
 /** @throws Error as `refuse` words it */
 export async function requireAuthorized(
@@ -61,16 +69,28 @@ async function decided(options: AuthorizeOptions, attributes: AuthzAttributes): 
   return elsewhere.allowed || decision.reason === '' ? elsewhere : decision
 }
 
-export function attributesOf({ info, user }: RequestContext): AuthzAttributes {
+/**
+ * What is authorized. Where the path was resolved to something that is served, the attributes are made from that very
+ * record, so dispatch can't do anything else.
+ */
+export function attributesOf({ info, user, resolution }: RequestContext): AuthzAttributes {
   if (!info.isResource) return { user, verb: info.verb, path: info.path }
+  if (typeof resolution === 'object') return { user, ...scopeOf(resolution, info.name) }
+  const { verb, group, version, resource, subresource, namespace, name } = info
+  return { user, verb, group, version, resource, subresource, namespace, name }
+}
+
+/** @param pinnedName what a field selector narrows a collection to */
+function scopeOf(target: Target, pinnedName: string): Omit<ResourceAttributes, 'user'> {
+  const { type, verb, namespace, subresource, name } = target
   return {
-    user,
-    verb: info.verb,
-    group: info.group,
-    version: info.version,
-    resource: info.resource,
-    subresource: info.subresource,
-    namespace: info.namespace,
-    name: info.name,
+    verb,
+    group: type.group,
+    version: type.version,
+    resource: type.resource,
+    subresource,
+    // A namespace is authorized like content of itself.
+    namespace: isNamespaces(type) ? name : namespace,
+    name: name || pinnedName,
   }
 }

@@ -8,6 +8,8 @@ import type { ApiRequest, RequestContext } from '../api.ts'
 
 export interface Target {
   readonly type: ResourceType
+  /** As authorization knows it: `list`, `deletecollection`, … */
+  readonly verb: string
   /** '' for cluster-scoped types and for all namespaces. */
   readonly namespace: string
   readonly name: string
