@@ -3,12 +3,12 @@
  * other users. `node bench/authorize.ts [counts]`.
  */
 
-import { bootstrapClusterRoleBindings, bootstrapClusterRoles } from '../src/apis/rbac/bootstrap-policy.ts'
 import type { AuthzAttributes } from '../src/authz/authz.ts'
 import { NamespaceGrants } from '../src/authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../src/authz/rbac-authorizer.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../src/authz/union-authorizer.ts'
 import { systemClock } from '../src/base/clock.ts'
+import { bootstrapClusterRoleBindings, bootstrapClusterRoles } from '../test/support/default-policy.ts'
 import { clusterRoleBinding, FakeRbacSource, group, roleBinding, user } from '../test/support/fake-rbac-source.ts'
 
 export interface AuthorizeRun {

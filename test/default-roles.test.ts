@@ -6,13 +6,12 @@
  * To record on purpose: `npx vitest run test/default-roles.test.ts -u`, and read the difference.
  */
 import { expect, test } from 'vitest'
-import { bootstrapClusterRoles } from '../src/apis/rbac/bootstrap-policy.ts'
-import { ownKinds } from '../src/app/catalog.ts'
 import type { AuthzAttributes } from '../src/authz/authz.ts'
 import { RbacAuthorizer } from '../src/authz/rbac-authorizer.ts'
 import { FakeClock } from '../src/base/fake-clock.ts'
 import { loadCatalog } from '../src/catalog/catalog.ts'
 import { qualifiedResource } from '../src/kube/gvk.ts'
+import { bootstrapClusterRoles, everyFeature } from './support/default-policy.ts'
 import { clusterRoleBinding, FakeRbacSource, roleBinding, user } from './support/fake-rbac-source.ts'
 
 const verbs = [
@@ -46,7 +45,7 @@ interface Resource {
 
 function servedResources(): readonly Resource[] {
   const catalog = loadCatalog()
-  catalog.types.change({ add: ownKinds.map((kind) => catalog.declare(kind)) })
+  catalog.types.change({ add: everyFeature.flatMap(({ kinds = [] }) => kinds).map((kind) => catalog.declare(kind)) })
   const found = new Map<string, Resource>()
   for (const { group, resource, namespaced, subresources } of catalog.types.all()) {
     for (const subresource of ['', ...subresources.keys()]) {

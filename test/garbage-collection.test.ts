@@ -1,15 +1,16 @@
 /** The collector on a real server: the memory engine, the registry, the pipeline, the in-process client. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ownershipFeed } from '../src/apis/garbage-collection/ownership-feed.ts'
 import { garbageCollector, garbageCollectorName } from '../src/apis/garbage-collection/reconcile.ts'
 import { defaultConfig } from '../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../src/app/control-plane.ts'
-import { ownershipFeed } from '../src/app/ownership-feed.ts'
 import { systemClock } from '../src/base/clock.ts'
 import { silentLog } from '../src/base/log.ts'
 import type { Client, DeleteOptions } from '../src/client/client.ts'
 import { runController } from '../src/controller/run-controller.ts'
 import { isNotFound } from '../src/kube/status-error.ts'
 import type { KubeObject, OwnerReference } from '../src/kube/types.ts'
+import { CacheStoreView } from '../src/registry/cache-store-view.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -48,7 +49,7 @@ async function start(controllers: (name: string) => boolean): Promise<void> {
 function collect(): void {
   const spec = garbageCollector({
     client,
-    feed: ownershipFeed(plane.core.cache, plane.core.catalog.types),
+    feed: ownershipFeed(new CacheStoreView(plane.core.cache), plane.core.catalog.types),
     events: {
       async record({ reason, message, object }) {
         recorded.push({ reason, message, name: object.metadata.name })

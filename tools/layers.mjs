@@ -37,10 +37,14 @@ const layers = {
   admission: ['base', 'kube', 'storage/storage.ts'],
   client: ['base', 'kube'],
   controller: ['base', 'kube', 'client'],
+  feature: [
+    ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
+    ...['admission/admission.ts', 'authz/authz.ts', 'controller', 'storage/storage.ts'],
+  ],
   apis: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
     ...['admission/admission.ts', 'authn/tokens.ts', 'authz/authz.ts', 'authz/explain-refusal.ts'],
-    'controller/controller.ts',
+    ...['controller/controller.ts', 'controller/source.ts', 'feature'],
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',

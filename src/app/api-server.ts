@@ -14,7 +14,8 @@ import { dispatcher } from '../http/dispatch.ts'
 import { protobufMediaType } from '../http/negotiate.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
-import { isNamespaces, resolveTarget } from '../http/resolve-target.ts'
+import { isNamespaces } from '../http/resolution.ts'
+import { resolveTarget } from '../http/resolve-target.ts'
 import { Renderer } from '../http/respond.ts'
 import { answerErrors } from '../http/stages/answer-errors.ts'
 import { auditRefusals, auditRequests } from '../http/stages/audit.ts'
@@ -229,7 +230,7 @@ const answerReserveMs = 1000
 type AwaitReady = (held: HeldNamespace, ...created: Parameters<AwaitCreated>) => Promise<StoredObject>
 
 /** The answer to a create of a namespace waits until the namespace is ready. */
-function holdUntilInitialized({ config, hold, lister }: Core): AwaitCreated {
+function holdUntilInitialized({ config, features: { hold }, lister }: Core): AwaitCreated {
   const ready: AwaitReady = async (held, stored, request, context, { type }) => {
     context.release()
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)

@@ -1,4 +1,5 @@
 /** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
+import type { ManifestConfig } from '../apis/mirrorpods/feature.ts'
 import { type AddressRange, parseCidr } from '../apis/services/address-range.ts'
 import type { PortRange } from '../apis/services/free-ports.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
@@ -63,16 +64,6 @@ export interface AuditConfig {
   readonly keep: number
 }
 
-/** Pods that files or a URL describe, shown as mirror pods. */
-export interface ManifestConfig {
-  readonly clusterId: string
-  /** A folder, or one file. */
-  readonly path?: string
-  readonly url?: string
-  /** How often they are looked at; absent = every second, the URL every five. */
-  readonly pollMs?: number
-}
-
 export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
   readonly dataDir?: string
@@ -99,7 +90,7 @@ export interface Config {
   /** Absent = no audit log. */
   readonly audit?: AuditConfig
   readonly featureGates: { readonly NamespaceInitializers: boolean }
-  /** Controllers that run; see `app/catalog.ts` for the names. */
+  /** Controllers that run; see `app/controller-names.ts`. */
   readonly controllers: (name: string) => boolean
   /** Of the lease that says where the controllers run, if the store is shared. */
   readonly leaseTiming: LeaseTiming

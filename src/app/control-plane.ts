@@ -4,7 +4,7 @@
  */
 import { priorityClassResource, systemPriorityClasses } from '../apis/classes/priority.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
-import { bootstrapRbac, systemPolicy } from '../apis/rbac/bootstrap.ts'
+import { bootstrapRbac, defaultClusterPolicy, systemPolicy } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
@@ -31,6 +31,7 @@ import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
 import { createUnlessThere } from './create-unless-there.ts'
+import { controllerRulesOf, featuresOf } from './features.ts'
 import { SharedMetrics } from './group-metrics.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
@@ -40,7 +41,6 @@ import type { Pki } from './pki.ts'
 import { reachedUrl } from './reached-url.ts'
 import { SigningKeys } from './signing-keys.ts'
 import { closeOpened } from './storage.ts'
-import { observeTurns } from './turn-feed.ts'
 import { openServedStorage } from './unfinished-copy.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -58,27 +58,31 @@ export interface ControlPlane extends AsyncDisposable {
   drain(): void
 }
 
-/** @param opened the store, where it has been begun already; from now on closed here */
-export async function createControlPlane(config: Config, opened?: Promise<Storage>): Promise<ControlPlane> {
+export interface Given {
+  /** The store, where it has been begun already; from now on closed here. */
+  readonly opened?: Promise<Storage>
+  /** Default: all of them. */
+  readonly features?: typeof featuresOf
+}
+
+export async function createControlPlane(config: Config, given: Given = {}): Promise<ControlPlane> {
   const { clock, ids, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
   opening.use(audit?.sink)
-  const storing = opened ?? openServedStorage(config)
+  const storing = given.opened ?? openServedStorage(config)
   opening.defer(() => closeOpened(storing))
   const [{ pki, store: pkiStore }, storage] = await Promise.all([openKeys(config, storing), storing])
   const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))
-  const core = opening.use(
-    await wireCore(config, storage, pki.caCert, {
-      webhookCalled: (call) => metrics.webhookCalled(call),
-      namespaceBorn: () => metrics.namespaceBorn(),
-      policyMutated: (mutation) => metrics.policyMutated(mutation),
-      policyChecked: (check) => metrics.policyChecked(check),
-      podJudged: (judgement) => metrics.podJudged(judgement),
-      podJudgementFailed: (fault) => metrics.podJudgementFailed(fault),
-    }),
-  )
+  const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
+    new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
+  const leadership = new Leadership(config, client)
+  const features = (given.features ?? featuresOf)(config, {
+    caCert: pki.caCert,
+    signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
+  })
+  const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
   const compactor = new Compactor({
     storage,
     clock,
@@ -109,21 +113,13 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     anonymous: config.anonymous,
   })
 
-  const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
-    new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
-  const leadership = new Leadership(config, client)
-  const metrics: Metrics = new Metrics(build, {
-    heldCreates: () => core.hold.waiting,
-    waitingFor: () => turns.waiting(),
+  const metrics = new Metrics(build, {
+    parts: core.parts,
     revision: () => core.cache.revision,
     leading: () => leadership.leading,
     audit: () => audit?.sink.counts,
   })
   const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)
-  // Counted once, and where it is known who was skipped.
-  const turns = observeTurns(core, (initializer, outcome, durationMs) => {
-    if (leadership.leading) metrics.turnEnded(initializer, outcome, durationMs)
-  })
   const openapi = new OpenapiDocuments({
     types: core.catalog.types,
     catalog: core.catalog,
@@ -182,11 +178,11 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     shared: config.storage.engine === 'etcd',
   })
   await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), apiService)
-  core.startWebhooks()
+  for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   const stop = new AbortController()
   const controllers = leadership.run(
-    (signal) => runControllers(core, pki, client, { metrics, turns }, signal),
+    (signal) => runControllers(core, client, (...reconciled) => metrics.reconciled(...reconciled), signal),
     stop.signal,
   )
   const following = keys.follow(stop.signal)
@@ -207,9 +203,9 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
       address = reachedUrl(host, port).slice('https://'.length)
       apiService.listening(host, port)
     },
-    drain: () => core.hold.release(),
+    drain: () => features.hold.release(),
     async [Symbol.asyncDispose]() {
-      core.hold.release()
+      features.hold.release()
       await running.disposeAsync()
     },
   }
@@ -218,7 +214,7 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
 /** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */
 async function bootstrap(
   client: Client,
-  core: Pick<Core, 'lister' | 'catalog'>,
+  core: Pick<Core, 'lister' | 'catalog' | 'features'>,
   trust: Record<string, string>,
   apiService: ApiService,
 ): Promise<void> {
@@ -228,7 +224,7 @@ async function bootstrap(
     await createUnlessThere(client, resource, object)
   }
   await Promise.all([
-    bootstrapRbac({ client }),
+    bootstrapRbac({ client, policy: defaultClusterPolicy(controllerRulesOf(core.features.list)) }),
     apiService.makeRange(),
     ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
     ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),

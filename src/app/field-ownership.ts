@@ -12,12 +12,12 @@ import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
 import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
 import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
 import { cloneJson } from '../kube/clone-json.ts'
+import { convertObject } from '../kube/convert-object.ts'
 import { apiVersionOf, parseApiVersion, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import { DecodeError } from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { findStatusError } from '../kube/status-error.ts'
-import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { RegistryDeps, TrackedWrite } from '../registry/parts.ts'
@@ -26,14 +26,6 @@ type Types = Pick<ResourceTypes, 'find'>
 
 const resetBy = (type: ResourceType, subresource: string): FieldSet | undefined =>
   resetFieldsOf(type, subresource, keptMetadata(qualifiedResource(type), subresource))
-
-/** An object of one type as another one of the same storage shows it. @throws StatusError */
-export function asShownBy(object: KubeObject, from: ResourceType, to: ResourceType): KubeObject | Promise<KubeObject> {
-  const remote = to.conversion?.remote
-  return remote
-    ? remote.from({ ...object, kind: from.kind, apiVersion: apiVersionOf(from) })
-    : shownAs(object, from, to)
-}
 
 /** The versions of a kind: of a custom one all that its definition has, of others those that are served. */
 class KindVersions implements Versions {
@@ -60,7 +52,7 @@ class KindVersions implements Versions {
   convert(object: KubeObject, from: string, to: string): KubeObject | Promise<KubeObject> {
     const [source, target] = [this.#typeOf(from), this.#typeOf(to)]
     if (source === undefined || target === undefined) throw new TypeError(`no conversion from ${from} to ${to}`)
-    return asShownBy(object, source, target)
+    return convertObject(object, source, target)
   }
 
   #typeOf(apiVersion: string): ResourceType | undefined {

@@ -7,8 +7,8 @@
  */
 import { leadWhileElected } from '../controller/leader.ts'
 import { serviceAccountUser } from '../kube/user.ts'
-import { controllerNames } from './catalog.ts'
 import type { Config } from './config.ts'
+import { controllerNames } from './controller-names.ts'
 import type { ClientFor } from './controllers.ts'
 import { replicaId } from './replica-id.ts'
 import { isShared } from './storage.ts'

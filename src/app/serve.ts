@@ -24,7 +24,7 @@ const drainMs = 10_000
 /** @param opened see `createControlPlane` */
 export async function serve(config: Config, opened?: Promise<Storage>): Promise<Server> {
   if (config.listen === undefined) throw new Error('serve needs an address to listen on')
-  const plane = await createControlPlane(config, opened)
+  const plane = await createControlPlane(config, opened ? { opened } : {})
   let listener: Listener
   try {
     listener = await listen(plane.serve, {

@@ -1,7 +1,6 @@
 /** `borough up`: serves until it is told to stop. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { controllerNames } from '../app/catalog.ts'
 import {
   type AuditConfig,
   type Config,
@@ -10,6 +9,7 @@ import {
   parsePortRange,
   parseServiceRanges,
 } from '../app/config.ts'
+import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'

@@ -28,8 +28,10 @@ export interface Source {
 }
 
 export interface ControllerSpec {
-  /** `namespace-controller`: also the service account it acts as. */
+  /** `namespace-controller` */
   readonly name: string
+  /** The service account it acts as. Default: its name. */
+  readonly account?: string
   readonly workers: number
   readonly sources: readonly Source[]
   readonly reconciler: Reconciler

@@ -9,7 +9,7 @@ import type { Stream } from '../base/stream.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
-import type { Resolution } from './resolve-target.ts'
+import type { Resolution } from './resolution.ts'
 
 export interface ApiRequest {
   /** Upper case. */

@@ -1,6 +1,7 @@
 /**
  * `/version`: which Kubernetes this server is like, and which build of Borough it is.
  */
+import { kubernetesVersion } from '../kube/kubernetes-version.ts'
 import { methodNotAllowed } from '../kube/status-error.ts'
 import type { ApiResponse, Handler } from './api.ts'
 
@@ -12,9 +13,6 @@ export interface BuildInfo {
   /** RFC 3339 */
   readonly buildDate: string
 }
-
-/** The release whose behaviour and types this server has. */
-export const kubernetesVersion = { major: '1', minor: '36', patch: '3' } as const
 
 /** `v1.36.3+borough.0.1.0` */
 export function gitVersion(build: BuildInfo): string {

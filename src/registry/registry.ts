@@ -10,10 +10,11 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
-import type { StoredObject } from '../watch/stored-object.ts'
+import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 import type { WatchEvent } from '../watch/watch-event.ts'
 
-export type { StoredObject } from '../watch/stored-object.ts'
+export type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
+export type { SchemaUpdate } from './parts.ts'
 
 /** Who writes what where, and how. */
 export interface WriteScope {
@@ -168,4 +169,28 @@ export interface Lister {
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
   /** Catches up with the store: what was acknowledged anywhere before the call is visible after it. */
   refresh(): Promise<void>
+}
+
+/** The watch cache by what is stored, for those that follow all types or what no type serves. */
+export interface StoreView {
+  /** Of everything that has been stored. */
+  storageNames(): Iterable<string>
+  count(storageName: string): number
+  /** Ascending by key; '' = all namespaces. */
+  versions(storageName: string, namespace: string): readonly ObjectVersion[]
+  find(storageName: string, namespace: string, name: string): ObjectVersion | undefined
+  /** Calls back as `Lister.subscribe` does, for all types, and only for changes. */
+  follow(
+    listener: (storageName: string, next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,
+  ): () => void
+  /** Of one storage name; as `Lister.subscribe`. */
+  subscribe(
+    storageName: string,
+    listener: (next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,
+  ): () => void
+  /** When the cache shows the change. */
+  applied(revision: Revision): Promise<void>
+  refresh(): Promise<void>
+  /** Ends the watches of these objects, because they are shown otherwise from now on; clients begin new ones. */
+  endWatches(storageName: string): void
 }

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdmissionRequest, AdmissionVerdict } from '../../src/apis/templates/admission-review.ts'
+import { templateKind, templateKinds } from '../../src/apis/templates/kind.ts'
 import { type TemplateWebhook, templateWebhook } from '../../src/apis/templates/webhook.ts'
-import { ownKinds, templateKind } from '../../src/app/catalog.ts'
 import { heldRules } from '../../src/app/populate/held-rules.ts'
 import { installDefinition } from '../../src/app/populate/install.ts'
 import { systemClock } from '../../src/base/clock.ts'
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await installDefinition(plane.client, systemClock, never)
   const catalog = loadCatalog()
   const namespaceType = catalog.types.find(namespaceResource)
-  const declared = ownKinds.find((k) => k.kind === templateKind && k.group === templateResource.group)
+  const declared = templateKinds.find((k) => k.kind === templateKind && k.group === templateResource.group)
   if (namespaceType === undefined || declared === undefined) throw new Error('no types')
   webhook = templateWebhook({
     client: plane.client,

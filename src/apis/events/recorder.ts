@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Client } from '../../client/client.ts'
+import type { ControllerContext, FeatureContext } from '../../feature/feature.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
@@ -121,3 +122,10 @@ export class EventRecorder {
     }
   }
 }
+
+/** Of a controller, under its account. */
+export const recorderOf = (
+  { clock, ids, log }: Pick<FeatureContext, 'clock' | 'ids' | 'log'>,
+  { client }: ControllerContext,
+  account: string,
+): EventRecorder => new EventRecorder({ client: client(account), clock, ids, log, component: account })

@@ -1,7 +1,8 @@
-/** How admission finds a namespace. `app/wire.ts` provides it from the watch cache. */
+/** How admission finds a namespace: in the watch cache. */
 import type { Attributes } from '../../admission/admission.ts'
+import type { FeatureContext } from '../../feature/feature.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import type { Namespace } from './types.ts'
+import { type Namespace, namespaceResource } from './types.ts'
 
 /** Namespaces as admission sees them: from the cache. What a decision relies on is seen again at commit. */
 export interface NamespaceLookup {
@@ -14,4 +15,13 @@ export interface NamespaceLookup {
 /** Where an object is written: maybe a namespace that is created along with it. */
 export function namespaceOf(lookup: Pick<NamespaceLookup, 'find'>, a: Attributes): Namespace | undefined {
   return (a.newNamespace as Namespace | undefined) ?? lookup.find(a.namespace)
+}
+
+export function namespaceLookup({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): NamespaceLookup {
+  const type = typeOf(namespaceResource)
+  return {
+    type,
+    find: (name) => lister.find(type, '', name)?.object as Namespace | undefined,
+    refresh: () => lister.refresh(),
+  }
 }

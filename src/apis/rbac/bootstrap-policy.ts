@@ -8,12 +8,14 @@
  *
  * @see k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy v1.36 (the facts)
  */
+import type { ControllerRules } from '../../feature/feature.ts'
 import { type Binding, type ClusterRole, clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import { mastersGroup } from '../../kube/user.ts'
 import { aggregatedRules, isAggregated } from './aggregation.ts'
 import {
   clusterRole,
   clusterRoleBinding,
+  events,
   groupSubject,
   may,
   mayGet,
@@ -24,7 +26,6 @@ import {
   userSubject,
   write,
 } from './bootstrap-rules.ts'
-import { controllerRoleBindings, controllerRoles } from './controller-policy.ts'
 
 const { group: rbac } = clusterRolesResource
 const authenticated = groupSubject('system:authenticated')
@@ -194,15 +195,41 @@ function filled(roles: readonly ClusterRole[]): ClusterRole[] {
   return [...done.values()]
 }
 
-export const bootstrapClusterRoles: readonly ClusterRole[] = filled([
-  ...userFacing,
-  ...carriers,
-  ...system,
-  ...ours,
-  ...controllerRoles,
-])
+const controllerPrefix = 'system:controller:'
 
-export const bootstrapClusterRoleBindings: readonly Binding[] = [...bindings, ...controllerRoleBindings]
+/** Controllers act as `system:serviceaccount:kube-system:<name>`. The leases of their leader are not one controller's. */
+const sharedRules: ControllerRules = {
+  // Holds the lease that says which replica's controllers run.
+  'leader-election': [may([...read, 'create', 'patch', 'update'], 'coordination.k8s.io', 'leases'), events],
+}
+
+/**
+ * The default policy of the cluster. Unlike upstream's controllers, whose caches are filled by one privileged identity,
+ * ours read with their own rights, so each role says all that its controller needs.
+ */
+export function clusterPolicy(controllers: ControllerRules): {
+  readonly roles: readonly ClusterRole[]
+  readonly bindings: readonly Binding[]
+} {
+  const accounts = Object.entries({ ...controllers, ...sharedRules })
+  return {
+    roles: filled([
+      ...userFacing,
+      ...carriers,
+      ...system,
+      ...ours,
+      ...accounts.map(([name, rules]) => clusterRole(controllerPrefix + name, [...rules])),
+    ]),
+    bindings: [
+      ...bindings,
+      ...accounts.map(([name]) =>
+        clusterRoleBinding(controllerPrefix + name, controllerPrefix + name, [
+          { kind: 'ServiceAccount', namespace: 'kube-system', name },
+        ]),
+      ),
+    ],
+  }
+}
 
 /** Where servers that delegate authentication to this one read whom it trusts. */
 export const authenticationTrustName = 'extension-apiserver-authentication'

@@ -1,4 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import {
+  bootstrapClusterRoleBindings,
+  bootstrapClusterRoles,
+  defaultPolicy,
+} from '../../../test/support/default-policy.ts'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { FakeRbacSource } from '../../../test/support/fake-rbac-source.ts'
 import type { AuthzAttributes } from '../../authz/authz.ts'
@@ -15,7 +20,6 @@ import {
 import { alreadyExists, forbidden } from '../../kube/status-error.ts'
 import { serviceAccountUser, type UserInfo } from '../../kube/user.ts'
 import { bootstrapRbac, systemPolicy } from './bootstrap.ts'
-import { bootstrapClusterRoleBindings, bootstrapClusterRoles } from './bootstrap-policy.ts'
 import { clusterRoleBindingStrategy, clusterRoleStrategy } from './strategy.ts'
 
 const edit = async <T extends ClusterRole | Binding>(
@@ -34,7 +38,7 @@ const binding = async (client: FakeClient, name: string): Promise<Binding> =>
 
 async function started(): Promise<FakeClient> {
   const client = new FakeClient()
-  await bootstrapRbac({ client })
+  await bootstrapRbac({ policy: defaultPolicy, client })
   client.writes.length = 0
   return client
 }
@@ -43,10 +47,10 @@ describe('the default policy', () => {
   test('is made on first start, and a second start writes nothing', async () => {
     const client = new FakeClient()
     const count = bootstrapClusterRoles.length + bootstrapClusterRoleBindings.length
-    expect(await bootstrapRbac({ client })).toBe(count)
+    expect(await bootstrapRbac({ policy: defaultPolicy, client })).toBe(count)
     expect(client.writes).toHaveLength(count)
     expect(count).toBeLessThanOrEqual(80)
-    expect(await bootstrapRbac({ client })).toBe(0)
+    expect(await bootstrapRbac({ policy: defaultPolicy, client })).toBe(0)
     expect(client.writes).toHaveLength(count)
   })
 
@@ -79,7 +83,7 @@ describe('the default policy', () => {
         { verbs: ['get'], apiGroups: ['x'], resources: ['y'] },
       ],
     }))
-    expect(await bootstrapRbac({ client })).toBe(1)
+    expect(await bootstrapRbac({ policy: defaultPolicy, client })).toBe(1)
     expect((await role(client, 'system:basic-user')).rules).toEqual([
       { verbs: ['create'], apiGroups: ['authorization.k8s.io'], resources: ['selfsubjectaccessreviews'] },
       { verbs: ['get'], apiGroups: ['x'], resources: ['y'] },
@@ -92,7 +96,7 @@ describe('the default policy', () => {
     const client = await started()
     const mine = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'me' }
     await edit<Binding>(client, 'binding:cluster-admin', (o) => ({ ...o, subjects: [mine] }))
-    await bootstrapRbac({ client })
+    await bootstrapRbac({ policy: defaultPolicy, client })
     expect((await binding(client, 'cluster-admin')).subjects?.map((s) => s.name)).toEqual(['me', 'system:masters'])
   })
 
@@ -103,7 +107,7 @@ describe('the default policy', () => {
       roleRef: { ...o.roleRef, name: 'cluster-admin' },
     }))
     client.writes.length = 0
-    await bootstrapRbac({ client })
+    await bootstrapRbac({ policy: defaultPolicy, client })
     expect(client.writes).toEqual([
       'delete clusterrolebindings system:discovery',
       'create clusterrolebindings system:discovery',
@@ -124,7 +128,7 @@ describe('the default policy', () => {
       metadata: { ...o.metadata, annotations },
       subjects: [],
     }))
-    expect(await bootstrapRbac({ client })).toBe(0)
+    expect(await bootstrapRbac({ policy: defaultPolicy, client })).toBe(0)
   })
 
   test('what aggregation has put into a role is not touched', async () => {
@@ -133,12 +137,15 @@ describe('the default policy', () => {
       ...o,
       rules: [{ verbs: ['get'], apiGroups: ['x'], resources: ['y'] }],
     }))
-    expect(await bootstrapRbac({ client })).toBe(0)
+    expect(await bootstrapRbac({ policy: defaultPolicy, client })).toBe(0)
   })
 
   test('a replica that starts at the same moment does no harm', async () => {
     const client = new FakeClient()
-    const [a, b] = await Promise.all([bootstrapRbac({ client }), bootstrapRbac({ client })])
+    const [a, b] = await Promise.all([
+      bootstrapRbac({ policy: defaultPolicy, client }),
+      bootstrapRbac({ policy: defaultPolicy, client }),
+    ])
     expect(Math.min(a, b)).toBe(0)
     const all = await client.list(clusterRolesResource)
     expect(all.items).toHaveLength(bootstrapClusterRoles.length)
@@ -146,7 +153,11 @@ describe('the default policy', () => {
 
   test('a refusal is told with its cause', async () => {
     const refusal = forbidden(clusterRolesResource, 'admin', 'no')
-    const bootstrapping = bootstrapRbac({ client: new FakeClient(), write: () => Promise.reject(refusal) })
+    const bootstrapping = bootstrapRbac({
+      policy: defaultPolicy,
+      client: new FakeClient(),
+      write: () => Promise.reject(refusal),
+    })
     await expect(bootstrapping).rejects.toMatchObject({ cause: refusal })
   })
 
@@ -156,7 +167,9 @@ describe('the default policy', () => {
       writes++
       return Promise.reject(alreadyExists(clusterRolesResource, 'admin'))
     }
-    await expect(bootstrapRbac({ client: new FakeClient(), write })).rejects.toThrow('could not be written')
+    await expect(bootstrapRbac({ policy: defaultPolicy, client: new FakeClient(), write })).rejects.toThrow(
+      'could not be written',
+    )
     expect(writes).toBe(5 * (bootstrapClusterRoles.length + bootstrapClusterRoleBindings.length))
   })
 })

@@ -5,6 +5,7 @@
  * @see k8s.io/component-helpers/auth/rbac/reconciliation v1.36
  */
 import type { Client } from '../../client/client.ts'
+import type { ControllerRules } from '../../feature/feature.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import {
@@ -19,12 +20,7 @@ import {
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { isAggregated } from './aggregation.ts'
-import {
-  bootstrapClusterRoleBindings,
-  bootstrapClusterRoles,
-  bootstrapSystemRoleBindings,
-  bootstrapSystemRoles,
-} from './bootstrap-policy.ts'
+import { bootstrapSystemRoleBindings, bootstrapSystemRoles, clusterPolicy } from './bootstrap-policy.ts'
 import { autoUpdateAnnotation } from './bootstrap-rules.ts'
 import { compactRules, missingPermissions } from './rule-cover.ts'
 
@@ -44,12 +40,11 @@ export interface DefaultPolicy {
   readonly namespace?: string
 }
 
-const clusterPolicy: DefaultPolicy = {
+export const defaultClusterPolicy = (controllers: ControllerRules): DefaultPolicy => ({
   roleResource: clusterRolesResource,
-  roles: bootstrapClusterRoles,
   bindingResource: clusterRoleBindingsResource,
-  bindings: bootstrapClusterRoleBindings,
-}
+  ...clusterPolicy(controllers),
+})
 
 export const systemPolicy: DefaultPolicy = {
   roleResource: rolesResource,
@@ -60,8 +55,7 @@ export const systemPolicy: DefaultPolicy = {
 }
 
 export interface BootstrapOptions {
-  /** Default: that of the cluster. */
-  readonly policy?: DefaultPolicy
+  readonly policy: DefaultPolicy
   /** Acts as a member of `system:masters`. */
   readonly client: Client
   /** Carries out one write; all are started together. Default: through `client`. */
@@ -74,7 +68,7 @@ const attempts = 5
 
 /** Answers how many objects were written. */
 export async function bootstrapRbac(options: BootstrapOptions): Promise<number> {
-  const { client, signal, policy = clusterPolicy } = options
+  const { client, signal, policy } = options
   const request = signal ? { signal } : {}
   const scope = policy.namespace === undefined ? request : { ...request, namespace: policy.namespace }
   const write = options.write ?? ((w) => writeThrough(client, w, request))

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { bootstrapClusterRoles } from '../../../test/support/default-policy.ts'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { silentLog } from '../../base/log.ts'
 import { runController } from '../../controller/run-controller.ts'
 import { type ClusterRole, clusterRolesResource, type PolicyRule } from '../../kube/rbac.ts'
 import { aggregatedRules } from './aggregation.ts'
-import { bootstrapClusterRoles } from './bootstrap-policy.ts'
 import { aggregationController } from './reconcile.ts'
 
 const rule = (resource: string): PolicyRule => ({ verbs: ['get'], apiGroups: [''], resources: [resource] })

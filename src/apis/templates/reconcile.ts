@@ -426,6 +426,7 @@ export function populationControllers({ client, clock, events, onError, births }
     },
     {
       name: `${templateControllerName}-status`,
+      account: templateControllerName,
       workers: 2,
       sources: [figures],
       reconciler: { reconcile: reconcileTemplate },

@@ -1,4 +1,6 @@
 /** NamespaceTemplate as a CustomResourceDefinition, for clusters that do not serve it: the schema that Borough has. */
+
+import { templateKind, templateKinds } from '../../apis/templates/kind.ts'
 import {
   templateGroups,
   templateProperties,
@@ -8,7 +10,6 @@ import {
 import { inlineSchema } from '../../http/openapi/inline-schema.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { ownKinds, templateKind } from '../catalog.ts'
 
 /** A CRD's group needs a dot, so it is the other of the two that Borough has. */
 const group = templateGroups[1]
@@ -16,7 +17,7 @@ const group = templateGroups[1]
 export const definitionName: string = `${templateResourceName}.${group}`
 
 export function templateDefinition(): KubeObject {
-  const declared = ownKinds.find((kind) => kind.group === group && kind.kind === templateKind)
+  const declared = templateKinds.find((kind) => kind.group === group && kind.kind === templateKind)
   const root: Schema = {
     type: 'object',
     ...(declared?.description === undefined ? {} : { description: declared.description }),

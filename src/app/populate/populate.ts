@@ -9,6 +9,7 @@
 import { hostname } from 'node:os'
 import { EventRecorder } from '../../apis/events/recorder.ts'
 import { namespaceResource } from '../../apis/namespaces/types.ts'
+import { templateKind, templateKinds } from '../../apis/templates/kind.ts'
 import { populationControllers } from '../../apis/templates/reconcile.ts'
 import {
   templateControllerName,
@@ -26,7 +27,6 @@ import { leadWhileElected } from '../../controller/leader.ts'
 import { type ControllerRuntime, runController } from '../../controller/run-controller.ts'
 import { type Listener, listen } from '../../http/node.ts'
 import { build } from '../build.ts'
-import { ownKinds, templateKind } from '../catalog.ts'
 import { reachedUrl } from '../reached-url.ts'
 import { heldRules } from './held-rules.ts'
 import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
@@ -178,7 +178,7 @@ async function runControllers(
 function webhookOf({ client, clock }: PopulateOptions): ReturnType<typeof templateWebhook> {
   const catalog = loadCatalog()
   const namespaceType = catalog.types.find(namespaceResource)
-  const declared = ownKinds.find((kind) => kind.kind === templateKind && kind.group === templateResource.group)
+  const declared = templateKinds.find((kind) => kind.kind === templateKind && kind.group === templateResource.group)
   if (namespaceType === undefined || declared === undefined)
     throw new Error('the catalogue lacks namespaces or templates')
   return templateWebhook({

@@ -3,8 +3,7 @@ import type { AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../a
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
 import type { Handler, RequestContext, Stage } from '../api.ts'
-import { isNamespaces } from '../resolve-target.ts'
-import type { Target } from '../verbs/target.ts'
+import { isNamespaces, type Target } from '../resolution.ts'
 
 export interface AuthorizeOptions {
   readonly decide: (attributes: AuthzAttributes) => AuthzDecision

@@ -6,8 +6,9 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
+import type { Target } from '../resolution.ts'
 import { checkWriteOptions } from './options.ts'
-import { type Target, warn, writeScope } from './target.ts'
+import { warn, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDeps): VerbHandler {

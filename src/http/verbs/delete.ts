@@ -6,8 +6,9 @@ import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
+import type { Target } from '../resolution.ts'
 import type { DeleteOptionsBody } from './delete-options.ts'
-import { integer, listQuery, type Target, writeScope } from './target.ts'
+import { integer, listQuery, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export interface DeleteDeps extends VerbDeps {

@@ -15,10 +15,11 @@ import type { Preconditions, StoredObject, Transform } from '../../registry/regi
 import type { ApiRequest, ApiResponse } from '../api.ts'
 import type { HandlerVerb } from '../dispatch.ts'
 import { negotiate } from '../negotiate.ts'
+import type { Target } from '../resolution.ts'
 import type { Renderer } from '../respond.ts'
 import { checkWriteOptions } from './options.ts'
 import { type Apply, applyMediaType, patchTransform, readPatch } from './patch.ts'
-import { type Target, writeScope } from './target.ts'
+import { writeScope } from './target.ts'
 import { checkAddress } from './update.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 

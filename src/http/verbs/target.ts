@@ -1,21 +1,10 @@
 /** What a verb works on, and the options a request carries in its query. */
 import { parseGoDuration } from '../../kube/duration.ts'
 import { fieldForbidden } from '../../kube/field-error.ts'
-import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, invalidOptions } from '../../kube/status-error.ts'
 import type { ListQuery, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-
-export interface Target {
-  readonly type: ResourceType
-  /** As authorization knows it: `list`, `deletecollection`, … */
-  readonly verb: string
-  /** '' for cluster-scoped types and for all namespaces. */
-  readonly namespace: string
-  readonly name: string
-  /** '' for the main resource. */
-  readonly subresource: string
-}
+import type { Target } from '../resolution.ts'
 
 /** What of a type a caller may see: all that passes both tests, by what it says and by whose it is. */
 export type Visible = Pick<ListQuery, 'visible' | 'view'>

@@ -4,8 +4,9 @@ import { keepDistinctOwners } from '../../kube/metadata.ts'
 import { badRequest, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
+import type { Target } from '../resolution.ts'
 import { checkWriteOptions } from './options.ts'
-import { type Target, warn, writeScope } from './target.ts'
+import { warn, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export interface UpdateDeps extends VerbDeps {

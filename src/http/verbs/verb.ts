@@ -7,8 +7,9 @@ import type { ResourceTypes } from '../../kube/resource-type.ts'
 import type { Registry, StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
+import type { Target } from '../resolution.ts'
 import type { Renderer } from '../respond.ts'
-import type { Target, Visible } from './target.ts'
+import type { Visible } from './target.ts'
 
 export type VerbHandler = (request: ApiRequest, context: RequestContext, target: Target) => Eventual<ApiResponse>
 

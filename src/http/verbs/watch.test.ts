@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../test/support/refusal.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-import type { Target } from './target.ts'
+import type { Target } from '../resolution.ts'
 import { type WatchDeps, watchVerb } from './watch.ts'
 
 test('a watch that breaks for a reason that is ours says so in its last frame', async () => {

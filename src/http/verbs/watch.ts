@@ -11,9 +11,10 @@ import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
 import { contentTypeOf, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
+import type { Target } from '../resolution.ts'
 import { metaKind, partialObject } from '../respond.ts'
 import { checkIncludeObject } from './read.ts'
-import { given, integer, type Target } from './target.ts'
+import { given, integer } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 /** Length-prefixed protobuf frames. */

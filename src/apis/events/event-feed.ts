@@ -1,11 +1,10 @@
 /** The watch cache as the forgetting of events sees it. */
-import type { EventFeed, WrittenEvent } from '../apis/events/expiry.ts'
-import { requiredType } from '../kube/resource-type.ts'
-import type { Core } from './wire.ts'
+import type { FeatureContext } from '../../feature/feature.ts'
+import type { EventFeed, WrittenEvent } from './expiry.ts'
 
 /** An Event's last write is not in the object for every client: the moment this process saw it stands for it. */
-export function eventFeed({ catalog, lister, config }: Core): EventFeed {
-  const type = requiredType(catalog.types, { group: '', version: 'v1', resource: 'events' })
+export function eventFeed({ typeOf, lister, clock }: FeatureContext): EventFeed {
+  const type = typeOf({ group: '', version: 'v1', resource: 'events' })
   return {
     subscribe(written) {
       const existing: WrittenEvent[] = []
@@ -13,13 +12,13 @@ export function eventFeed({ catalog, lister, config }: Core): EventFeed {
       const stop = lister.subscribe(type, (next, old) => {
         if (next === undefined) return
         const { namespace, name, revision } = next
-        if (live) return written({ namespace, name, revision, writtenAtMs: config.clock.now() })
+        if (live) return written({ namespace, name, revision, writtenAtMs: clock.now() })
         const createdAt = old === undefined ? Date.parse(next.object.metadata.creationTimestamp ?? '') : Number.NaN
         existing.push({
           namespace,
           name,
           revision,
-          writtenAtMs: Number.isNaN(createdAt) ? config.clock.now() : createdAt,
+          writtenAtMs: Number.isNaN(createdAt) ? clock.now() : createdAt,
         })
       })
       live = true

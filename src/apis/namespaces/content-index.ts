@@ -1,11 +1,10 @@
 /** What is in a namespace, as the namespace controller and admission ask it, from the watch cache's counts. */
-import type { Remaining } from '../apis/namespaces/conditions.ts'
-import type { NamespaceContent } from '../apis/namespaces/content.ts'
-import type { NamespaceLookup } from '../apis/namespaces/lookup.ts'
-import { qualifiedResource } from '../kube/gvk.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
-import type { Lister } from '../registry/registry.ts'
-import type { WatchCache } from '../watch/watch-cache.ts'
+import { qualifiedResource } from '../../kube/gvk.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import type { Lister, StoreView } from '../../registry/registry.ts'
+import type { Remaining } from './conditions.ts'
+import type { NamespaceContent } from './content.ts'
+import type { NamespaceLookup } from './lookup.ts'
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
 
@@ -15,7 +14,7 @@ function byName(a: ResourceType, b: ResourceType): number {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-export function contentIndex(lister: Lister, cache: WatchCache, namespaces: NamespaceLookup): NamespaceContent {
+export function contentIndex(lister: Lister, stored: StoreView, namespaces: NamespaceLookup): NamespaceContent {
   // Asked at every change of any object, so it is a set; told apart by bytes, so that a start with many namespaces
   // does not parse them all.
   const terminating = new Set<string>()
@@ -43,7 +42,7 @@ export function contentIndex(lister: Lister, cache: WatchCache, namespaces: Name
       return { named, finalizers }
     },
     onChange: (listener) =>
-      cache.follow((_storageName, next, old) => {
+      stored.follow((_storageName, next, old) => {
         const namespace = old?.namespace ?? ''
         if (namespace !== '' && next?.bytes !== old?.bytes && terminating.has(namespace)) listener(namespace)
       }),

@@ -1,27 +1,19 @@
 /** Epochs of quotas in the store: `/registry/borough/quotaepoch/<namespace>`, read like objects from the watch cache. */
-import type { DecidedWrite, DecisionView } from '../admission/admission.ts'
-import type { QuotaEpochs, SeenEpoch } from '../apis/quotas/epoch.ts'
-import type { Clock, Timer } from '../base/clock.ts'
-import type { Log } from '../base/log.ts'
-import { objectKey } from '../kube/object-key.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
-import { encodeStored } from '../kube/stored-form.ts'
-import type { KubeObject } from '../kube/types.ts'
-import type { Revision, Storage } from '../storage/storage.ts'
-import type { WatchCache } from '../watch/watch-cache.ts'
+import type { DecidedWrite, DecisionView } from '../../admission/admission.ts'
+import type { Timer } from '../../base/clock.ts'
+import type { FeatureContext } from '../../feature/feature.ts'
+import { objectKey } from '../../kube/object-key.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { encodeStored } from '../../kube/stored-form.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { QuotaEpochs, SeenEpoch } from './epoch.ts'
 
 const storageName = 'borough'
 const folder = 'quotaepoch'
 /** A recount takes milliseconds: who has not settled after so long is not coming back. */
 const takeoverMs = 5000
 
-export interface EpochParts {
-  /** Knows the tickets of what is seen. */
-  readonly storage: Pick<Storage, 'commit'>
-  readonly cache: WatchCache
-  readonly clock: Clock
-  readonly log: Log
-}
+type EpochParts = Pick<FeatureContext, 'records' | 'stored' | 'clock' | 'log'>
 
 interface Waiting {
   readonly promise: Promise<void>
@@ -38,7 +30,7 @@ export class StoredEpochs implements QuotaEpochs {
   constructor(parts: EpochParts, like: ResourceType) {
     this.#parts = parts
     this.#type = { ...like, storageName }
-    parts.cache.type(storageName).subscribe((next, old) => this.#free((next ?? old)?.name ?? ''))
+    parts.stored.subscribe(storageName, (next, old) => this.#free((next ?? old)?.name ?? ''))
   }
 
   see(view: DecisionView, namespace: string): SeenEpoch {
@@ -84,12 +76,12 @@ export class StoredEpochs implements QuotaEpochs {
 
   /** Ends the recount of somebody who did not: its own commit fails then, and it counts again. */
   async #overrule(namespace: string): Promise<void> {
-    const found = this.#parts.cache.type(storageName).find(folder, namespace)
+    const found = this.#parts.stored.find(storageName, folder, namespace)
     if (found?.as(this.#type).object['recounting'] === true) await this.#settleAt(namespace, found.revision)
   }
 
   /** Never rejects: what could not be settled is overruled later. */
-  async #settleAt(namespace: string, revision: Revision): Promise<void> {
+  async #settleAt(namespace: string, revision: number): Promise<void> {
     try {
       await this.#commit({ key: objectKey(storageName, folder, namespace), expect: revision }, epoch(namespace, false))
     } catch (error) {
@@ -98,11 +90,11 @@ export class StoredEpochs implements QuotaEpochs {
   }
 
   /** undefined = not as expected; either way the cache shows what is there now. */
-  async #commit(guard: SeenEpoch['guard'], object: KubeObject): Promise<Revision | undefined> {
-    const { storage, cache } = this.#parts
-    const commit = await storage.commit({ guards: [], writes: [{ ...guard, value: encodeStored(object) }] }).done
-    if (commit.ok) await cache.applied(commit.revision)
-    else await cache.refresh()
+  async #commit(guard: SeenEpoch['guard'], object: KubeObject): Promise<number | undefined> {
+    const { records, stored } = this.#parts
+    const commit = await records.commit({ guards: [], writes: [{ ...guard, value: encodeStored(object) }] }).done
+    if (commit.ok) await stored.applied(commit.revision)
+    else await stored.refresh()
     return commit.ok ? commit.revision : undefined
   }
 

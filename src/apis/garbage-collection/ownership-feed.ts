@@ -2,57 +2,56 @@
  * Ownership as the garbage collector hears of it, from the watch cache. It is told of every change of every object, so
  * it looks at bytes first: only objects that name owners, or that a deletion waits on, are ever parsed.
  */
+
+import { parseApiVersion } from '../../kube/gvk.ts'
+import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
+import type { KubeObject, OwnerReference } from '../../kube/types.ts'
+import type { ObjectVersion, StoreView } from '../../registry/registry.ts'
 import {
   foregroundFinalizer,
   type OwnershipFacts,
   type OwnershipFeed,
   type OwnershipListener,
   orphanFinalizer,
-} from '../apis/garbage-collection/types.ts'
-import { parseApiVersion } from '../kube/gvk.ts'
-import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
-import type { KubeObject, OwnerReference } from '../kube/types.ts'
-import type { ObjectVersion } from '../watch/stored-object.ts'
-import { spanOf } from '../watch/type-cache.ts'
-import type { WatchCache } from '../watch/watch-cache.ts'
+} from './types.ts'
 
 const ownersMark = Buffer.from('"ownerReferences":[')
 const deletionMark = Buffer.from('"deletionTimestamp":"')
 const waitMarks = [Buffer.from(`"${orphanFinalizer}"`), Buffer.from(`"${foregroundFinalizer}"`)]
 
-export function ownershipFeed(cache: WatchCache, types: ResourceTypes): OwnershipFeed {
+export function ownershipFeed(stored: StoreView, types: ResourceTypes): OwnershipFeed {
   return {
     subscribe(listener) {
-      const subscription = new Subscription(cache, types, listener)
+      const subscription = new Subscription(stored, types, listener)
       return () => subscription.stop()
     },
     isPresent(owner, namespace) {
       const gv = parseApiVersion(owner.apiVersion)
       const type = gv && types.findKind({ ...gv, kind: owner.kind })
-      const found = type && cache.type(type.storageName).find(type.namespaced ? namespace : '', owner.name)
+      const found = type && stored.find(type.storageName, type.namespaced ? namespace : '', owner.name)
       return type !== undefined && found?.as(type).object.metadata.uid === owner.uid
     },
     async refresh() {
-      await cache.refresh()
+      await stored.refresh()
     },
   }
 }
 
 class Subscription {
-  readonly #cache: WatchCache
+  readonly #stored: StoreView
   readonly #types: ResourceTypes
   readonly #listener: OwnershipListener
   /** Storage name → its type if it is followed, undefined if it is known not to be. */
   readonly #known = new Map<string, ResourceType | undefined>()
   readonly #stops: readonly (() => void)[]
 
-  constructor(cache: WatchCache, types: ResourceTypes, listener: OwnershipListener) {
-    this.#cache = cache
+  constructor(stored: StoreView, types: ResourceTypes, listener: OwnershipListener) {
+    this.#stored = stored
     this.#types = types
     this.#listener = listener
     this.#followTypes()
     this.#stops = [
-      cache.follow((storageName, next, old) => this.#changed(storageName, next, old)),
+      stored.follow((storageName, next, old) => this.#changed(storageName, next, old)),
       types.onChange(() => this.#followTypes()),
     ]
   }
@@ -69,7 +68,7 @@ class Subscription {
       for (const version of this.#objectsOf(storageName))
         if (isMarked(version)) this.#listener.left(uidOf(version, type))
     }
-    for (const storageName of this.#cache.storageNames()) this.#typeOf(storageName)
+    for (const storageName of this.#stored.storageNames()) this.#typeOf(storageName)
   }
 
   /** Begins to follow the type if it is served and was not followed. Undefined if it cannot be collected. */
@@ -85,7 +84,7 @@ class Subscription {
   }
 
   #objectsOf(storageName: string): readonly ObjectVersion[] {
-    return this.#cache.type(storageName).collect(spanOf('')).values
+    return this.#stored.versions(storageName, '')
   }
 
   #changed(storageName: string, next: ObjectVersion | undefined, old: ObjectVersion | undefined): void {

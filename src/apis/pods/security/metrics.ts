@@ -1,37 +1,30 @@
 /** What PodSecurity tells Prometheus, in upstream's names. */
-import type { Registry as PromRegistry } from 'prom-client'
-import type { ObservedFault, ObservedJudgement, ObservedPod } from '../apis/pods/security/admission.ts'
-import type { LevelVersion } from '../apis/pods/security/pod-policy.ts'
-import { kubernetesVersion } from '../http/version.ts'
+import { type Diagnostics, type Topic, topic } from '../../../base/diagnostics.ts'
+import type { Instruments } from '../../../feature/feature.ts'
+import { kubernetesVersion } from '../../../kube/kubernetes-version.ts'
+import type { ObservedFault, ObservedJudgement, ObservedPod } from './admission.ts'
+import type { LevelVersion } from './pod-policy.ts'
 
-export interface PodSecurityInstruments {
-  judged(judgement: ObservedJudgement): void
-  failed(fault: ObservedFault): void
-}
+export const podJudged: Topic<ObservedJudgement> = topic<ObservedJudgement>('podSecurity.judged')
+export const podJudgementFailed: Topic<ObservedFault> = topic<ObservedFault>('podSecurity.judgementFailed')
 
 const requestLabels = ['request_operation', 'resource', 'subresource'] as const
 
-export function podSecurityInstruments(
-  prometheus: typeof import('prom-client'),
-  registers: PromRegistry[],
-): PodSecurityInstruments {
-  const evaluations = new prometheus.Counter({
+export function podSecurityMetrics(instruments: Instruments, diagnostics: Diagnostics): void {
+  const evaluations = instruments.counter({
     name: 'pod_security_evaluations_total',
     help: 'Judgements of pods and of templates of pods that enforce something, or that found something.',
-    labelNames: ['decision', 'policy_level', 'policy_version', 'mode', ...requestLabels] as const,
-    registers,
+    labels: ['decision', 'policy_level', 'policy_version', 'mode', ...requestLabels],
   })
-  const errors = new prometheus.Counter({
+  const errors = instruments.counter({
     name: 'pod_security_errors_total',
     help: 'What kept pods from being judged by the labels of their namespace; fatal if they were refused for it.',
-    labelNames: ['fatal', ...requestLabels] as const,
-    registers,
+    labels: ['fatal', ...requestLabels],
   })
-  const exemptions = new prometheus.Counter({
+  const exemptions = instruments.counter({
     name: 'pod_security_exemptions_total',
     help: 'Requests that were exempt. There are no exemptions here: always 0.',
-    labelNames: requestLabels,
-    registers,
+    labels: requestLabels,
   })
   // There from the start on, as upstream's.
   for (const request_operation of ['create', 'update']) {
@@ -44,16 +37,14 @@ export function podSecurityInstruments(
     )
     for (const resource of ['pod', 'controller']) exemptions.inc({ request_operation, resource, subresource: '' }, 0)
   }
-  return {
-    judged({ isAllowed, policy, mode, ...request }) {
-      const decision = isAllowed ? 'allow' : 'deny'
-      const labels = { decision, policy_level: policy.level, policy_version: shownVersion(policy), mode }
-      evaluations.inc({ ...labels, ...labelsOf(request) })
-    },
-    failed({ isFatal, ...request }) {
-      errors.inc({ fatal: String(isFatal), ...labelsOf(request) })
-    },
-  }
+  diagnostics.subscribe(podJudged, ({ isAllowed, policy, mode, ...request }) => {
+    const decision = isAllowed ? 'allow' : 'deny'
+    const labels = { decision, policy_level: policy.level, policy_version: shownVersion(policy), mode }
+    evaluations.inc({ ...labels, ...labelsOf(request) })
+  })
+  diagnostics.subscribe(podJudgementFailed, ({ isFatal, ...request }) => {
+    errors.inc({ fatal: String(isFatal), ...labelsOf(request) })
+  })
 }
 
 const labelsOf = ({ operation, judged, subresource }: ObservedPod): Record<(typeof requestLabels)[number], string> => ({

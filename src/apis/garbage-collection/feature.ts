@@ -1,0 +1,23 @@
+/** Garbage collection by owner references. */
+import type { Feature } from '../../feature/feature.ts'
+import { recorderOf } from '../events/recorder.ts'
+import { events, may, read } from '../rbac/bootstrap-rules.ts'
+import { ownershipFeed } from './ownership-feed.ts'
+import { garbageCollector, garbageCollectorName } from './reconcile.ts'
+
+export const garbageCollection: Feature = {
+  name: 'garbage-collection',
+  controllerRules: {
+    // Deletes what lost its owner, and takes owner references and finalizers off what is kept.
+    [garbageCollectorName]: [may([...read, 'delete', 'patch', 'update'], '*', '*'), events],
+  },
+  open: (context) => ({
+    controllers: (run) => [
+      garbageCollector({
+        client: run.client(garbageCollectorName),
+        feed: ownershipFeed(context.stored, context.catalog.types),
+        events: recorderOf(context, run, garbageCollectorName),
+      }),
+    ],
+  }),
+}

@@ -1,0 +1,60 @@
+/** Namespaces: lifecycle admission, finalization, and the controller that empties those that go. */
+import { changesOf, keysOf } from '../../controller/source.ts'
+import type { Feature } from '../../feature/feature.ts'
+import { typeFeed } from '../../feature/type-feed.ts'
+import { events, may, read } from '../rbac/bootstrap-rules.ts'
+import { namespaceAutoProvision, namespaceExists, namespaceFinalization, namespaceLifecycle } from './admission.ts'
+import { contentIndex } from './content-index.ts'
+import { namespaceLookup } from './lookup.ts'
+import { namespaceReconciler } from './reconcile.ts'
+import { type NamespaceStrategyOptions, namespaceStrategy } from './strategy.ts'
+
+export interface NamespacesOptions extends NamespaceStrategyOptions {
+  /** Plugins that upstream has switched off by default. */
+  readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
+}
+
+const controller = 'namespace-controller'
+
+export const namespaces = ({ extraAdmission, ...strategy }: NamespacesOptions): Feature => ({
+  name: 'namespaces',
+  controllerRules: {
+    // Empties a terminating namespace of whatever kinds there are, tells how far it is, and lets it go.
+    [controller]: [
+      may([...read, 'delete'], '', 'namespaces'),
+      may('update patch', '', 'namespaces/finalize namespaces/status'),
+      may([...read, 'delete', 'deletecollection'], '*', '*'),
+      events,
+    ],
+  },
+  open(context) {
+    const { clock, lister, stored, create } = context
+    const lookup = namespaceLookup(context)
+    const content = contentIndex(lister, stored, lookup)
+    const optional = {
+      NamespaceExists: namespaceExists(lookup),
+      NamespaceAutoProvision: namespaceAutoProvision(lookup, (name) => create(lookup.type, { metadata: { name } })),
+    }
+    return {
+      strategies: { namespaces: namespaceStrategy(strategy) },
+      admission: [
+        namespaceLifecycle(lookup),
+        namespaceFinalization(content),
+        ...extraAdmission.map((name) => optional[name]),
+      ],
+      controllers: ({ client }) => [
+        {
+          name: controller,
+          workers: 10,
+          sources: [
+            keysOf((enqueue) => content.onChange((name) => enqueue({ namespace: '', name }))),
+            changesOf(typeFeed(lister, lookup.type)).map((next) =>
+              next?.object.metadata.deletionTimestamp === undefined ? undefined : { namespace: '', name: next.name },
+            ),
+          ],
+          reconciler: namespaceReconciler({ client: client(controller), content, clock }),
+        },
+      ],
+    }
+  },
+})

@@ -1,0 +1,63 @@
+/** ResourceQuota: charged in the transaction that changes content. */
+import { changesOf } from '../../controller/source.ts'
+import type { Feature } from '../../feature/feature.ts'
+import { typeFeed } from '../../feature/type-feed.ts'
+import { namespaceLookup } from '../namespaces/lookup.ts'
+import { events, may, read } from '../rbac/bootstrap-rules.ts'
+import { quotaAccountant } from './accountant.ts'
+import { quotaControllerName, quotaReconciler, showsWhatHolds } from './reconcile.ts'
+import { StoredEpochs } from './stored-epochs.ts'
+import { quotaStrategy } from './strategy.ts'
+import { quotaResource, type ResourceQuota } from './types.ts'
+
+export const resourceQuotas: Feature = {
+  name: 'quotas',
+  controllerRules: {
+    // Puts the status of a quota right when another client wrote it.
+    [quotaControllerName]: [may(read, '', 'resourcequotas'), may('patch update', '', 'resourcequotas/status'), events],
+  },
+  open(context) {
+    const { catalog, lister, stored, typeOf } = context
+    const quotaType = typeOf(quotaResource)
+    const namespaces = namespaceLookup(context)
+    return {
+      strategies: { resourcequotas: quotaStrategy(catalog.strategyOf(quotaType)) },
+      accountants: [
+        quotaAccountant({
+          quotaType,
+          epochs: new StoredEpochs(context, quotaType),
+          quotas: (namespace) => stored.versions(quotaType.storageName, namespace).map(({ name }) => name),
+          isTerminating: (namespace) => namespaces.find(namespace)?.metadata.deletionTimestamp !== undefined,
+          contentOf: (namespace) => lister.contentOf(namespace),
+          list: (type, namespace) => [...lister.list(type, namespace)].map(({ object }) => object),
+        }),
+      ],
+      controllers: ({ client }) => [
+        {
+          name: quotaControllerName,
+          workers: 1,
+          sources: [
+            // By bytes first: the quota of a busy namespace changes with every object in it.
+            changesOf(typeFeed(lister, quotaType)).map((next) =>
+              next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object as ResourceQuota)
+                ? { namespace: next.namespace, name: next.name }
+                : undefined,
+            ),
+          ],
+          reconciler: quotaReconciler(client(quotaControllerName)),
+        },
+      ],
+    }
+  },
+}
+
+const limitsMark = '"hard":{'
+
+/** The limits of the spec and those of the status are the same text. False = look closer. */
+function hasSameLimits(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const limitsAt = (from: number): Buffer => text.subarray(from, text.indexOf('}', from))
+  const first = text.indexOf(limitsMark)
+  const second = first < 0 ? -1 : text.indexOf(limitsMark, first + 1)
+  return second >= 0 && limitsAt(first).equals(limitsAt(second))
+}

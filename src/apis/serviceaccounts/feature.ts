@@ -1,0 +1,87 @@
+/** ServiceAccounts: the default one and the root CA in every namespace, and those that pods name. */
+
+import type { Source } from '../../controller/controller.ts'
+import { changesOf, sweep } from '../../controller/source.ts'
+import type { Feature, FeatureContext } from '../../feature/feature.ts'
+import { newObjectWriter } from '../../feature/new-object.ts'
+import { typeFeed } from '../../feature/type-feed.ts'
+import { namespaceLookup } from '../namespaces/lookup.ts'
+import { events, may, read } from '../rbac/bootstrap-rules.ts'
+import { serviceAccountAdmission } from './admission.ts'
+import { namespaceBirth } from './birth.ts'
+import { type Birthright, birthrightReconciler, birthrights } from './reconcile.ts'
+
+const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
+const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
+
+/** @param caPem what `kube-root-ca.crt` says */
+export const serviceAccounts = (caPem: string): Feature => ({
+  name: 'serviceaccounts',
+  // Each puts back one thing that a namespace is born with: the ServiceAccount `default`, the ConfigMap
+  // `kube-root-ca.crt`.
+  controllerRules: {
+    'service-account-controller': [
+      may(read, '', 'namespaces'),
+      may([...read, 'create', 'patch'], '', 'serviceaccounts'),
+      events,
+    ],
+    'root-ca-cert-publisher': [
+      may(read, '', 'namespaces'),
+      may([...read, 'create', 'patch'], '', 'configmaps'),
+      events,
+    ],
+  },
+  open(context) {
+    const { ids, lister, typeOf } = context
+    const serviceAccountType = typeOf(serviceAccountsResource)
+    return {
+      admission: [
+        serviceAccountAdmission({
+          find: (namespace, name) => lister.find(serviceAccountType, namespace, name)?.object,
+          refresh: () => lister.refresh(),
+          nameSuffix: () => ids.nameSuffix(),
+        }),
+        namespaceBirth({
+          caPem,
+          serviceAccountType,
+          configMapType: typeOf(configMapsResource),
+          newObject: newObjectWriter(context),
+        }),
+      ],
+      controllers: ({ client }) =>
+        birthrights(caPem).map((birthright) => ({
+          name: birthright.controller,
+          workers: 4,
+          sources: lostBirthrights(context, birthright),
+          reconciler: birthrightReconciler(client(birthright.controller), birthright),
+        })),
+    }
+  },
+})
+
+/** Namespaces that live and lack it, or whose copy was changed: at the start, and whenever it changes. */
+function lostBirthrights(context: FeatureContext, { resource, name, wanted }: Birthright): Source[] {
+  const { lister, typeOf } = context
+  const namespaces = namespaceLookup(context)
+  const type = typeOf(resource)
+  // By bytes: a start with many namespaces parses none of the copies that are right.
+  const data = Buffer.from(JSON.stringify(wanted('')['data'] ?? {}).slice(1, -1))
+  const isRight = (namespace: string): boolean => {
+    const there = lister.find(type, namespace, name)
+    return (
+      there !== undefined && Buffer.from(there.bytes.buffer, there.bytes.byteOffset, there.bytes.length).includes(data)
+    )
+  }
+  return [
+    changesOf(typeFeed(lister, type)).map((_next, old) => {
+      if (old?.name !== name) return undefined
+      const namespace = namespaces.find(old.namespace)
+      const lives = namespace !== undefined && namespace.metadata.deletionTimestamp === undefined
+      return lives ? { namespace: '', name: old.namespace } : undefined
+    }),
+    sweep(
+      () => lister.list(namespaces.type, ''),
+      (namespace) => (isRight(namespace.name) ? undefined : { namespace: '', name: namespace.name }),
+    ),
+  ]
+}

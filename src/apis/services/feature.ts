@@ -1,0 +1,92 @@
+/** Services: addresses and node ports, claimed in the commit. */
+import { changesOf, sweep } from '../../controller/source.ts'
+import type { Feature, FeatureContext } from '../../feature/feature.ts'
+import { newObjectWriter } from '../../feature/new-object.ts'
+import { typeFeed } from '../../feature/type-feed.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { recorderOf } from '../events/recorder.ts'
+import { events, may } from '../rbac/bootstrap-rules.ts'
+import type { AddressRange } from './address-range.ts'
+import { addressProtection } from './admission.ts'
+import { serviceAllocator } from './allocator.ts'
+import { portClaims } from './claims.ts'
+import { FreeAddresses } from './free-addresses.ts'
+import { FreePorts, type PortRange } from './free-ports.ts'
+import { claimFaults, type ServiceClaims, serviceClaimControllerName, serviceClaimReconciler } from './reconcile.ts'
+import { ServiceRanges } from './service-ranges.ts'
+import { serviceStrategy } from './strategy.ts'
+import type { FollowTaken } from './taken-bits.ts'
+import { ipAddressResource, type Service, type ServiceCidr, serviceCidrResource, serviceResource } from './types.ts'
+
+export interface ServicesOptions {
+  /** The preferred family first. */
+  readonly ranges: readonly AddressRange[]
+  readonly nodePorts: PortRange
+}
+
+export const services = (options: ServicesOptions): Feature => ({
+  name: 'services',
+  controllerRules: {
+    // Claims what Services of earlier builds have.
+    [serviceClaimControllerName]: [may('get update', '', 'services'), events],
+  },
+  open(context) {
+    const { catalog, lister, typeOf } = context
+    const serviceType = typeOf(serviceResource)
+    const addressType = typeOf(ipAddressResource)
+    const portType = portClaims(addressType)
+    const taken = (type: ResourceType): FollowTaken => {
+      return (changed) => lister.subscribe(type, (next, old) => changed((next ?? old)?.name ?? '', next !== undefined))
+    }
+    const ranges = serviceRanges(context)
+    const freeAddresses = new FreeAddresses(Math.random, taken(addressType))
+    const claims: ServiceClaims = {
+      address: (name) => lister.find(addressType, '', name)?.object,
+      port: (claim) => lister.find(portType, '', claim)?.object,
+    }
+    const families = options.ranges.map(({ family }) => family)
+    const unclaimed = (service: { readonly namespace: string; readonly name: string; readonly object: object }) =>
+      claimFaults(service.object as Service, claims).length > 0
+        ? { namespace: service.namespace, name: service.name }
+        : undefined
+    return {
+      strategies: { services: serviceStrategy(serviceType, catalog.strategyOf(serviceType), families) },
+      admission: [addressProtection(serviceType)],
+      accountants: [
+        serviceAllocator({
+          addressType,
+          freePorts: new FreePorts(options.nodePorts, Math.random, taken(portType)),
+          ranges: (family) => ranges.of(family),
+          freeAddresses: (range) => freeAddresses.of(range),
+          newObject: newObjectWriter(context),
+        }),
+      ],
+      controllers: (run) => [
+        {
+          name: serviceClaimControllerName,
+          workers: 2,
+          sources: [
+            changesOf(typeFeed(lister, serviceType))
+              .later()
+              .map((next) => next && unclaimed(next)),
+            sweep(() => lister.list(serviceType, ''), unclaimed),
+          ],
+          reconciler: serviceClaimReconciler(
+            run.client(serviceClaimControllerName),
+            recorderOf(context, run, serviceClaimControllerName),
+            claims,
+          ),
+        },
+      ],
+    }
+  },
+})
+
+function serviceRanges({ lister, typeOf }: FeatureContext): ServiceRanges {
+  const ranges = new ServiceRanges()
+  lister.subscribe(typeOf(serviceCidrResource), (next, old) => {
+    const name = next?.name ?? old?.name ?? ''
+    ranges.changed(name, next?.object as ServiceCidr | undefined)
+  })
+  return ranges
+}

@@ -1,0 +1,39 @@
+/**
+ * What can be known of an object of a template before there is a namespace for it: what decoding and validation of its
+ * kind say when the tokens stand for a plain name. What depends on others (admission, quotas) is known at population.
+ */
+
+import type { FeatureContext } from '../../feature/feature.ts'
+import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { DecodeError, decode } from '../../kube/schema/decode.ts'
+import { prune } from '../../kube/schema/prune.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { FoundInObject } from './admission.ts'
+import { templateValues } from './render.ts'
+
+/** `validateNew`: what the registry says of a create, admission aside. */
+export type TemplateObjectDeps = Pick<FeatureContext, 'validateNew'>
+
+export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType, source: JsonObject): FoundInObject {
+  const value = templateValues(source, 'namespace', 'creator')
+  const unknown: FieldError[] = []
+  let decoded: JsonObject
+  try {
+    const objectMeta = type.schema.properties?.get('metadata')
+    const { value: known, unknownFields } =
+      type.custom && objectMeta !== undefined ? prune(value, type.schema, objectMeta) : decode(value, type.schema)
+    decoded = known
+    // Population applies objects, and an apply takes no field that the schema lacks.
+    unknown.push(...unknownFields.map((field) => fieldForbidden(field, 'unknown field')))
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    return { errors: [fieldInvalid('', type.kind, error.message)], warnings: [] }
+  }
+  const metadata = {
+    ...(decoded['metadata'] as JsonObject | undefined),
+    ...(type.namespaced ? { namespace: 'namespace' } : {}),
+  }
+  const errors = [...unknown, ...deps.validateNew(type, { ...decoded, metadata } as KubeObject)]
+  return { errors, warnings: [] }
+}

@@ -1,0 +1,124 @@
+/** Population: namespaces are born with what templates hold, and keep it. */
+import { topic } from '../../base/diagnostics.ts'
+import type { Feature, FeatureContext } from '../../feature/feature.ts'
+import { parseApiVersion } from '../../kube/gvk.ts'
+import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { formatTime } from '../../kube/time.ts'
+import { serviceAccountUser } from '../../kube/user.ts'
+import { recorderOf } from '../events/recorder.ts'
+import { events, may, read } from '../rbac/bootstrap-rules.ts'
+import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
+import { autoOptOut, populationConfig } from './auto-opt-out.ts'
+import { namespacePopulation } from './birth.ts'
+import { Births } from './births.ts'
+import { checkTemplateObject } from './check-object.ts'
+import { templateKinds } from './kind.ts'
+import { populationControllers } from './reconcile.ts'
+import type { TemplateIndex } from './template-index.ts'
+import { templateControllerName, templateResource } from './types.ts'
+
+export interface PopulationOptions {
+  /** Without it the kind is not served and may be a custom one. */
+  readonly enabled: boolean
+  /** The creator of a namespace may see it while it waits for initializers: recorded without templates too. */
+  readonly hasInitializers: boolean
+  readonly templates: TemplateIndex
+  /** What templates hold is stored in the namespace's own transaction. */
+  readonly bornPopulated: boolean
+}
+
+const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
+const bornPopulatedTopic = topic<undefined>('templates.bornPopulated')
+
+export const population = (options: PopulationOptions): Feature => ({
+  name: 'templates',
+  // Without population this is a cluster like any other, on which the kind can be a custom one.
+  kinds: options.enabled ? templateKinds : [],
+  controllerRules: {
+    // Applies whatever kinds a template holds, roles and bindings among them: what it may grant is settled when the
+    // template is written. Removes itself from the initializers of a namespace.
+    [templateControllerName]: [
+      may([...read, 'create', 'delete', 'patch', 'update'], '*', '*'),
+      may('bind escalate', 'rbac.authorization.k8s.io', 'clusterroles roles'),
+      may('initialize', '', 'namespaces'),
+      events,
+    ],
+  },
+  open(context) {
+    const { clock, diagnostics } = context
+    const { enabled, hasInitializers, templates, bornPopulated } = options
+    const births = new Births()
+    if (enabled) templates.follow(context)
+    return {
+      admission: [
+        ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
+        ...(bornPopulated ? [namespacePopulation(birthDeps(context, templates, births))] : []),
+      ],
+      controllers: (run) =>
+        enabled
+          ? populationControllers({
+              client: run.client(templateControllerName, true),
+              events: recorderOf(context, run, templateControllerName),
+              births,
+              clock,
+              onError: run.onError(templateControllerName),
+            })
+          : [],
+      metrics(instruments) {
+        const born = instruments.counter({
+          name: 'borough_namespaces_born_populated_total',
+          help: 'Namespaces that were stored together with what their templates hold.',
+        })
+        diagnostics.subscribe(bornPopulatedTopic, () => born.inc())
+      },
+    }
+  },
+})
+
+type FindKind = (apiVersion: string, kind: string) => ResourceType | undefined
+
+const kindFinder =
+  ({ catalog }: FeatureContext): FindKind =>
+  (apiVersion, kind) => {
+    const gv = parseApiVersion(apiVersion)
+    return gv && catalog.types.findKind({ ...gv, kind })
+  }
+
+function templateAdmission(
+  context: FeatureContext,
+  { enabled, templates }: Pick<PopulationOptions, 'enabled' | 'templates'>,
+): TemplateAdmissionDeps {
+  const { authorizer, lister, typeOf } = context
+  const findKind = kindFinder(context)
+  const { namespace, name } = populationConfig
+  return {
+    authorizer,
+    matchers: () => templates.matchers(),
+    optsOutAutomatically: autoOptOut(() =>
+      enabled ? lister.find(typeOf(configMapsResource), namespace, name)?.object : undefined,
+    ),
+    findKind,
+    checkObject(object) {
+      const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
+      return type === undefined ? { errors: [], warnings: [] } : checkTemplateObject(context, type, object)
+    },
+    findClusterRole: (roleName) => lister.find(typeOf(clusterRolesResource), '', roleName)?.object as Role | undefined,
+  }
+}
+
+const birthDeps = (
+  context: FeatureContext,
+  templates: TemplateIndex,
+  births: Births,
+): Parameters<typeof namespacePopulation>[0] => ({
+  authorizer: context.authorizer,
+  templateType: context.typeOf(templateResource),
+  user: serviceAccountUser('kube-system', templateControllerName),
+  births,
+  observe: () => context.diagnostics.publish(bornPopulatedTopic, undefined),
+  matchers: () => templates.matchers(),
+  findKind: kindFinder(context),
+  now: () => formatTime(context.clock.now()),
+  firstApplied: (type, config, manager) => context.applyNew(type, config, manager),
+})

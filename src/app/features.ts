@@ -1,0 +1,90 @@
+/**
+ * What the server is made of, in the order in which it is opened. A feature that is optional can be left out here: mirror
+ * pods, population, webhooks; own namespaces are a flag of the authorizer.
+ */
+import { admissionPolicies } from '../apis/admissionpolicies/feature.ts'
+import { apiServices } from '../apis/apiservices/feature.ts'
+import { certificates } from '../apis/certificates/feature.ts'
+import { classes } from '../apis/classes/feature.ts'
+import { customResourceDefinitions } from '../apis/crds/feature.ts'
+import { events } from '../apis/events/feature.ts'
+import { garbageCollection } from '../apis/garbage-collection/feature.ts'
+import { initializers } from '../apis/initializers/feature.ts'
+import { NamespaceHold } from '../apis/initializers/hold.ts'
+import { InitializerConfigurations } from '../apis/initializers/initializer-configurations.ts'
+import { limitRanges } from '../apis/limits/feature.ts'
+import { mirrorPods } from '../apis/mirrorpods/feature.ts'
+import { namespaces } from '../apis/namespaces/feature.ts'
+import { pods } from '../apis/pods/feature.ts'
+import { resourceQuotas } from '../apis/quotas/feature.ts'
+import { rbac } from '../apis/rbac/feature.ts'
+import { serviceAccounts } from '../apis/serviceaccounts/feature.ts'
+import { services } from '../apis/services/feature.ts'
+import { population } from '../apis/templates/feature.ts'
+import { TemplateIndex } from '../apis/templates/template-index.ts'
+import { templateControllerName } from '../apis/templates/types.ts'
+import { webhooks } from '../apis/webhooks/feature.ts'
+import { groupPriority } from '../catalog/facts/groups.ts'
+import type { ControllerRules, Feature } from '../feature/feature.ts'
+import type { Config } from './config.ts'
+
+/** What the server's keys are needed for. */
+export interface FeatureKeys {
+  readonly caCert: string
+  readonly signClientCertificate: Parameters<typeof certificates>[0]
+}
+
+export interface Features {
+  readonly list: readonly Feature[]
+  /** Creates of namespaces that wait. */
+  readonly hold: NamespaceHold
+}
+
+export function featuresOf(config: Config, keys: FeatureKeys): Features {
+  const hold = new NamespaceHold(config.clock)
+  const configurations = new InitializerConfigurations()
+  const templates = new TemplateIndex()
+  const isGated = config.featureGates.NamespaceInitializers
+  return {
+    hold,
+    list: [
+      customResourceDefinitions,
+      namespaces({
+        extraAdmission: config.extraAdmission,
+        initializers: isGated,
+        deadlineOf: (namespace, initializer) => configurations.deadlineOf(namespace, initializer),
+      }),
+      serviceAccounts(keys.caCert),
+      rbac,
+      garbageCollection,
+      events,
+      limitRanges,
+      services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),
+      resourceQuotas,
+      pods,
+      classes,
+      certificates(keys.signClientCertificate),
+      apiServices(groupPriority),
+      admissionPolicies,
+      webhooks,
+      mirrorPods(config.manifests),
+      initializers({
+        enabled: isGated,
+        configurations,
+        hold,
+        isPopulated: (namespace) => templates.isMatched(namespace),
+      }),
+      population({
+        enabled: config.population,
+        hasInitializers: isGated,
+        templates,
+        // What the audit log is to tell of comes by requests of its own.
+        bornPopulated:
+          config.population && isGated && config.controllers(templateControllerName) && config.audit === undefined,
+      }),
+    ],
+  }
+}
+
+export const controllerRulesOf = (list: readonly Feature[]): ControllerRules =>
+  Object.fromEntries(list.flatMap(({ controllerRules = {} }) => Object.entries(controllerRules)))

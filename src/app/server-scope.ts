@@ -1,0 +1,18 @@
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { UserInfo } from '../kube/user.ts'
+import type { WriteScope } from '../registry/registry.ts'
+import { serverUser } from './identities.ts'
+
+/** A create by the server itself, or by the server for a user. */
+export const ownScope = (type: ResourceType, user: UserInfo = serverUser): WriteScope => ({
+  type,
+  namespace: '',
+  name: '',
+  subresource: '',
+  user,
+  dryRun: false,
+  fieldManager: 'borough',
+  options: {},
+  warn: () => {},
+  caller: { signal: new AbortController().signal },
+})

@@ -1,0 +1,49 @@
+/** The watch cache as features see it that follow all types. */
+import type { Revision } from '../storage/storage.ts'
+import { spanOf } from '../watch/type-cache.ts'
+import type { WatchCache } from '../watch/watch-cache.ts'
+import type { ObjectVersion, StoreView } from './registry.ts'
+
+export class CacheStoreView implements StoreView {
+  readonly #cache: WatchCache
+
+  constructor(cache: WatchCache) {
+    this.#cache = cache
+  }
+
+  storageNames(): Iterable<string> {
+    return this.#cache.storageNames()
+  }
+
+  count(storageName: string): number {
+    return this.#cache.type(storageName).size
+  }
+
+  versions(storageName: string, namespace: string): readonly ObjectVersion[] {
+    return this.#cache.type(storageName).collect(spanOf(namespace)).values
+  }
+
+  find(storageName: string, namespace: string, name: string): ObjectVersion | undefined {
+    return this.#cache.type(storageName).find(namespace, name)
+  }
+
+  follow(listener: Parameters<StoreView['follow']>[0]): () => void {
+    return this.#cache.follow(listener)
+  }
+
+  subscribe(storageName: string, listener: Parameters<StoreView['subscribe']>[1]): () => void {
+    return this.#cache.type(storageName).subscribe(listener)
+  }
+
+  async applied(revision: Revision): Promise<void> {
+    await this.#cache.applied(revision)
+  }
+
+  async refresh(): Promise<void> {
+    await this.#cache.refresh()
+  }
+
+  endWatches(storageName: string): void {
+    for (const session of [...this.#cache.type(storageName).watchers.all()]) session.close()
+  }
+}

@@ -1,0 +1,21 @@
+/** What is wrong with a create as far as it depends on the object alone: what `prepare-create.ts` refuses, admission aside. */
+import type { FieldError } from '../kube/field-error.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { metadataErrors } from './kind-rules.ts'
+import type { RegistryDeps } from './parts.ts'
+
+type Deps = Pick<RegistryDeps, 'applyDefaults' | 'strategyOf' | 'validateSchema'>
+
+/** @param now RFC 3339, seconds */
+export function validateNew(deps: Deps, type: ResourceType, given: KubeObject, now: string): readonly FieldError[] {
+  const strategy = deps.strategyOf(type)
+  const context = { subresource: '', now }
+  const defaulted = deps.applyDefaults(type, given)
+  const object = strategy.prepare?.(defaulted, undefined, context) ?? defaulted
+  return [
+    ...metadataErrors(type, strategy, object),
+    ...deps.validateSchema(type, object),
+    ...(strategy.validate?.(object, undefined, context) ?? []),
+  ]
+}
