@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultConfig } from '../src/app/config.ts'
 import { proxyHeaders } from '../src/app/identity-config.ts'
 import { type Server, serve } from '../src/app/serve.ts'
-import { generateKeyPair, issueCertificate, privateKeyPem } from '../src/app/x509-certificate.ts'
+import { generateKeyPair, issueCertificate, privateKeyPem } from '../src/base/x509-certificate.ts'
 
 interface Credential {
   readonly cert: string

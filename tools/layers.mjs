@@ -28,7 +28,8 @@ const layers = {
   registry: ['base', 'kube', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
   http: [
     ...['base', 'kube', 'catalog', 'storage', 'watch', 'registry'],
-    ...['admission/admission.ts', 'authn/authn.ts', 'authz/authz.ts'],
+    ...['admission/admission.ts', 'authn/authn.ts'],
+    ...['authz/authz.ts', 'authz/explain-refusal.ts', 'authz/forbidden.ts', 'authz/rbac-request.ts'],
     ...['audit/audit.ts', 'audit/recorded-body.ts'],
   ],
   authn: ['base', 'kube'],

@@ -7,7 +7,7 @@
  */
 import type { AuditEvent, AuditSink } from '../audit/audit.ts'
 import type { AuditCounts, AuditLog } from '../audit/audit-log.ts'
-import type { RelayPort } from '../storage/relay-port.ts'
+import type { RelayPort } from '../base/relay-port.ts'
 
 const maxWaitingBytes = 16 * 1024 * 1024
 

@@ -4,9 +4,9 @@ import type { AuditPolicy, AuditSink } from '../audit/audit.ts'
 import { type AuditCounts, type AuditFiles, AuditLog } from '../audit/audit-log.ts'
 import { AuditPolicyError, defaultAuditPolicy, parseAuditPolicy } from '../audit/policy.ts'
 import type { Log } from '../base/log.ts'
+import { openPrivateForAppend } from '../base/private-files.ts'
 import { RelayedAudit } from './audit-relay.ts'
 import type { AuditConfig, Config } from './config.ts'
-import { openPrivateForAppend } from './private-files.ts'
 
 export interface OpenAudit {
   readonly policy: AuditPolicy

@@ -16,7 +16,7 @@ import {
   PrivateFileError,
   readPrivateFile,
   writePrivateFile,
-} from './private-files.ts'
+} from '../base/private-files.ts'
 
 export interface Endpoint {
   readonly url: string

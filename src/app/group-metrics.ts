@@ -9,7 +9,7 @@
 import type { MetricObjectWithValues, MetricValue, Registry as PromRegistry } from 'prom-client'
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { RelayPort } from '../storage/relay-port.ts'
+import type { RelayPort } from '../base/relay-port.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 
 type Figures = readonly MetricObjectWithValues<MetricValue<string>>[]

@@ -7,7 +7,9 @@ import { connect, createServer, type TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { FakeClock } from '../base/fake-clock.ts'
-import { kubeconfigYaml } from './kubeconfig.ts'
+import { PrivateFileError, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
+import { addressBytes } from '../base/x509-certificate.ts'
+import { kubeconfigYaml } from '../client/kubeconfig.ts'
 import {
   directoryPkiStore,
   memoryPkiStore,
@@ -17,9 +19,7 @@ import {
   type PkiStore,
   rotateServiceAccountKey,
 } from './pki.ts'
-import { PrivateFileError, readPrivateFile, writePrivateFile } from './private-files.ts'
 import { servingNames } from './serving-names.ts'
-import { addressBytes } from './x509-certificate.ts'
 
 const dayMs = 86_400_000
 const names = servingNames({ listenHosts: ['127.0.0.1'], hostName: 'box', addresses: [] })

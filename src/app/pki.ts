@@ -21,7 +21,7 @@ import {
   PrivateFileError,
   readPrivateFile,
   writePrivateFiles,
-} from './private-files.ts'
+} from '../base/private-files.ts'
 import {
   addressBytes,
   generateKeyPair,
@@ -29,7 +29,7 @@ import {
   type KeyPair,
   keyPairOf,
   privateKeyPem,
-} from './x509-certificate.ts'
+} from '../base/x509-certificate.ts'
 
 /** Named PEM texts. */
 export interface PkiStore {

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Ids } from '../base/ids.ts'
-import { listPrivateDirectory, readPrivateFile, writePrivateFile } from './private-files.ts'
+import { listPrivateDirectory, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
 
 const fileName = 'replica-id'
 

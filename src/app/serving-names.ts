@@ -1,6 +1,6 @@
 /** The names that the serving certificate must cover. */
 import { isIP } from 'node:net'
-import { addressBytes } from './x509-certificate.ts'
+import { addressBytes } from '../base/x509-certificate.ts'
 
 export interface ServingNamesOptions {
   /** Host names or addresses that the server listens on; a wildcard stands for `addresses`. */

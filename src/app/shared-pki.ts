@@ -10,10 +10,11 @@
  * Invariant: what is missing is made by one transaction that expects it to be missing, so two first starts at once make
  * one authority.
  */
+
+import { PrivateFileError } from '../base/private-files.ts'
 import type { Entry, Storage } from '../storage/storage.ts'
 import { prefixSpan } from '../storage/storage.ts'
 import type { PkiStore } from './pki.ts'
-import { PrivateFileError } from './private-files.ts'
 
 export const sharedPkiPrefix = '/borough/pki/'
 

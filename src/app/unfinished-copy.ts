@@ -7,8 +7,8 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { flushDirectory, listPrivateDirectory, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
 import type { Storage } from '../storage/storage.ts'
-import { flushDirectory, listPrivateDirectory, readPrivateFile, writePrivateFile } from './private-files.ts'
 import { type BegunStorage, beginStorage, begun, type StoragePlace } from './storage.ts'
 
 /** What is being copied, and since when (RFC 3339). */

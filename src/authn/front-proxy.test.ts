@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { thrown, unauthorized } from '../../test/support/refusal.ts'
 import { proxyHeaders } from '../app/identity-config.ts'
-import { generateKeyPair, issueCertificate } from '../app/x509-certificate.ts'
 import { FakeClock } from '../base/fake-clock.ts'
+import { generateKeyPair, issueCertificate } from '../base/x509-certificate.ts'
 import { FrontProxyAuthenticator } from './front-proxy.ts'
 
 const hourMs = 3_600_000

@@ -35,7 +35,7 @@ Examples:
     .action(async (flags: KubeconfigFlags & { readonly groups?: string }) => {
       const { systemClock } = await import('../base/clock.ts')
       const { findEndpoint } = await import('../app/data-dir.ts')
-      const { kubeconfigYaml } = await import('../app/kubeconfig.ts')
+      const { kubeconfigYaml } = await import('../client/kubeconfig.ts')
       const { directoryPkiStore, openCertificateAuthority } = await import('../app/pki.ts')
       const dataDir = resolve(flags.dataDir)
       const authority = await openCertificateAuthority(directoryPkiStore(join(dataDir, 'pki')), systemClock)

@@ -1,6 +1,6 @@
 /** What this build calls itself: `/version`, OpenAPI, metrics. Who packages it may say which commit it is from. */
 import { readFileSync } from 'node:fs'
-import type { BuildInfo } from '../http/version.ts'
+import type { BuildInfo } from './version.ts'
 
 interface Package {
   readonly version: string

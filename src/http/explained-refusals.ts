@@ -4,8 +4,6 @@ import { explainRefusal, explanationLines } from '../authz/explain-refusal.ts'
 import { forbiddenError } from '../authz/forbidden.ts'
 import { namespaceOf } from '../authz/rbac-request.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { RequestContext } from '../http/api.ts'
-import { isTrue } from '../http/request-info.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import {
   type Binding,
@@ -18,6 +16,8 @@ import {
 import { StatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Lister } from '../registry/registry.ts'
+import type { RequestContext } from './api.ts'
+import { isTrue } from './request-info.ts'
 
 export interface RefusalDeps {
   readonly authorizer: Authorizer

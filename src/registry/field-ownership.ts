@@ -5,7 +5,6 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { keptMetadata } from '../catalog/facts/behaviour.ts'
-import type { Apply } from '../http/verbs/patch.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
@@ -20,7 +19,17 @@ import { findStatusError } from '../kube/status-error.ts'
 import { shownAs } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
-import type { RegistryDeps, TrackedWrite } from '../registry/parts.ts'
+import type { RegistryDeps, TrackedWrite } from './parts.ts'
+
+/** Server-side apply. `live` undefined = there is none yet. A promise where versions are converted. @throws StatusError */
+export type Apply = (input: {
+  readonly live: KubeObject | undefined
+  readonly config: KubeObject
+  readonly type: ResourceType
+  readonly subresource: string
+  readonly manager: string
+  readonly force: boolean
+}) => KubeObject | Promise<KubeObject>
 
 type Types = Pick<ResourceTypes, 'find'>
 

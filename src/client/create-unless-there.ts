@@ -1,8 +1,9 @@
 /** What a server makes at its start, or anew when it is lost: another replica may be faster. */
-import type { Client } from '../client/client.ts'
+
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isAlreadyExists } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
+import type { Client } from './client.ts'
 
 /** @throws StatusError for any other reason than that it is there */
 export async function createUnlessThere(

@@ -6,7 +6,7 @@ import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import { validateMember, validateSchema } from '../kube/schema/validate.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
-import type { SchemaUpdate } from '../registry/parts.ts'
+import type { SchemaUpdate } from './parts.ts'
 
 /** List types that were wrong before do not stop an update. */
 export function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {

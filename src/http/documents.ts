@@ -1,9 +1,10 @@
 /** Everything that is not a resource: discovery, version, health, metrics, keys for token verification. */
-import type { Handler } from '../http/api.ts'
-import { type DiscoveryDeps, DiscoveryDocuments } from '../http/discovery/discovery-documents.ts'
-import { findHealthHandler, type HealthDeps, healthPaths } from '../http/health.ts'
-import { type BuildInfo, versionHandler } from '../http/version.ts'
+
 import { methodNotAllowed } from '../kube/status-error.ts'
+import type { Handler } from './api.ts'
+import { type DiscoveryDeps, DiscoveryDocuments } from './discovery/discovery-documents.ts'
+import { findHealthHandler, type HealthDeps, healthPaths } from './health.ts'
+import { type BuildInfo, versionHandler } from './version.ts'
 
 export interface DocumentsDeps {
   readonly discovery: DiscoveryDeps
