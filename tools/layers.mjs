@@ -49,13 +49,14 @@ const layers = {
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
+    ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
 
 /** Only the wiring names a storage engine; everybody else knows the contract. */
 const engines = ['memory', 'sqlite', 'etcd', 'relay']
-const wiring = ['src/app/wire.ts', 'src/app/storage.ts', 'src/app/workers.ts']
+const wiring = ['src/app/wire.ts', 'src/storage/open-storage.ts', 'src/app/workers.ts']
 
 /** Packages that one folder wraps for all others. */
 const wrapped = { '@grpc/grpc-js': 'storage', re2js: 'kube', '@kubernetes/client-node': 'client', commander: 'cli' }

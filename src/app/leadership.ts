@@ -7,11 +7,11 @@
  */
 import { leadWhileElected } from '../controller/leader.ts'
 import { serviceAccountUser } from '../kube/user.ts'
+import { isShared } from '../storage/storage-choice.ts'
 import { controllerNames } from './catalog.ts'
 import type { Config } from './config.ts'
 import type { ClientFor } from './controllers.ts'
 import { replicaId } from './replica-id.ts'
-import { isShared } from './storage.ts'
 
 export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
 const account = 'leader-election'

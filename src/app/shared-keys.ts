@@ -1,10 +1,10 @@
 /** The keys that replicas share, for commands beside them. */
 import { systemClock } from '../base/clock.ts'
 import { silentLog } from '../base/log.ts'
-import type { EtcdChoice } from './config.ts'
+import { openServedStorage } from '../storage/served-storage.ts'
+import type { EtcdChoice } from '../storage/storage-choice.ts'
 import { memoryPkiStore, type PkiStore } from './pki.ts'
 import { sharedPkiStore } from './shared-pki.ts'
-import { openServedStorage } from './unfinished-copy.ts'
 
 export interface SharedKeys extends AsyncDisposable {
   readonly keys: PkiStore

@@ -15,6 +15,7 @@ import { sleep } from '../base/clock.ts'
 import type { RelayPort } from '../base/relay-port.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { holdFor } from '../storage/relay/relay-holder.ts'
+import { openServedStorage } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { openAuditLog } from './audit.ts'
 import { keepFor } from './audit-relay.ts'
@@ -23,7 +24,6 @@ import { GroupMetrics } from './group-metrics.ts'
 import { openKeys } from './open-keys.ts'
 import { replicaId } from './replica-id.ts'
 import { serve } from './serve.ts'
-import { openServedStorage } from './unfinished-copy.ts'
 
 /** What the outside sees of a group of workers. */
 export interface Served extends AsyncDisposable {

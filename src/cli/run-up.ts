@@ -4,9 +4,8 @@ import { relative } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { type Config } from '../app/config.ts'
 import { adminKubeconfigPath, openDataDir } from '../app/data-dir.ts'
-import { closeOpened } from '../app/storage.ts'
-import { beginServedStorage } from '../app/unfinished-copy.ts'
 import { writePrivateFile } from '../base/private-files.ts'
+import { beginServedStorage, closeOpened } from '../storage/served-storage.ts'
 import { processLog } from './process-log.ts'
 
 /** What is said of whoever serves. */

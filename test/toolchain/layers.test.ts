@@ -72,9 +72,9 @@ const cases: { name: string; file: string; imports: string; allowed: boolean }[]
     allowed: false,
   },
   {
-    name: 'the wiring names engines',
-    file: 'app/wire.ts',
-    imports: '../storage/sqlite/sqlite-storage.ts',
+    name: 'storage opens engines',
+    file: 'storage/open-storage.ts',
+    imports: './sqlite/sqlite-storage.ts',
     allowed: true,
   },
   {

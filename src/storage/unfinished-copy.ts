@@ -8,8 +8,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flushDirectory, listPrivateDirectory, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
-import type { Storage } from '../storage/storage.ts'
-import { type BegunStorage, beginStorage, begun, type StoragePlace } from './storage.ts'
+import type { Storage } from './storage.ts'
 
 /** What is being copied, and since when (RFC 3339). */
 export interface UnfinishedCopy {
@@ -30,30 +29,6 @@ export class UnfinishedCopyError extends Error {
 
 export const unfinishedKey = '/borough/unfinished-copy'
 const fileName = 'unfinished-copy'
-
-/** Opens the engine for a server. @throws UnfinishedCopyError, StorageError */
-export async function openServedStorage(place: StoragePlace): Promise<Storage> {
-  return (await beginServedStorage(place)).opened
-}
-
-/** @throws UnfinishedCopyError, StorageError: here, or where `opened` is awaited */
-export async function beginServedStorage(place: StoragePlace): Promise<BegunStorage> {
-  if (place.storage.engine === 'sqlite' && place.dataDir !== undefined) await checkDirectory(place.dataDir)
-  const engine = await beginStorage(place)
-  if (place.storage.engine !== 'etcd') return engine
-  const name = `etcd at ${place.storage.endpoints.join(',')}${place.storage.prefix}`
-  return begun(engine.opened.then((storage) => checked(storage, name)))
-}
-
-async function checked(storage: Storage, name: string): Promise<Storage> {
-  try {
-    await checkStore(storage, name)
-    return storage
-  } catch (error) {
-    await storage[Symbol.asyncDispose]()
-    throw error
-  }
-}
 
 /** @throws UnfinishedCopyError */
 export async function checkDirectory(dataDir: string): Promise<void> {

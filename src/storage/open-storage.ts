@@ -1,18 +1,22 @@
 /** Opens the engine that was chosen. Engines are loaded when chosen: nobody pays for gRPC who does not use etcd. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MemoryStorage } from '../storage/memory/memory-storage.ts'
-import type { FileSnapshot } from '../storage/sqlite/snapshot.ts'
-import { type Revision, type Storage, StorageError } from '../storage/storage.ts'
-import { type Config, type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable } from './config.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { MemoryStorage } from './memory/memory-storage.ts'
+import type { FileSnapshot } from './sqlite/snapshot.ts'
+import { type Revision, type Storage, StorageError } from './storage.ts'
+import { type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from './storage-choice.ts'
 
 export const storeFolder = 'store'
 
-export type StoragePlace = Pick<Config, 'storage' | 'dataDir' | 'clock' | 'log'>
-
-/** True if other processes may serve the same store at the same time. */
-export const isShared = ({ storage }: Pick<Config, 'storage'>): boolean =>
-  storage.engine === 'etcd' || storage.engine === 'relay'
+export interface StoragePlace {
+  readonly storage: StorageChoice
+  /** Needed by sqlite, which keeps its files there. */
+  readonly dataDir?: string
+  readonly clock: Clock
+  readonly log: Log
+}
 
 export async function openStorage(place: StoragePlace): Promise<Storage> {
   return (await beginStorage(place)).opened
@@ -36,15 +40,15 @@ export async function beginStorage({ storage, dataDir, clock, log }: StoragePlac
       return begun(Promise.resolve(new MemoryStorage({ clock })))
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
-      const { SqliteStorage } = await import('../storage/sqlite/sqlite-storage.ts')
+      const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
       return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock }))
     }
     case 'relay': {
-      const { RelayStorage } = await import('../storage/relay/relay-storage.ts')
+      const { RelayStorage } = await import('./relay/relay-storage.ts')
       return begun(Promise.resolve(new RelayStorage(storage.port)))
     }
     case 'etcd': {
-      const { EtcdStorage } = await import('../storage/etcd/etcd-storage.ts')
+      const { EtcdStorage } = await import('./etcd/etcd-storage.ts')
       const { tls, prefix, user } = storage
       const opened = EtcdStorage.open({
         endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
@@ -58,13 +62,6 @@ export async function beginStorage({ storage, dataDir, clock, log }: StoragePlac
     }
   }
 }
-
-/** Closes what is being opened, if it opens. */
-export const closeOpened = (storing: Promise<Storage>): Promise<void> =>
-  storing.then(
-    (storage) => storage[Symbol.asyncDispose](),
-    () => undefined,
-  )
 
 async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> {
   if (passwordFile === undefined) {
@@ -102,12 +99,12 @@ async function readPem(path: string): Promise<Uint8Array> {
 
 /** Of a data directory, from its file: also while a server runs on it. @throws StorageError */
 export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
-  const { openSnapshot } = await import('../storage/sqlite/snapshot.ts')
+  const { openSnapshot } = await import('./sqlite/snapshot.ts')
   return openSnapshot(join(dataDir, storeFolder))
 }
 
 /** See `beginAfter`. */
 export async function beginStoreAfter(dataDir: string, revision: Revision): Promise<void> {
-  const { beginAfter } = await import('../storage/sqlite/snapshot.ts')
+  const { beginAfter } = await import('./sqlite/snapshot.ts')
   beginAfter(join(dataDir, storeFolder), revision)
 }
