@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { formatTime } from '../kube/time.ts'
+import { directoryPkiStore, isOwn, sharedPkiPrefix } from '../pki/pki.ts'
 import { beginStoreAfter, openStorage, snapshotOf, storeFolder } from '../storage/open-storage.ts'
 import { openServedStorage } from '../storage/served-storage.ts'
 import { type PendingCommit, prefixSpan, type Storage } from '../storage/storage.ts'
@@ -23,8 +24,6 @@ import {
   unmarkStore,
 } from '../storage/unfinished-copy.ts'
 import { openDataDir } from './data-dir.ts'
-import { directoryPkiStore } from './pki.ts'
-import { isOwn, sharedPkiPrefix } from './shared-pki.ts'
 import { type Contents, CopyError, type Pair, type Source, type Target } from './store-copy.ts'
 
 export type StorePlace = { readonly dataDir: string } | { readonly etcd: EtcdChoice }

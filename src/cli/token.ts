@@ -40,7 +40,7 @@ Examples:
     .action(async (flags: TokenFlags) => {
       const { systemClock } = await import('../base/clock.ts')
       const { findEndpoint } = await import('../app/data-dir.ts')
-      const { directoryPkiStore, openCertificateAuthority } = await import('../app/pki.ts')
+      const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
       const { httpsTransport } = await import('../client/https-transport.ts')
       const { RestClient } = await import('../client/rest-client.ts')
       const { mastersGroup } = await import('../kube/user.ts')

@@ -83,7 +83,16 @@ const cases: { name: string; file: string; imports: string; allowed: boolean }[]
     imports: '../registry/registry.ts',
     allowed: false,
   },
-  { name: 'nobody imports a test', file: 'app/b.ts', imports: './pki.test.ts', allowed: false },
+  { name: 'app sees the front of a room', file: 'app/c.ts', imports: '../pki/pki.ts', allowed: true },
+  { name: 'app sees nothing else of a room', file: 'app/d.ts', imports: '../pki/shared-pki.ts', allowed: false },
+  {
+    name: 'the command line sees the front of a room',
+    file: 'cli/b.ts',
+    imports: '../pki/pki.ts',
+    allowed: true,
+  },
+  { name: 'registry does not see a room', file: 'registry/c.ts', imports: '../pki/pki.ts', allowed: false },
+  { name: 'nobody imports a test', file: 'app/b.ts', imports: './leadership.test.ts', allowed: false },
   { name: 'a test may import what it needs', file: 'kube/a.test.ts', imports: '../app/wire.ts', allowed: true },
   { name: 'gRPC stays in storage', file: 'watch/c.ts', imports: '@grpc/grpc-js', allowed: false },
 ]

@@ -14,7 +14,7 @@
 import { PrivateFileError } from '../base/private-files.ts'
 import type { Entry, Storage } from '../storage/storage.ts'
 import { prefixSpan } from '../storage/storage.ts'
-import type { PkiStore } from './pki.ts'
+import type { PkiStore } from './pki-store.ts'
 
 export const sharedPkiPrefix = '/borough/pki/'
 

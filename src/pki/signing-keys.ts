@@ -6,7 +6,8 @@
 import type { ServiceAccountKey } from '../authn/service-account-key.ts'
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { findServiceAccountKeys, type PkiStore } from './pki.ts'
+import { findServiceAccountKeys } from './open-pki.ts'
+import type { PkiStore } from './pki-store.ts'
 
 /** From when a key is first seen; longer than any replica may take to see it. */
 const settleMs = 10_000

@@ -10,15 +10,8 @@ import { FakeClock } from '../base/fake-clock.ts'
 import { PrivateFileError, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
 import { addressBytes } from '../base/x509-certificate.ts'
 import { kubeconfigYaml } from '../client/kubeconfig.ts'
-import {
-  directoryPkiStore,
-  memoryPkiStore,
-  openCertificateAuthority,
-  openPki,
-  type Pki,
-  type PkiStore,
-  rotateServiceAccountKey,
-} from './pki.ts'
+import { openCertificateAuthority, openPki, type Pki, rotateServiceAccountKey } from './open-pki.ts'
+import { directoryPkiStore, memoryPkiStore, type PkiStore } from './pki-store.ts'
 import { servingNames } from './serving-names.ts'
 
 const dayMs = 86_400_000

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { FakeClock } from '../base/fake-clock.ts'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
-import { memoryPkiStore, openPki, type Pki, type PkiStore, rotateServiceAccountKey } from './pki.ts'
+import { openPki, type Pki, rotateServiceAccountKey } from './open-pki.ts'
+import { memoryPkiStore, type PkiStore } from './pki-store.ts'
 import { sharedPkiStore } from './shared-pki.ts'
 
 const clock = new FakeClock()
