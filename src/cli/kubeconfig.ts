@@ -34,7 +34,7 @@ Examples:
     )
     .action(async (flags: KubeconfigFlags & { readonly groups?: string }) => {
       const { systemClock } = await import('../base/clock.ts')
-      const { findEndpoint } = await import('../app/data-dir.ts')
+      const { findEndpoint } = await import('../datadir/data-dir.ts')
       const { kubeconfigYaml } = await import('../client/kubeconfig.ts')
       const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
       const dataDir = resolve(flags.dataDir)

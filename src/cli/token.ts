@@ -39,7 +39,7 @@ Examples:
     )
     .action(async (flags: TokenFlags) => {
       const { systemClock } = await import('../base/clock.ts')
-      const { findEndpoint } = await import('../app/data-dir.ts')
+      const { findEndpoint } = await import('../datadir/data-dir.ts')
       const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
       const { httpsTransport } = await import('../client/https-transport.ts')
       const { RestClient } = await import('../client/rest-client.ts')

@@ -5,6 +5,7 @@
  *   pki/             CA, serving certificate, service account keys
  *   admin.kubeconfig
  *   endpoint.json    who serves it and where, for commands that run beside the server
+ *   replica-id       who it is among the servers of one store
  *   lock             held while a server runs; the kernel lets go of it however the process ends
  */
 import { rm } from 'node:fs/promises'
@@ -17,6 +18,8 @@ import {
   readPrivateFile,
   writePrivateFile,
 } from '../base/private-files.ts'
+
+export { replicaId } from './replica-id.ts'
 
 export interface Endpoint {
   readonly url: string

@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { openDataDir } from '../datadir/data-dir.ts'
 import { formatTime } from '../kube/time.ts'
 import { directoryPkiStore, isOwn, sharedPkiPrefix } from '../pki/pki.ts'
 import { beginStoreAfter, openStorage, snapshotOf, storeFolder } from '../storage/open-storage.ts'
@@ -23,7 +24,6 @@ import {
   unmarkDirectory,
   unmarkStore,
 } from '../storage/unfinished-copy.ts'
-import { openDataDir } from './data-dir.ts'
 import { type Contents, CopyError, type Pair, type Source, type Target } from './store-copy.ts'
 
 export type StorePlace = { readonly dataDir: string } | { readonly etcd: EtcdChoice }
@@ -45,7 +45,7 @@ const maxPending = 8
 export const placeName = (place: StorePlace): string =>
   'dataDir' in place ? place.dataDir : `etcd://${place.etcd.endpoints.join(',')}${place.etcd.prefix}`
 
-export function sourceAt(place: StorePlace, options: PlaceOptions): Source {
+export function storeSource(place: StorePlace, options: PlaceOptions): Source {
   const name = placeName(place)
   if ('dataDir' in place) {
     return {
@@ -66,7 +66,7 @@ export function sourceAt(place: StorePlace, options: PlaceOptions): Source {
 }
 
 /** Nobody else may serve it meanwhile: a data directory is locked. */
-export async function targetAt(place: StorePlace, options: PlaceOptions): Promise<Target> {
+export async function storeTarget(place: StorePlace, options: PlaceOptions): Promise<Target> {
   return 'dataDir' in place ? directoryTarget(place.dataDir, options) : etcdTarget(place.etcd, options)
 }
 
