@@ -33,7 +33,7 @@ const layers = {
     ...['audit/audit.ts', 'audit/recorded-body.ts'],
   ],
   authn: ['base', 'kube'],
-  authz: ['base', 'kube'],
+  authz: ['base', 'kube', 'client/remote.ts'],
   audit: ['base', 'kube'],
   admission: ['base', 'kube', 'storage/storage.ts'],
   datadir: ['base'],
@@ -46,13 +46,28 @@ const layers = {
   controller: ['base', 'kube', 'client'],
   apis: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
-    ...['admission/admission.ts', 'authn/tokens.ts', 'authz/authz.ts', 'authz/explain-refusal.ts'],
+    ...[
+      'admission/admission.ts',
+      'authn/front-proxy.ts',
+      'authn/tokens.ts',
+      'authz/authz.ts',
+      'authz/explain-refusal.ts',
+    ],
     'controller/controller.ts',
+  ],
+  metrics: [
+    ...['base', 'http/api.ts', 'http/version.ts'],
+    ...[
+      'apis/admissionpolicies/mutating.ts',
+      'apis/admissionpolicies/validating.ts',
+      'apis/initializers/turn-observer.ts',
+    ],
+    ...['apis/pods/security/admission.ts', 'apis/pods/security/pod-policy.ts', 'apis/webhooks/call-hook.ts'],
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
   workers: [
-    ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'pki/pki.ts'],
+    ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],
     ...['storage/storage.ts', 'storage/compactor.ts', 'storage/served-storage.ts', 'storage/relay/relay-holder.ts'],
   ],
   cli: [
@@ -60,7 +75,7 @@ const layers = {
     ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
-    ...['backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts', 'workers/workers.ts'],
+    ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts', 'workers/workers.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
@@ -72,6 +87,7 @@ const layers = {
 const fronts = {
   backup: 'backup/backup.ts',
   datadir: 'datadir/data-dir.ts',
+  metrics: 'metrics/metrics.ts',
   pki: 'pki/pki.ts',
   workers: 'workers/workers.ts',
 }

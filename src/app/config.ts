@@ -1,7 +1,10 @@
 /** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
 import { type AddressRange, parseCidr } from '../apis/services/address-range.ts'
 import type { PortRange } from '../apis/services/free-ports.ts'
+import type { AuditConfig } from '../audit/open-audit.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
+import type { OidcConfig } from '../authn/identity-config.ts'
+import type { AuthorizationWebhookConfig } from '../authz/open-authorization-webhook.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
@@ -10,21 +13,10 @@ import type { RelayPort } from '../base/relay-port.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from '../controller/lease-timing.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
-import type { AuthorizationWebhookConfig } from './authorization-webhook.ts'
-import type { OidcConfig } from './identity-config.ts'
 
 export interface HistoryWindow {
   readonly ageMs: number
   readonly bytes: number
-}
-
-export interface AuditConfig {
-  readonly path: string
-  /** Absent = who did what, without bodies. */
-  readonly policyPath?: string
-  readonly maxBytes: number
-  /** Rotated files beside the current one. */
-  readonly keep: number
 }
 
 /** Pods that files or a URL describe, shown as mirror pods. */

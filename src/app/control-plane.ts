@@ -3,12 +3,17 @@
  * on the network, `testing/` hands it to tests as it is.
  */
 import { priorityClassResource, systemPriorityClasses } from '../apis/classes/priority.ts'
+import { authenticationTrust, publishAuthenticationTrust } from '../apis/controlplane/authentication-trust.ts'
+import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
 import { bootstrapRbac, systemPolicy } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
+import { openAudit } from '../audit/open-audit.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
+import { openAuthenticators } from '../authn/open-authenticators.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { ServiceAccountTokens } from '../authn/service-account-token.ts'
+import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
 import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
@@ -22,22 +27,16 @@ import { gitVersion } from '../http/version.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
+import { Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createApiServer } from './api-server.ts'
-import { ApiService } from './api-service.ts'
-import { openAudit } from './audit.ts'
-import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
-import { openAuthenticators } from './authenticators.ts'
-import { openAuthorizationWebhook } from './authorization-webhook.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
-import { SharedMetrics } from './group-metrics.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
-import { Metrics } from './metrics.ts'
 import { observeTurns } from './turn-feed.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -172,13 +171,17 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
   })
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
-  const apiService = new ApiService({
-    config,
-    core,
+  const kubernetesService = new KubernetesService({
+    lister: core.lister,
+    types: core.catalog.types,
     client: bootstrapClient,
+    log,
+    ranges: config.serviceRanges,
+    port: config.listen?.port,
     shared: config.storage.engine === 'etcd',
+    leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
   })
-  await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), apiService)
+  await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), kubernetesService)
   core.startWebhooks()
   metrics.startSoon(clock)
   const stop = new AbortController()
@@ -191,8 +194,8 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     stop.abort()
     await Promise.all([controllers, following])
   })
-  apiService.follow()
-  opening.defer(() => apiService.stop())
+  kubernetesService.follow()
+  opening.defer(() => kubernetesService.stop())
   const running = opening.move()
 
   return {
@@ -202,7 +205,7 @@ export async function createControlPlane(config: Config, opened?: Promise<Storag
     client: (user = adminUser) => client(user, 'borough'),
     listening(host, port) {
       address = reachedUrl(host, port).slice('https://'.length)
-      apiService.listening(host, port)
+      kubernetesService.listening(host, port)
     },
     drain: () => core.hold.release(),
     async [Symbol.asyncDispose]() {
@@ -217,7 +220,7 @@ async function bootstrap(
   client: Client,
   core: Pick<Core, 'lister' | 'catalog'>,
   trust: Record<string, string>,
-  apiService: ApiService,
+  kubernetesService: KubernetesService,
 ): Promise<void> {
   const make = async (resource: GroupVersionResource, object: KubeObject): Promise<void> => {
     const type = core.catalog.types.find(resource)
@@ -226,13 +229,13 @@ async function bootstrap(
   }
   await Promise.all([
     bootstrapRbac({ client }),
-    apiService.makeRange(),
+    kubernetesService.makeRange(),
     ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
     ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
   ])
   await Promise.all([
     bootstrapRbac({ client, policy: systemPolicy }),
     publishAuthenticationTrust(client, trust),
-    apiService.makeService(),
+    kubernetesService.makeService(),
   ])
 }

@@ -2,10 +2,10 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { thrown, unauthorized } from '../../test/support/refusal.ts'
-import { proxyHeaders } from '../app/identity-config.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import { generateKeyPair, issueCertificate } from '../base/x509-certificate.ts'
 import { FrontProxyAuthenticator } from './front-proxy.ts'
+import { proxyHeaders } from './identity-config.ts'
 
 const hourMs = 3_600_000
 

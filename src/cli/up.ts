@@ -2,14 +2,7 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { controllerNames } from '../app/catalog.ts'
-import {
-  type AuditConfig,
-  type Config,
-  defaultConfig,
-  parseControllers,
-  parsePortRange,
-  parseServiceRanges,
-} from '../app/config.ts'
+import { type Config, defaultConfig, parseControllers, parsePortRange, parseServiceRanges } from '../app/config.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
@@ -209,7 +202,7 @@ function manifestsOf({ manifestPath, manifestUrl, clusterId }: UpFlags): Pick<Co
   }
 }
 
-function auditOf(flags: UpFlags, log: string): AuditConfig {
+function auditOf(flags: UpFlags, log: string): NonNullable<Config['audit']> {
   return {
     path: resolve(log),
     ...(flags.auditPolicy === undefined ? {} : { policyPath: resolve(flags.auditPolicy) }),

@@ -1,10 +1,10 @@
 /** The workers of a primary: each is started, given its ways to the primary, and replaced when it dies. */
 import cluster, { type Worker } from 'node:cluster'
-import { keepFor } from '../app/audit-relay.ts'
 import type { Config } from '../app/config.ts'
-import { GroupMetrics } from '../app/group-metrics.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
+import { keepFor } from '../audit/audit-relay.ts'
 import { sleep } from '../base/clock.ts'
+import { GroupMetrics } from '../metrics/metrics.ts'
 import { holdFor } from '../storage/relay/relay-holder.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type FromWorker, slotVariable, type ToWorker, workerPort } from './channel.ts'

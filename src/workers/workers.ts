@@ -10,9 +10,9 @@
  * A worker that dies is replaced; its clients connect again. When the primary dies, so do its workers.
  */
 import cluster from 'node:cluster'
-import { openAuditLog } from '../app/audit.ts'
 import type { Config } from '../app/config.ts'
 import { serve } from '../app/serve.ts'
+import { openAuditLog } from '../audit/open-audit.ts'
 import { replicaId } from '../datadir/data-dir.ts'
 import { openKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'

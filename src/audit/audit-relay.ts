@@ -5,9 +5,10 @@
  * As everywhere in the audit log nothing waits for the disk: the primary takes what it is given, and drops and counts what
  * its own buffer does not hold. A worker drops and counts what the primary has not taken.
  */
-import type { AuditEvent, AuditSink } from '../audit/audit.ts'
-import type { AuditCounts, AuditLog } from '../audit/audit-log.ts'
+
 import type { RelayPort } from '../base/relay-port.ts'
+import type { AuditEvent, AuditSink } from './audit.ts'
+import type { AuditCounts, AuditLog } from './audit-log.ts'
 
 const maxWaitingBytes = 16 * 1024 * 1024
 

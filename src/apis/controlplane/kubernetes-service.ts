@@ -6,7 +6,17 @@
  */
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { parseCidr } from '../apis/services/address-range.ts'
+import type { Log } from '../../base/log.ts'
+import type { Client } from '../../client/client.ts'
+import { createUnlessThere } from '../../client/create-unless-there.ts'
+import type { GroupVersionResource } from '../../kube/gvk.ts'
+import { formatAddress } from '../../kube/ip-address.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
+import { type ResourceType, type ResourceTypes, requiredType } from '../../kube/resource-type.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { Lister } from '../../registry/registry.ts'
+import { type AddressRange, parseCidr } from '../services/address-range.ts'
 import {
   defaultServiceCidr,
   endpointSliceResource,
@@ -14,18 +24,7 @@ import {
   type ServiceCidr,
   serviceCidrResource,
   serviceResource,
-} from '../apis/services/types.ts'
-import type { Log } from '../base/log.ts'
-import type { Client } from '../client/client.ts'
-import { createUnlessThere } from '../client/create-unless-there.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
-import { formatAddress } from '../kube/ip-address.ts'
-import { jsonEqual } from '../kube/json-value.ts'
-import { type ResourceType, requiredType } from '../kube/resource-type.ts'
-import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
-import type { Config } from './config.ts'
-import type { Core } from './wire.ts'
+} from '../services/types.ts'
 
 const namespace = 'default'
 const name = 'kubernetes'
@@ -36,30 +35,37 @@ const usualPort = 6443
 /** Another server may write the same at this moment: then look again. */
 const attempts = 5
 
-export interface ApiServiceParts {
-  readonly config: Config
-  readonly core: Pick<Core, 'lister' | 'catalog'>
+export interface KubernetesServiceParts {
+  readonly lister: Pick<Lister, 'find' | 'subscribe' | 'refresh'>
+  readonly types: Pick<ResourceTypes, 'find'>
   /** Acts as a member of `system:masters`. */
   readonly client: Client
+  readonly log: Log
+  /** Of the ServiceCIDR made at the first start. */
+  readonly ranges: readonly AddressRange[]
+  /** That the server is to listen on; undefined or 0 = not known before it does. */
+  readonly port: number | undefined
   /** Other servers write to the store too. */
   readonly shared: boolean
+  /** False where others of the same machine go on at the same address, and where no other server is left to serve it. */
+  readonly leavesWhenStopped: boolean
 }
 
-export class ApiService {
-  readonly #parts: ApiServiceParts
+export class KubernetesService {
+  readonly #parts: KubernetesServiceParts
   readonly #log: Log
   #stopFollowing: (() => void) | undefined
   #writing: Promise<void> = Promise.resolve()
   #at: { readonly address: string; readonly port: number } | undefined
 
-  constructor(parts: ApiServiceParts) {
+  constructor(parts: KubernetesServiceParts) {
     this.#parts = parts
-    this.#log = parts.config.log
+    this.#log = parts.log
   }
 
   /** The ranges that addresses come from. Where there are any they stay, but for one of the other family that is new. */
   async makeRange(): Promise<void> {
-    const cidrs = this.#parts.config.serviceRanges.map(({ cidr }) => cidr)
+    const cidrs = this.#parts.ranges.map(({ cidr }) => cidr)
     const found = this.#find(serviceCidrResource, '', defaultServiceCidr) as ServiceCidr | undefined
     if (found === undefined) {
       await createUnlessThere(this.#parts.client, serviceCidrResource, {
@@ -80,8 +86,7 @@ export class ApiService {
     if (this.#find(serviceResource, namespace, name) !== undefined) return
     const cidr = this.#find(serviceCidrResource, '', defaultServiceCidr) as ServiceCidr | undefined
     const range = parseCidr(cidr?.spec?.cidrs?.[0] ?? '')
-    const { listen } = this.#parts.config
-    const targetPort = this.#at?.port ?? (listen?.port || usualPort)
+    const targetPort = this.#at?.port ?? (this.#parts.port || usualPort)
     try {
       await createUnlessThere(this.#parts.client, serviceResource, {
         metadata: { name, namespace, labels: { component: 'apiserver', provider: 'kubernetes' } },
@@ -95,7 +100,7 @@ export class ApiService {
       })
     } catch (error) {
       // Another server, faster by a moment, has the address by now, and the service with it.
-      await this.#parts.core.lister.refresh()
+      await this.#parts.lister.refresh()
       if (this.#find(serviceResource, namespace, name) !== undefined) return
       this.#failed(error)
     }
@@ -118,7 +123,7 @@ export class ApiService {
   /** From now on what is lost is made anew. */
   follow(): void {
     const stops = [serviceResource, endpointsResource, endpointSliceResource].map((resource) =>
-      this.#parts.core.lister.subscribe(this.#type(resource), (next, old) => {
+      this.#parts.lister.subscribe(this.#type(resource), (next, old) => {
         if (next !== undefined || old?.name !== name || old.namespace !== namespace) return
         if (resource === serviceResource) this.makeService().catch((error: unknown) => this.#failed(error))
         else this.#publish()
@@ -143,7 +148,7 @@ export class ApiService {
     const at = this.#at
     this.#at = undefined
     // Alone, whoever starts next says where it is; workers of one machine are all in the same place.
-    if (at !== undefined && this.#parts.shared && this.#parts.config.group === undefined) {
+    if (at !== undefined && this.#parts.leavesWhenStopped) {
       this.#next((addresses) => addresses.filter((address) => address !== at.address), at.port)
     }
     await this.#writing
@@ -201,17 +206,17 @@ export class ApiService {
         return void (await this.#parts.client.update(resource, next))
       } catch (error) {
         if (tries >= attempts || !(isAlreadyExists(error) || isConflict(error) || isNotFound(error))) throw error
-        await this.#parts.core.lister.refresh()
+        await this.#parts.lister.refresh()
       }
     }
   }
 
   #find(resource: GroupVersionResource, namespace: string, name: string): KubeObject | undefined {
-    return this.#parts.core.lister.find(this.#type(resource), namespace, name)?.object
+    return this.#parts.lister.find(this.#type(resource), namespace, name)?.object
   }
 
   #type(resource: GroupVersionResource): ResourceType {
-    return requiredType(this.#parts.core.catalog.types, resource)
+    return requiredType(this.#parts.types, resource)
   }
 }
 

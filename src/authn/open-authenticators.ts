@@ -1,25 +1,38 @@
 /** Who recognises which credentials, in the order in which they are asked. */
 import { readFile } from 'node:fs/promises'
-import type { Authenticator } from '../authn/authn.ts'
-import { authoritiesIn } from '../authn/certificates.ts'
-import { ClientCertificateAuthenticator } from '../authn/client-certificate.ts'
-import { FrontProxyAuthenticator } from '../authn/front-proxy.ts'
-import { OidcAuthenticator } from '../authn/oidc.ts'
-import type { ServiceAccountTokens } from '../authn/service-account-token.ts'
-import { TokenFileAuthenticator } from '../authn/token-file.ts'
-import type { Config } from './config.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { Authenticator } from './authn.ts'
+import { authoritiesIn } from './certificates.ts'
+import { ClientCertificateAuthenticator } from './client-certificate.ts'
+import { type FrontProxy, FrontProxyAuthenticator } from './front-proxy.ts'
 import { getJson } from './get-json.ts'
+import type { OidcConfig } from './identity-config.ts'
+import { OidcAuthenticator } from './oidc.ts'
+import type { ServiceAccountTokens } from './service-account-token.ts'
+import { TokenFileAuthenticator } from './token-file.ts'
 
 const issuerTimeoutMs = 5000
 const issuerMaxBytes = 1024 * 1024
 
+export interface AuthenticationOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** Absent = no static tokens. */
+  readonly tokenFile?: string
+  /** Absent = no ID tokens. */
+  readonly oidc?: OidcConfig
+  /** Absent = headers name nobody. */
+  readonly frontProxy?: FrontProxy
+}
+
 /** @throws TokenFileError, Error for files that can't be read or hold something else */
 export async function openAuthenticators(
-  config: Config,
+  options: AuthenticationOptions,
   caPem: string,
   tokens: ServiceAccountTokens,
 ): Promise<readonly Authenticator[]> {
-  const { clock, log, tokenFile, oidc, frontProxy } = config
+  const { clock, log, tokenFile, oidc, frontProxy } = options
   const authenticators: Authenticator[] = []
   if (frontProxy === undefined) authenticators.push(new ClientCertificateAuthenticator(clock))
   else {

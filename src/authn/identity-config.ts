@@ -1,8 +1,8 @@
 /** What can be said about who asks, for the command line, which knows nothing of authentication itself. */
 import { readFileSync } from 'node:fs'
-import { authoritiesIn } from '../authn/certificates.ts'
-import type { FrontProxy } from '../authn/front-proxy.ts'
-import { type OidcAlgorithm, type OidcIssuer, oidcAlgorithms } from '../authn/oidc.ts'
+import { authoritiesIn } from './certificates.ts'
+import type { FrontProxy } from './front-proxy.ts'
+import { type OidcAlgorithm, type OidcIssuer, oidcAlgorithms } from './oidc.ts'
 
 /** Whose ID tokens are taken. */
 export interface OidcConfig extends OidcIssuer {

@@ -17,6 +17,9 @@ import { type PodSecurityInstruments, podSecurityInstruments } from './pod-secur
 import { collectProcessMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 
+export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
+export { collectProcessMetrics } from './process-metrics.ts'
+
 export interface Gauges {
   /** Creates of namespaces that wait for initializers. */
   heldCreates(): number

@@ -3,12 +3,13 @@
  * client-go) whom it trusts: a ConfigMap in kube-system, readable with the role `extension-apiserver-authentication-reader`.
  * @see k8s.io/kubernetes/pkg/controlplane/controller/clusterauthenticationtrust v1.36
  */
-import { authenticationTrustName } from '../apis/rbac/bootstrap-policy.ts'
-import type { FrontProxy } from '../authn/front-proxy.ts'
-import type { Client } from '../client/client.ts'
-import { findObject } from '../client/find-object.ts'
-import { isAlreadyExists, isConflict } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
+
+import type { FrontProxy } from '../../authn/front-proxy.ts'
+import type { Client } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
+import { isAlreadyExists, isConflict } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { authenticationTrustName } from '../rbac/bootstrap-policy.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const namespace = 'kube-system'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { FakeClient } from '../../test/support/fake-client.ts'
-import { conflict } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
+import { FakeClient } from '../../../test/support/fake-client.ts'
+import { conflict } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }

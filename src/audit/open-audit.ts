@@ -1,20 +1,37 @@
 /** The audit log of a configuration, on real files. */
 import { readFile, rename } from 'node:fs/promises'
-import type { AuditPolicy, AuditSink } from '../audit/audit.ts'
-import { type AuditCounts, type AuditFiles, AuditLog } from '../audit/audit-log.ts'
-import { AuditPolicyError, defaultAuditPolicy, parseAuditPolicy } from '../audit/policy.ts'
 import type { Log } from '../base/log.ts'
 import { openPrivateForAppend } from '../base/private-files.ts'
+import type { RelayPort } from '../base/relay-port.ts'
+import type { AuditPolicy, AuditSink } from './audit.ts'
+import { type AuditCounts, type AuditFiles, AuditLog } from './audit-log.ts'
 import { RelayedAudit } from './audit-relay.ts'
-import type { AuditConfig, Config } from './config.ts'
+import { AuditPolicyError, defaultAuditPolicy, parseAuditPolicy } from './policy.ts'
+
+export interface AuditConfig {
+  readonly path: string
+  /** Absent = who did what, without bodies. */
+  readonly policyPath?: string
+  readonly maxBytes: number
+  /** Rotated files beside the current one. */
+  readonly keep: number
+}
 
 export interface OpenAudit {
   readonly policy: AuditPolicy
   readonly sink: AuditSink & AsyncDisposable & { readonly counts: AuditCounts }
 }
 
+export interface AuditOptions {
+  /** Absent = no audit log. */
+  readonly audit?: AuditConfig
+  /** In a group of workers: the way to the primary, which writes for all. */
+  readonly group?: { readonly audit: RelayPort }
+  readonly log: Log
+}
+
 /** Undefined = none is asked for. @throws AuditPolicyError, PrivateFileError */
-export async function openAudit({ audit, group, log }: Config): Promise<OpenAudit | undefined> {
+export async function openAudit({ audit, group, log }: AuditOptions): Promise<OpenAudit | undefined> {
   if (audit === undefined) return undefined
   const { policyPath } = audit
   const policy = policyPath === undefined ? parseAuditPolicy(defaultAuditPolicy) : await readPolicy(policyPath)

@@ -1,8 +1,9 @@
 /** The authorization webhook of a configuration: where a kubeconfig says, with the credentials it says. */
-import type { AskElsewhere } from '../authz/authz.ts'
-import { WebhookAuthorizer } from '../authz/webhook-authorizer.ts'
+
 import type { Clock } from '../base/clock.ts'
 import type { JsonValue } from '../kube/types.ts'
+import type { AskElsewhere } from './authz.ts'
+import { WebhookAuthorizer } from './webhook-authorizer.ts'
 
 export interface AuthorizationWebhookConfig {
   /** A kubeconfig whose cluster is the webhook: its server is the whole URL, with the path. */
