@@ -66,6 +66,15 @@ const layers = {
   ],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
+  // Of app only the list of kinds: the schema of a template is the same on every cluster.
+  populate: [
+    ...['base', 'kube', 'client', 'controller', 'http', 'catalog/catalog.ts', 'metrics/metrics.ts', 'app/catalog.ts'],
+    ...['apis/events/recorder.ts', 'apis/namespaces/types.ts', 'apis/rbac/bootstrap-rules.ts'],
+    ...['authz/authz.ts', 'authz/rbac-authorizer.ts', 'authz/rbac-source.ts'],
+    ...['admission-review', 'auto-opt-out', 'kinds', 'plan', 'reconcile', 'types', 'webhook'].map(
+      (file) => `apis/templates/${file}.ts`,
+    ),
+  ],
   workers: [
     ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],
     ...['storage/storage.ts', 'storage/compactor.ts', 'storage/served-storage.ts', 'storage/relay/relay-holder.ts'],
@@ -75,7 +84,8 @@ const layers = {
     ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
-    ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts', 'workers/workers.ts'],
+    ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts'],
+    ...['populate/populate.ts', 'workers/workers.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
@@ -89,11 +99,12 @@ const fronts = {
   datadir: 'datadir/data-dir.ts',
   metrics: 'metrics/metrics.ts',
   pki: 'pki/pki.ts',
+  populate: 'populate/populate.ts',
   workers: 'workers/workers.ts',
 }
 
 /** They start what `app` wires: it sees none of them. */
-const aboveApp = ['cli', 'testing', 'workers']
+const aboveApp = ['cli', 'populate', 'testing', 'workers']
 
 /** Only storage names its engines, other folders know the contract; a primary holds the store that a relay leads to. */
 const engines = ['memory', 'sqlite', 'etcd', 'relay']

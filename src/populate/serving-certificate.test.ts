@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { FakeClock } from '../../base/fake-clock.ts'
-import { silentLog } from '../../base/log.ts'
-import { startControlPlane } from '../../testing/index.ts'
+import { FakeClock } from '../base/fake-clock.ts'
+import { silentLog } from '../base/log.ts'
+import { startControlPlane } from '../testing/index.ts'
 import { followMaterial, type Material, obtainMaterial, renewed } from './serving-certificate.ts'
 
 const dayMs = 86_400_000

@@ -1,14 +1,9 @@
 /** NamespaceTemplate as a CustomResourceDefinition, for clusters that do not serve it: the schema that Borough has. */
-import {
-  templateGroups,
-  templateProperties,
-  templateResourceName,
-  templateVersion,
-} from '../../apis/templates/types.ts'
-import { inlineSchema } from '../../http/openapi/inline-schema.ts'
-import type { Schema } from '../../kube/schema/schema.ts'
-import type { KubeObject } from '../../kube/types.ts'
-import { ownKinds, templateKind } from '../catalog.ts'
+import { templateGroups, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
+import { ownKinds, templateKind } from '../app/catalog.ts'
+import { inlineSchema } from '../http/openapi/inline-schema.ts'
+import type { Schema } from '../kube/schema/schema.ts'
+import type { KubeObject } from '../kube/types.ts'
 
 /** A CRD's group needs a dot, so it is the other of the two that Borough has. */
 const group = templateGroups[1]

@@ -1,10 +1,10 @@
 /** Which kinds templates hold: what `borough populate` needs rights for. */
-import { kindsEverOf } from '../../apis/templates/kinds.ts'
-import { isTemplate } from '../../apis/templates/plan.ts'
-import { type NamespaceTemplate, templateResource } from '../../apis/templates/types.ts'
-import type { Client } from '../../client/client.ts'
-import { isNotFound } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import { kindsEverOf } from '../apis/templates/kinds.ts'
+import { isTemplate } from '../apis/templates/plan.ts'
+import { type NamespaceTemplate, templateResource } from '../apis/templates/types.ts'
+import type { Client } from '../client/client.ts'
+import { isNotFound } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
 
 /** Of the templates among some objects: `networking.k8s.io/v1/NetworkPolicy`. */
 export function kindsInTemplates(objects: readonly Partial<KubeObject>[]): string[] {

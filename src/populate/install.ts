@@ -2,11 +2,11 @@
  * What `borough populate` puts on a cluster at its start, and takes off again when it is told to: the kind, and the
  * webhook configurations. Its account and rights are an administrator's business (`rights.ts`).
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
-import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { isAlreadyExists, isForbidden, isNotFound } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Client } from '../client/client.ts'
+import type { GroupVersionResource } from '../kube/gvk.ts'
+import { isAlreadyExists, isForbidden, isNotFound } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { definitionName, templateDefinition } from './definition.ts'
 import { namespaceManifest } from './manifests.ts'
 import { installFieldManager, installName } from './names.ts'

@@ -1,6 +1,6 @@
 /** What an administrator applies, looked at as a whole: parts that name each other must mean each other. */
 import { describe, expect, test } from 'vitest'
-import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, KubeObject } from '../kube/types.ts'
 import { findKinds, manifests } from './manifests.ts'
 import { webhookConfigurations } from './webhook-configurations.ts'
 

@@ -7,27 +7,22 @@
  */
 
 import { hostname } from 'node:os'
-import { EventRecorder } from '../../apis/events/recorder.ts'
-import { namespaceResource } from '../../apis/namespaces/types.ts'
-import { populationControllers } from '../../apis/templates/reconcile.ts'
-import {
-  templateControllerName,
-  templateGroups,
-  templateResource,
-  templateVersion,
-} from '../../apis/templates/types.ts'
-import { templateWebhook } from '../../apis/templates/webhook.ts'
-import type { Clock } from '../../base/clock.ts'
-import type { Ids } from '../../base/ids.ts'
-import type { Log } from '../../base/log.ts'
-import { loadCatalog } from '../../catalog/catalog.ts'
-import type { Client } from '../../client/client.ts'
-import { leadWhileElected } from '../../controller/leader.ts'
-import { type ControllerRuntime, runController } from '../../controller/run-controller.ts'
-import { build } from '../../http/build.ts'
-import { type Listener, listen } from '../../http/node.ts'
-import { reachedUrl } from '../../http/reached-url.ts'
-import { ownKinds, templateKind } from '../catalog.ts'
+import { EventRecorder } from '../apis/events/recorder.ts'
+import { namespaceResource } from '../apis/namespaces/types.ts'
+import { populationControllers } from '../apis/templates/reconcile.ts'
+import { templateControllerName, templateGroups, templateResource, templateVersion } from '../apis/templates/types.ts'
+import { templateWebhook } from '../apis/templates/webhook.ts'
+import { ownKinds, templateKind } from '../app/catalog.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Ids } from '../base/ids.ts'
+import type { Log } from '../base/log.ts'
+import { loadCatalog } from '../catalog/catalog.ts'
+import type { Client } from '../client/client.ts'
+import { leadWhileElected } from '../controller/leader.ts'
+import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
+import { build } from '../http/build.ts'
+import { type Listener, listen } from '../http/node.ts'
+import { reachedUrl } from '../http/reached-url.ts'
 import { heldRules } from './held-rules.ts'
 import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
@@ -35,6 +30,11 @@ import { installName, secretName, serviceHost } from './names.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
 import type { WebhookPlace } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
+
+export { uninstallWebhooks } from './install.ts'
+export { findKinds, manifests } from './manifests.ts'
+export { reachOf } from './rights.ts'
+export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
 
 export interface PopulateOptions {
   readonly client: Client

@@ -13,8 +13,8 @@
  *   an authority has expired                         ──▶ no longer trusted
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { type Clock, sleep } from '../../base/clock.ts'
-import type { Log } from '../../base/log.ts'
+import { type Clock, sleep } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
 import {
   addressBytes,
   generateKeyPair,
@@ -22,11 +22,11 @@ import {
   type KeyPair,
   keyPairOf,
   privateKeyPem,
-} from '../../base/x509-certificate.ts'
-import type { Client, ObjectRef } from '../../client/client.ts'
-import { findObject } from '../../client/find-object.ts'
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+} from '../base/x509-certificate.ts'
+import type { Client, ObjectRef } from '../client/client.ts'
+import { findObject } from '../client/find-object.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
 
 /** PEM texts by name. */
 export type Material = Readonly<Record<'ca.crt' | 'ca.key' | 'tls.crt' | 'tls.key', string>>

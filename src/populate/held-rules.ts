@@ -1,13 +1,13 @@
 /** What a user of a cluster holds in all namespaces by its RBAC, read at the moment it is asked. */
-import type { RuleSet } from '../../authz/authz.ts'
-import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
-import type { RbacSource } from '../../authz/rbac-source.ts'
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
-import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { clusterRoleBindingsResource, clusterRolesResource } from '../../kube/rbac.ts'
-import type { KubeObject } from '../../kube/types.ts'
-import type { UserInfo } from '../../kube/user.ts'
+import type { RuleSet } from '../authz/authz.ts'
+import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
+import type { RbacSource } from '../authz/rbac-source.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Client } from '../client/client.ts'
+import type { GroupVersionResource } from '../kube/gvk.ts'
+import { clusterRoleBindingsResource, clusterRolesResource } from '../kube/rbac.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { UserInfo } from '../kube/user.ts'
 
 const pageSize = 500
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { findKinds } from './manifests.ts'
 import { kindRules, reachOf, rightsManifests } from './rights.ts'
 import { kindsInTemplates } from './templated-kinds.ts'

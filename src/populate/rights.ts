@@ -2,11 +2,11 @@
  * What `borough populate` may do on a cluster: what it always needs, and what the kinds in the templates need. The second
  * part is why its account must be guarded like an administrator's, and why it is made from what is used and no more.
  */
-import { may, read } from '../../apis/rbac/bootstrap-rules.ts'
-import { populationConfig } from '../../apis/templates/auto-opt-out.ts'
-import type { ServedKind } from '../../client/client.ts'
-import { type PolicyRule, rbacGroup } from '../../kube/rbac.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import { may, read } from '../apis/rbac/bootstrap-rules.ts'
+import { populationConfig } from '../apis/templates/auto-opt-out.ts'
+import type { ServedKind } from '../client/client.ts'
+import { type PolicyRule, rbacGroup } from '../kube/rbac.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { definitionName } from './definition.ts'
 import { accountName, baseRoleName, installName, kindsRoleName, secretName } from './names.ts'
 

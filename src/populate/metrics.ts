@@ -1,7 +1,7 @@
 /** What `borough populate` tells Prometheus. */
 import prometheus, { Gauge, Histogram, Registry } from 'prom-client'
-import type { BuildInfo } from '../../http/version.ts'
-import { collectProcessMetrics } from '../../metrics/metrics.ts'
+import type { BuildInfo } from '../http/version.ts'
+import { collectProcessMetrics } from '../metrics/metrics.ts'
 
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 5, 10]
 

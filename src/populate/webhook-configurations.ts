@@ -3,8 +3,8 @@
  * must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about only
  * while its gate is shut, and deletions and the finalizing of namespaces never.
  */
-import { pendingLabel, templateResource } from '../../apis/templates/types.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import { pendingLabel, templateResource } from '../apis/templates/types.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
 
 /** Which of our paths a webhook is served under. */
