@@ -1,6 +1,6 @@
 /** The layer rules, tried on a tree of stubs: what must be refused is refused, what may be is let through. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -115,7 +115,8 @@ describe('the layer rules', () => {
   let refused: Set<string>
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'borough-layers-'))
-    cpSync(join(root, '.oxlintrc.json'), join(folder, '.oxlintrc.json'))
+    const layers = spawnSync(process.execPath, ['tools/layers.mjs', '--print'], { cwd: root, encoding: 'utf8' })
+    writeFileSync(join(folder, '.oxlintrc.json'), layers.stdout)
     const write = (path: string, text: string): void => {
       mkdirSync(dirname(join(folder, 'src', path)), { recursive: true })
       writeFileSync(join(folder, 'src', path), text)
@@ -141,11 +142,8 @@ describe('the layer rules', () => {
     expect(refused.has('kube/lazy.ts')).toBe(true)
   })
 
-  it('the configuration is what tools/layers.mjs makes, and no folder is without rules', () => {
-    const { status, stderr } = spawnSync(process.execPath, ['tools/layers.mjs', '--check'], {
-      cwd: root,
-      encoding: 'utf8',
-    })
+  it('no folder is without rules, and no rule names what is not there', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['tools/layers.mjs'], { cwd: root, encoding: 'utf8' })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 })
