@@ -1,4 +1,4 @@
-/** What TLS has let through, and time has not. Over real TLS: `test/front-proxy.test.ts`. */
+/** What TLS has let through, and time has not. Over real TLS: `test/access/front-proxy.test.ts`. */
 import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { thrown, unauthorized } from '../../test/support/refusal.ts'

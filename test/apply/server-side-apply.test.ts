@@ -1,12 +1,12 @@
 /** Server-side apply and field ownership through the whole server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defaultConfig } from '../src/app/config.ts'
-import { type ControlPlane, createControlPlane } from '../src/app/control-plane.ts'
-import type { Client } from '../src/client/client.ts'
-import { ownedBy, ownersByPath } from '../src/kube/apply/ownership.ts'
-import { findStatusError } from '../src/kube/status-error.ts'
-import type { JsonObject, KubeObject, Status } from '../src/kube/types.ts'
-import { failure } from './support/refusal.ts'
+import { defaultConfig } from '../../src/app/config.ts'
+import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import type { Client } from '../../src/client/client.ts'
+import { ownedBy, ownersByPath } from '../../src/kube/apply/ownership.ts'
+import { findStatusError } from '../../src/kube/status-error.ts'
+import type { JsonObject, KubeObject, Status } from '../../src/kube/types.ts'
+import { failure } from '../support/refusal.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const deployments = { group: 'apps', version: 'v1', resource: 'deployments' }

@@ -1,9 +1,9 @@
 /** Services through the whole server: what each is given, that nobody else has it, and that it is given back. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseServiceRanges } from '../src/app/config.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { failure, faultsIn, invalidObject } from './support/refusal.ts'
-import { type AnswerBody, Wire } from './support/wire.ts'
+import { parseServiceRanges } from '../../src/app/config.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, faultsIn, invalidObject } from '../support/refusal.ts'
+import { type AnswerBody, Wire } from '../support/wire.ts'
 
 interface Port {
   readonly name: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { startControlPlane } from '../src/testing/index.ts'
+import { startControlPlane } from '../../src/testing/index.ts'
 
 interface Kubeconfig {
   readonly clusters: readonly [{ readonly cluster: { readonly 'certificate-authority-data': string } }]

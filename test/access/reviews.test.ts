@@ -1,7 +1,7 @@
 /** Questions that are answered and not kept, as clients put them. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { Wire } from './support/wire.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defaultConfig } from '../src/app/config.ts'
-import { type ControlPlane, createControlPlane } from '../src/app/control-plane.ts'
-import { type OidcIssuerServer, startOidcIssuer } from './support/oidc-issuer.ts'
+import { defaultConfig } from '../../src/app/config.ts'
+import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { type OidcIssuerServer, startOidcIssuer } from '../support/oidc-issuer.ts'
 
 let issuer: OidcIssuerServer
 let plane: ControlPlane

@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AuditEvent } from '../src/audit/audit.ts'
-import { startControlPlane } from '../src/testing/index.ts'
-import { patchReply, startWebhookServer } from './support/webhook-server.ts'
-import { Wire } from './support/wire.ts'
+import type { AuditEvent } from '../../src/audit/audit.ts'
+import { startControlPlane } from '../../src/testing/index.ts'
+import { patchReply, startWebhookServer } from '../support/webhook-server.ts'
+import { Wire } from '../support/wire.ts'
 
 let directory: string
 beforeEach(async () => {

@@ -1,17 +1,17 @@
 /** Conversion of custom resources by a webhook: a real HTTPS server converts, a whole control plane asks it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { KubeObject } from '../src/kube/types.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { definition, definitionsPath, install, objectOf, uninstall } from './support/definitions.ts'
-import { freePort } from './support/free-port.ts'
-import { failure } from './support/refusal.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, definitionsPath, install, objectOf, uninstall } from '../support/definitions.ts'
+import { freePort } from '../support/free-port.ts'
+import { failure } from '../support/refusal.ts'
 import {
   type ConversionServer,
   patchReply,
   startConversionServer,
   startWebhookServer,
-} from './support/webhook-server.ts'
-import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
+} from '../support/webhook-server.ts'
+import { type Answer, type AnswerBody, Wire } from '../support/wire.ts'
 
 /** v1 has hostPort `h:p`; v2 has host and port. */
 function convert(object: KubeObject, desired: string): KubeObject {

@@ -1,8 +1,8 @@
 /** LimitRanger through the whole server, in upstream's words. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { failure } from './support/refusal.ts'
-import { type AnswerBody, Wire } from './support/wire.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure } from '../support/refusal.ts'
+import { type AnswerBody, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { controllerRoleBindings, controllerRoles } from '../src/apis/rbac/controller-policy.ts'
-import { controllerNames } from '../src/app/catalog.ts'
+import { controllerRoleBindings, controllerRoles } from '../../src/apis/rbac/controller-policy.ts'
+import { controllerNames } from '../../src/app/catalog.ts'
 
 it.each(controllerNames)('%s has rights to work with', (name) => {
   const role = `system:controller:${name}`

@@ -1,20 +1,20 @@
 /** Admission webhooks: a real HTTPS server is asked, a whole control plane asks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Log } from '../src/base/log.ts'
-import { silentLog } from '../src/base/log.ts'
-import type { Status } from '../src/kube/types.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { definition, install, objectOf } from './support/definitions.ts'
-import { freePort } from './support/free-port.ts'
-import { badRequest, failure, forbidden, invalidObject } from './support/refusal.ts'
+import type { Log } from '../../src/base/log.ts'
+import { silentLog } from '../../src/base/log.ts'
+import type { Status } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, install, objectOf } from '../support/definitions.ts'
+import { freePort } from '../support/free-port.ts'
+import { badRequest, failure, forbidden, invalidObject } from '../support/refusal.ts'
 import {
   patchReply,
   type Received,
   startWebhookServer,
   type WebhookServer,
   webhookCertificates,
-} from './support/webhook-server.ts'
-import { type Answer, Wire } from './support/wire.ts'
+} from '../support/webhook-server.ts'
+import { type Answer, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Config, defaultConfig } from '../src/app/config.ts'
-import { createControlPlane } from '../src/app/control-plane.ts'
-import { objectKey } from '../src/kube/object-key.ts'
-import type { KubeObject } from '../src/kube/types.ts'
-import { openStorage } from '../src/storage/open-storage.ts'
+import { type Config, defaultConfig } from '../../src/app/config.ts'
+import { createControlPlane } from '../../src/app/control-plane.ts'
+import { objectKey } from '../../src/kube/object-key.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 
 const services = { group: '', version: 'v1', resource: 'services' }
 const events = { group: '', version: 'v1', resource: 'events' }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import type { AuditEvent } from '../src/audit/audit.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
+import type { AuditEvent } from '../../src/audit/audit.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 
 let directory: string
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 /** Field ownership with the schemas of the catalogue, against managedFields as Kubernetes writes them. */
 import { describe, expect, it } from 'vitest'
-import { type Catalog, loadCatalog } from '../src/catalog/catalog.ts'
-import { applyConfiguration } from '../src/kube/apply/apply-configuration.ts'
-import { trackUpdate } from '../src/kube/apply/track-update.ts'
-import { apiVersionOf } from '../src/kube/gvk.ts'
-import type { ResourceType } from '../src/kube/resource-type.ts'
-import type { JsonObject, KubeObject } from '../src/kube/types.ts'
+import { type Catalog, loadCatalog } from '../../src/catalog/catalog.ts'
+import { applyConfiguration } from '../../src/kube/apply/apply-configuration.ts'
+import { trackUpdate } from '../../src/kube/apply/track-update.ts'
+import { apiVersionOf } from '../../src/kube/gvk.ts'
+import type { ResourceType } from '../../src/kube/resource-type.ts'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 
 const catalog: Catalog = loadCatalog()
 const now = '2026-01-01T00:00:00Z'

@@ -1,10 +1,10 @@
 /** MutatingAdmissionPolicy, as clients see it: a whole control plane changes what they send. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { definition, install, objectOf } from './support/definitions.ts'
-import { failure, invalidObject } from './support/refusal.ts'
-import { patchReply, startWebhookServer, type WebhookServer } from './support/webhook-server.ts'
-import { type AnswerBody, Wire } from './support/wire.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, install, objectOf } from '../support/definitions.ts'
+import { failure, invalidObject } from '../support/refusal.ts'
+import { patchReply, startWebhookServer, type WebhookServer } from '../support/webhook-server.ts'
+import { type AnswerBody, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -1,15 +1,15 @@
 /** The collector on a real server: the memory engine, the registry, the pipeline, the in-process client. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { garbageCollector, garbageCollectorName } from '../src/apis/garbage-collection/reconcile.ts'
-import { defaultConfig } from '../src/app/config.ts'
-import { type ControlPlane, createControlPlane } from '../src/app/control-plane.ts'
-import { ownershipFeed } from '../src/app/ownership-feed.ts'
-import { systemClock } from '../src/base/clock.ts'
-import { silentLog } from '../src/base/log.ts'
-import type { Client, DeleteOptions } from '../src/client/client.ts'
-import { runController } from '../src/controller/run-controller.ts'
-import { isNotFound } from '../src/kube/status-error.ts'
-import type { KubeObject, OwnerReference } from '../src/kube/types.ts'
+import { garbageCollector, garbageCollectorName } from '../../src/apis/garbage-collection/reconcile.ts'
+import { defaultConfig } from '../../src/app/config.ts'
+import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { ownershipFeed } from '../../src/app/ownership-feed.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { silentLog } from '../../src/base/log.ts'
+import type { Client, DeleteOptions } from '../../src/client/client.ts'
+import { runController } from '../../src/controller/run-controller.ts'
+import { isNotFound } from '../../src/kube/status-error.ts'
+import type { KubeObject, OwnerReference } from '../../src/kube/types.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { podsIn } from '../src/apis/mirrorpods/manifest.ts'
-import type { Client } from '../src/client/client.ts'
-import type { KubeObject } from '../src/kube/types.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { isGone, isThere, waitFor } from './support/wait-for.ts'
+import { podsIn } from '../../src/apis/mirrorpods/manifest.ts'
+import type { Client } from '../../src/client/client.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })
 const pods = core('pods')

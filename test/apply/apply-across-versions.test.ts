@@ -1,9 +1,9 @@
 /** Field ownership where managers write different versions of one object, through the whole server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { ManagedFieldsEntry } from '../src/kube/types.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { definition, definitionsPath, install, objectOf, uninstall } from './support/definitions.ts'
-import { type Answer, Wire } from './support/wire.ts'
+import type { ManagedFieldsEntry } from '../../src/kube/types.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, definitionsPath, install, objectOf, uninstall } from '../support/definitions.ts'
+import { type Answer, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { controllerNames } from '../src/app/catalog.ts'
+import { controllerNames } from '../../src/app/catalog.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const skipped = new Set(['node_modules', 'dist', 'coverage', 'generated'])
 
 function markdownFiles(folder: string): string[] {
@@ -39,6 +39,10 @@ test('the documents are found', () => {
   expect(documents).toEqual(
     expect.arrayContaining(['README.md', 'docs/architecture.md', 'docs/adr/0001-revision-per-change.md']),
   )
+})
+
+test('no suite lies loose in test/', () => {
+  expect(readdirSync(join(root, 'test')).filter((name) => name.includes('.'))).toEqual([])
 })
 
 test('every decision has a number of its own, and begins with it', () => {

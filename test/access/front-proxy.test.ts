@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defaultConfig } from '../src/app/config.ts'
-import { type Server, serve } from '../src/app/serve.ts'
-import { proxyHeaders } from '../src/authn/identity-config.ts'
-import { generateKeyPair, issueCertificate, privateKeyPem } from '../src/base/x509-certificate.ts'
+import { defaultConfig } from '../../src/app/config.ts'
+import { type Server, serve } from '../../src/app/serve.ts'
+import { proxyHeaders } from '../../src/authn/identity-config.ts'
+import { generateKeyPair, issueCertificate, privateKeyPem } from '../../src/base/x509-certificate.ts'
 
 interface Credential {
   readonly cert: string

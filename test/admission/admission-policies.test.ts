@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { definition, install, objectOf } from './support/definitions.ts'
-import { failure } from './support/refusal.ts'
-import { Wire } from './support/wire.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { definition, install, objectOf } from '../support/definitions.ts'
+import { failure } from '../support/refusal.ts'
+import { Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -1,15 +1,15 @@
 /** Quota through the whole server: what is charged, what is refused, and that the account is always right. */
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defaultConfig } from '../src/app/config.ts'
-import { createControlPlane } from '../src/app/control-plane.ts'
-import type { Client } from '../src/client/client.ts'
-import type { KubeObject } from '../src/kube/types.ts'
-import { prefixSpan } from '../src/storage/storage.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from './support/contested-quota.ts'
-import { failure, forbidden } from './support/refusal.ts'
-import { type Answer, type AnswerBody, Wire } from './support/wire.ts'
+import { defaultConfig } from '../../src/app/config.ts'
+import { createControlPlane } from '../../src/app/control-plane.ts'
+import type { Client } from '../../src/client/client.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { prefixSpan } from '../../src/storage/storage.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { contestQuota, quotaSteps, type SeenChange, verifyAccounts } from '../support/contested-quota.ts'
+import { failure, forbidden } from '../support/refusal.ts'
+import { type Answer, type AnswerBody, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

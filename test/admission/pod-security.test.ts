@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AuditEvent } from '../src/audit/audit.ts'
-import { type Clock, systemClock } from '../src/base/clock.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { forbidden, invalidObject } from './support/refusal.ts'
-import { type Answer, Wire } from './support/wire.ts'
+import type { AuditEvent } from '../../src/audit/audit.ts'
+import { type Clock, systemClock } from '../../src/base/clock.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { forbidden, invalidObject } from '../support/refusal.ts'
+import { type Answer, Wire } from '../support/wire.ts'
 
 /** The second in which existing pods are looked at must not depend on this machine. */
 const patient: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() / 100 }

@@ -1,9 +1,9 @@
 /** Pods where there is no kubelet: how they end, how they are bound and evicted, and what is refused. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { FakeClock } from '../src/base/fake-clock.ts'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { failure, invalidObject } from './support/refusal.ts'
-import { type Answer, Wire, type WireEvent } from './support/wire.ts'
+import { FakeClock } from '../../src/base/fake-clock.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure, invalidObject } from '../support/refusal.ts'
+import { type Answer, Wire, type WireEvent } from '../support/wire.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 

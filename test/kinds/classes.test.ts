@@ -1,8 +1,8 @@
 /** What pods, claims and ingresses are given by their classes, or without one, through the whole server. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { failure } from './support/refusal.ts'
-import { type AnswerBody, Wire } from './support/wire.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { failure } from '../support/refusal.ts'
+import { type AnswerBody, Wire } from '../support/wire.ts'
 
 let plane: TestControlPlane
 let wire: Wire

@@ -1,11 +1,11 @@
 /** CertificateSigningRequests through the whole server: the calls of upstream's API test, and who may make them. */
 import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startControlPlane, type TestControlPlane } from '../src/testing/index.ts'
-import { notLabel, notSubdomain } from './support/name-faults.ts'
-import { failure, faultsIn, forbidden } from './support/refusal.ts'
-import { bobRequest, janeRequest, mastersRequest, someCertificate } from './support/signing-requests.ts'
-import { type AnswerBody, Wire } from './support/wire.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+import { notLabel, notSubdomain } from '../support/name-faults.ts'
+import { failure, faultsIn, forbidden } from '../support/refusal.ts'
+import { bobRequest, janeRequest, mastersRequest, someCertificate } from '../support/signing-requests.ts'
+import { type AnswerBody, Wire } from '../support/wire.ts'
 
 const at = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const merge = 'application/merge-patch+json'

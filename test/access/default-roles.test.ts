@@ -3,17 +3,17 @@
  * begins to give more, or less, shows up there as a changed line. The facts that matter most stand here by hand, so
  * that a new recording can't take them along.
  *
- * To record on purpose: `npx vitest run test/default-roles.test.ts -u`, and read the difference.
+ * To record on purpose: `npx vitest run test/access/default-roles.test.ts -u`, and read the difference.
  */
 import { expect, test } from 'vitest'
-import { bootstrapClusterRoles } from '../src/apis/rbac/bootstrap-policy.ts'
-import { ownKinds } from '../src/app/catalog.ts'
-import type { AuthzAttributes } from '../src/authz/authz.ts'
-import { RbacAuthorizer } from '../src/authz/rbac-authorizer.ts'
-import { FakeClock } from '../src/base/fake-clock.ts'
-import { loadCatalog } from '../src/catalog/catalog.ts'
-import { qualifiedResource } from '../src/kube/gvk.ts'
-import { clusterRoleBinding, FakeRbacSource, roleBinding, user } from './support/fake-rbac-source.ts'
+import { bootstrapClusterRoles } from '../../src/apis/rbac/bootstrap-policy.ts'
+import { ownKinds } from '../../src/app/catalog.ts'
+import type { AuthzAttributes } from '../../src/authz/authz.ts'
+import { RbacAuthorizer } from '../../src/authz/rbac-authorizer.ts'
+import { FakeClock } from '../../src/base/fake-clock.ts'
+import { loadCatalog } from '../../src/catalog/catalog.ts'
+import { qualifiedResource } from '../../src/kube/gvk.ts'
+import { clusterRoleBinding, FakeRbacSource, roleBinding, user } from '../support/fake-rbac-source.ts'
 
 const verbs = [
   ...['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
