@@ -45,6 +45,13 @@ test('no suite lies loose in test/', () => {
   expect(readdirSync(join(root, 'test')).filter((name) => name.includes('.'))).toEqual([])
 })
 
+test('an entry of CHANGELOG.md is a line or two', () => {
+  const entries = read('CHANGELOG.md').split(/^(?=- |#|$)/m)
+  const long = entries.filter((entry) => entry.startsWith('- ') && entry.trimEnd().split('\n').length > 2)
+  expect(entries.filter((entry) => entry.startsWith('- ')).length).toBeGreaterThan(20)
+  expect(long).toEqual([])
+})
+
 test('every decision has a number of its own, and begins with it', () => {
   const decisions = documents.filter((path) => path.startsWith('docs/adr/')).sort()
   const numbers = decisions.map((path) => /\/(\d{4})-/.exec(path)?.[1])
