@@ -1,11 +1,13 @@
 /**
  * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests, and whether these assert every
- * refusal; stops at the first failure and says which it was. Arguments go to vitest. The last lines are the failed tests,
- * each with the beginning of its error (for a property: seed and path), and `N passed, N failed, N skipped`.
+ * refusal; stops at the first failure and says which it was. With arguments, which go to vitest, it runs those tests and
+ * nothing else. The last lines are the failed tests, each with the beginning of its error (for a property: seed and path),
+ * and `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { bringUpToDate, generateCatalog, root } from './build.mjs'
 import { countSources } from './layers.mjs'
 
@@ -17,26 +19,30 @@ const summaryFile = join(root, '.cache', 'test-summary.json')
 const vitestArguments = process.argv.slice(2)
 const refusals = vitestArguments.length > 0 ? {} : { BOROUGH_REFUSALS: join(root, '.cache', 'refusals') }
 
-const stages = [
-  { name: 'layers', run: () => command('node', ['tools/layers.mjs', '--check']), help: 'see tools/layers.mjs' },
-  { name: 'catalogue', run: generateCatalog },
+const generated = { name: 'catalogue', run: generateCatalog }
+const tested = { name: 'tests', run: tests }
+const whole = [
+  { name: 'layers', run: () => command('node', ['tools/layers.mjs']), help: 'see tools/layers.mjs' },
+  generated,
   {
     name: 'format',
     run: () => command('biome', ['check', '--error-on-warnings', '.']),
     help: "'npm run format' repairs it",
   },
-  { name: 'lint', run: lint, help: 'see .oxlintrc.json; it is made by tools/layers.mjs' },
+  { name: 'lint', run: lint, help: 'the rules are in tools/layers.mjs' },
   { name: 'types', run: () => command('tsc', ['--noEmit']) },
   { name: 'build', run: bringUpToDate },
-  { name: 'tests', run: tests },
-  ...(vitestArguments.length > 0 ? [] : [{ name: 'refusals', run: assertedRefusals, help: 'see tools/refusals.ts' }]),
+  tested,
+  { name: 'refusals', run: assertedRefusals, help: 'see tools/refusals.ts' },
 ]
+/** No test runs what is built, so those that were named need the catalogue and nothing else. */
+export const stagesOf = (args) => (args.length > 0 ? [generated, tested] : whole)
 
 async function main() {
   rmSync(summaryFile, { force: true })
   mkdirSync(join(root, '.cache'), { recursive: true })
   let failure
-  for (const { name, run, help } of stages) {
+  for (const { name, run, help } of stagesOf(vitestArguments)) {
     const start = performance.now()
     const ok = await run()
     process.stderr.write(`${ok ? 'ok    ' : 'FAILED'} ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)\n`)
@@ -125,4 +131,4 @@ function command(program, args, { output, timeoutMs, env = {} } = {}) {
   })
 }
 
-process.exitCode = await main()
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await main()

@@ -9,17 +9,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
-import { templateDefinition } from '../src/app/populate/definition.ts'
+import type { KubeObject } from '../src/kube/types.ts'
+import { templateDefinition } from '../src/populate/definition.ts'
 import {
   deploymentManifests,
   findKinds,
   namespaceManifest,
   networkPolicyManifest,
   serviceManifest,
-} from '../src/app/populate/manifests.ts'
-import { defaultNamespace } from '../src/app/populate/names.ts'
-import { reachOf, rightsManifests } from '../src/app/populate/rights.ts'
-import type { KubeObject } from '../src/kube/types.ts'
+} from '../src/populate/manifests.ts'
+import { defaultNamespace } from '../src/populate/names.ts'
+import { reachOf, rightsManifests } from '../src/populate/rights.ts'
 
 const folder = fileURLToPath(new URL('../deploy/', import.meta.url))
 

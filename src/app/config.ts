@@ -2,66 +2,22 @@
 import type { ManifestConfig } from '../apis/mirrorpods/feature.ts'
 import { type AddressRange, parseCidr } from '../apis/services/address-range.ts'
 import type { PortRange } from '../apis/services/free-ports.ts'
+import type { AuditConfig } from '../audit/open-audit.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
+import type { OidcConfig } from '../authn/identity-config.ts'
+import type { AuthorizationWebhookConfig } from '../authz/open-authorization-webhook.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
 import { type Log, silentLog } from '../base/log.ts'
+import type { RelayPort } from '../base/relay-port.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from '../controller/lease-timing.ts'
-import type { RelayPort } from '../storage/relay-port.ts'
-import type { AuthorizationWebhookConfig } from './authorization-webhook.ts'
-import type { OidcConfig } from './identity-config.ts'
-
-export type StorageChoice =
-  | { readonly engine: 'memory' }
-  | { readonly engine: 'sqlite' }
-  | EtcdChoice
-  /** Held by another process of this machine, which compacts it. */
-  | { readonly engine: 'relay'; readonly port: RelayPort }
-
-export interface EtcdChoice {
-  readonly engine: 'etcd'
-  /** `host:port`, all of one cluster. */
-  readonly endpoints: readonly string[]
-  /** In front of every key; empty or `/like/this`. */
-  readonly prefix: string
-  /** Absent = no TLS. */
-  readonly tls?: EtcdTlsFiles
-  /** Absent = nobody, or whom the client certificate names. */
-  readonly user?: EtcdLogin
-}
-
-/** The password itself is nowhere in a configuration: it is read when it is needed. */
-export interface EtcdLogin {
-  readonly name: string
-  /** Absent: the environment variable `etcdPasswordVariable` holds it. */
-  readonly passwordFile?: string
-}
-
-export const etcdPasswordVariable = 'BOROUGH_ETCD_PASSWORD'
-
-/** Paths of PEM files. */
-export interface EtcdTlsFiles {
-  /** Absent: the authorities that Node trusts. */
-  readonly caFile?: string
-  /** Both or none: who we are to etcd. */
-  readonly certFile?: string
-  readonly keyFile?: string
-}
+import type { StorageChoice } from '../storage/storage-choice.ts'
 
 export interface HistoryWindow {
   readonly ageMs: number
   readonly bytes: number
-}
-
-export interface AuditConfig {
-  readonly path: string
-  /** Absent = who did what, without bodies. */
-  readonly policyPath?: string
-  readonly maxBytes: number
-  /** Rotated files beside the current one. */
-  readonly keep: number
 }
 
 export interface Config {

@@ -3,45 +3,41 @@
  * on the network, `testing/` hands it to tests as it is.
  */
 import { priorityClassResource, systemPriorityClasses } from '../apis/classes/priority.ts'
+import { authenticationTrust, publishAuthenticationTrust } from '../apis/controlplane/authentication-trust.ts'
+import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
 import { bootstrapRbac, defaultClusterPolicy, systemPolicy } from '../apis/rbac/bootstrap.ts'
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
+import { openAudit } from '../audit/open-audit.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
+import { openAuthenticators } from '../authn/open-authenticators.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { ServiceAccountTokens } from '../authn/service-account-token.ts'
+import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
 import type { Client } from '../client/client.ts'
+import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
+import { build } from '../http/build.ts'
 import { ping } from '../http/health.ts'
 import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
 import type { Serve } from '../http/pipeline.ts'
+import { reachedUrl } from '../http/reached-url.ts'
 import { gitVersion } from '../http/version.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
+import { Metrics, SharedMetrics } from '../metrics/metrics.ts'
+import { openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
+import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createApiServer } from './api-server.ts'
-import { ApiService } from './api-service.ts'
-import { openAudit } from './audit.ts'
-import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
-import { openAuthenticators } from './authenticators.ts'
-import { openAuthorizationWebhook } from './authorization-webhook.ts'
-import { build } from './build.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
-import { createUnlessThere } from './create-unless-there.ts'
 import { controllerRulesOf, featuresOf } from './features.ts'
-import { SharedMetrics } from './group-metrics.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
-import { Metrics } from './metrics.ts'
-import { openKeys } from './open-keys.ts'
-import type { Pki } from './pki.ts'
-import { reachedUrl } from './reached-url.ts'
-import { SigningKeys } from './signing-keys.ts'
-import { closeOpened } from './storage.ts'
-import { openServedStorage } from './unfinished-copy.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
@@ -171,13 +167,17 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   })
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
-  const apiService = new ApiService({
-    config,
-    core,
+  const kubernetesService = new KubernetesService({
+    lister: core.lister,
+    types: core.catalog.types,
     client: bootstrapClient,
+    log,
+    ranges: config.serviceRanges,
+    port: config.listen?.port,
     shared: config.storage.engine === 'etcd',
+    leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
   })
-  await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), apiService)
+  await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), kubernetesService)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   const stop = new AbortController()
@@ -190,8 +190,8 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     stop.abort()
     await Promise.all([controllers, following])
   })
-  apiService.follow()
-  opening.defer(() => apiService.stop())
+  kubernetesService.follow()
+  opening.defer(() => kubernetesService.stop())
   const running = opening.move()
 
   return {
@@ -201,7 +201,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     client: (user = adminUser) => client(user, 'borough'),
     listening(host, port) {
       address = reachedUrl(host, port).slice('https://'.length)
-      apiService.listening(host, port)
+      kubernetesService.listening(host, port)
     },
     drain: () => features.hold.release(),
     async [Symbol.asyncDispose]() {
@@ -216,7 +216,7 @@ async function bootstrap(
   client: Client,
   core: Pick<Core, 'lister' | 'catalog' | 'features'>,
   trust: Record<string, string>,
-  apiService: ApiService,
+  kubernetesService: KubernetesService,
 ): Promise<void> {
   const make = async (resource: GroupVersionResource, object: KubeObject): Promise<void> => {
     const type = core.catalog.types.find(resource)
@@ -225,13 +225,13 @@ async function bootstrap(
   }
   await Promise.all([
     bootstrapRbac({ client, policy: defaultClusterPolicy(controllerRulesOf(core.features.list)) }),
-    apiService.makeRange(),
+    kubernetesService.makeRange(),
     ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
     ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
   ])
   await Promise.all([
     bootstrapRbac({ client, policy: systemPolicy }),
     publishAuthenticationTrust(client, trust),
-    apiService.makeService(),
+    kubernetesService.makeService(),
   ])
 }

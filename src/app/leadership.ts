@@ -6,12 +6,12 @@
  * killed or cut off is followed when its lease lapses, or goes on itself as soon as it is back.
  */
 import { leadWhileElected } from '../controller/leader.ts'
+import { replicaId } from '../datadir/data-dir.ts'
 import { serviceAccountUser } from '../kube/user.ts'
+import { isShared } from '../storage/storage-choice.ts'
 import type { Config } from './config.ts'
 import { controllerNames } from './controller-names.ts'
 import type { ClientFor } from './controllers.ts'
-import { replicaId } from './replica-id.ts'
-import { isShared } from './storage.ts'
 
 export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
 const account = 'leader-election'

@@ -1,13 +1,13 @@
 /** Puts a control plane on the network and takes it off again: the order of start and of drain. */
 
+import { kubeconfigYaml } from '../client/kubeconfig.ts'
 import { type Listener, listen } from '../http/node.ts'
+import { reachedUrl } from '../http/reached-url.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Config } from './config.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
 import { adminUser } from './identities.ts'
-import { kubeconfigYaml } from './kubeconfig.ts'
-import { reachedUrl } from './reached-url.ts'
 
 export interface Server extends AsyncDisposable {
   readonly plane: ControlPlane

@@ -1,11 +1,11 @@
-/** What TLS has let through, and time has not. Over real TLS: `test/front-proxy.test.ts`. */
+/** What TLS has let through, and time has not. Over real TLS: `test/access/front-proxy.test.ts`. */
 import { X509Certificate } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { thrown, unauthorized } from '../../test/support/refusal.ts'
-import { proxyHeaders } from '../app/identity-config.ts'
-import { generateKeyPair, issueCertificate } from '../app/x509-certificate.ts'
 import { FakeClock } from '../base/fake-clock.ts'
+import { generateKeyPair, issueCertificate } from '../base/x509-certificate.ts'
 import { FrontProxyAuthenticator } from './front-proxy.ts'
+import { proxyHeaders } from './identity-config.ts'
 
 const hourMs = 3_600_000
 

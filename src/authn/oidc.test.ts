@@ -2,8 +2,8 @@ import type { JWTPayload } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type OidcIssuerServer, startOidcIssuer } from '../../test/support/oidc-issuer.ts'
 import { refusal, unauthorized } from '../../test/support/refusal.ts'
-import { getJson } from '../app/get-json.ts'
 import { FakeClock } from '../base/fake-clock.ts'
+import { getJson } from './get-json.ts'
 import { OidcAuthenticator, type OidcIssuer } from './oidc.ts'
 
 let issuer: OidcIssuerServer

@@ -2,7 +2,12 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../app/config.ts'
-import { proxyHeaders as headers, idTokenAlgorithms, type OidcConfig, readAuthorities } from '../app/identity-config.ts'
+import {
+  proxyHeaders as headers,
+  idTokenAlgorithms,
+  type OidcConfig,
+  readAuthorities,
+} from '../authn/identity-config.ts'
 import { parseDurationMs } from './duration.ts'
 
 export interface IdentityFlags {

@@ -34,9 +34,9 @@ Examples:
     )
     .action(async (flags: KubeconfigFlags & { readonly groups?: string }) => {
       const { systemClock } = await import('../base/clock.ts')
-      const { findEndpoint } = await import('../app/data-dir.ts')
-      const { kubeconfigYaml } = await import('../app/kubeconfig.ts')
-      const { directoryPkiStore, openCertificateAuthority } = await import('../app/pki.ts')
+      const { findEndpoint } = await import('../datadir/data-dir.ts')
+      const { kubeconfigYaml } = await import('../client/kubeconfig.ts')
+      const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
       const dataDir = resolve(flags.dataDir)
       const authority = await openCertificateAuthority(directoryPkiStore(join(dataDir, 'pki')), systemClock)
       const server = flags.server ?? (await findEndpoint(dataDir))?.url ?? 'https://127.0.0.1:6443'

@@ -60,7 +60,7 @@ Examples:
 }
 
 async function uninstall(flags: PopulateFlags): Promise<void> {
-  const { uninstallWebhooks } = await import('../app/populate/install.ts')
+  const { uninstallWebhooks } = await import('../populate/populate.ts')
   const { client, server } = await openFlags(flags, 'populate')
   const removed = await uninstallWebhooks(client, AbortSignal.timeout(patienceMs))
   for (const name of removed) process.stdout.write(`${name} deleted\n`)

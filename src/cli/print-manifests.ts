@@ -1,8 +1,6 @@
 /** `borough populate --print-manifests`: what an administrator reads, and then applies. */
 import { stringify } from 'yaml'
-import { findKinds, manifests } from '../app/populate/manifests.ts'
-import { reachOf } from '../app/populate/rights.ts'
-import { heldKinds, kindsInTemplates } from '../app/populate/templated-kinds.ts'
+import { findKinds, heldKinds, kindsInTemplates, manifests, reachOf } from '../populate/populate.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs } from './remote-flags.ts'

@@ -31,15 +31,19 @@ Examples:
     )
     .action(async (flags: RotateKeyFlags, command: Command) => {
       const { systemClock } = await import('../base/clock.ts')
-      const { directoryPkiStore, openCertificateAuthority, rotateServiceAccountKey } = await import('../app/pki.ts')
+      const { silentLog } = await import('../base/log.ts')
+      const pki = await import('../pki/pki.ts')
       const choice = storageChoice(flags.storage, flags, command)
       if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is no key to rotate')
-      const { openSharedKeys } = await import('../app/shared-keys.ts')
-      await using shared = choice.engine === 'etcd' ? await openSharedKeys(choice) : undefined
-      const store = shared?.keys ?? directoryPkiStore(join(resolve(flags.dataDir), 'pki'))
+      const { openServedStorage } = await import('../storage/served-storage.ts')
+      const place = { storage: choice, clock: systemClock, log: silentLog }
+      await using shared = choice.engine === 'etcd' ? await openServedStorage(place) : undefined
+      const store = shared
+        ? pki.sharedPkiStore(shared, pki.memoryPkiStore())
+        : pki.directoryPkiStore(join(resolve(flags.dataDir), 'pki'))
       // A place without an authority is a mistake, not a place for a first key.
-      await openCertificateAuthority(store, systemClock)
-      const kid = await rotateServiceAccountKey(store, systemClock)
+      await pki.openCertificateAuthority(store, systemClock)
+      const kid = await pki.rotateServiceAccountKey(store, systemClock)
       process.stdout.write(`sa-${kid} in ${store.place} signs within 15 s; tokens of the older keys stay good\n`)
     })
 }

@@ -1,8 +1,8 @@
 /** The life of `borough populate`: reach the cluster, install, answer, say so, wait for a signal, finish. */
 import { once } from 'node:events'
-import { type PopulateOptions, startPopulate } from '../app/populate/populate.ts'
 import { systemClock } from '../base/clock.ts'
 import { randomIds } from '../base/ids.ts'
+import { type PopulateOptions, startPopulate } from '../populate/populate.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { processLog } from './process-log.ts'
 import { openFlags } from './remote-flags.ts'

@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { relative } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { type Config } from '../app/config.ts'
-import { adminKubeconfigPath, openDataDir } from '../app/data-dir.ts'
-import { writePrivateFile } from '../app/private-files.ts'
-import { closeOpened } from '../app/storage.ts'
-import { beginServedStorage } from '../app/unfinished-copy.ts'
+import { writePrivateFile } from '../base/private-files.ts'
+import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
+import { beginServedStorage, closeOpened } from '../storage/served-storage.ts'
 import { processLog } from './process-log.ts'
 
 /** What is said of whoever serves. */
@@ -27,7 +26,7 @@ export async function runUp(
   const dataDirPath = config.dataDir
   if (dataDirPath === undefined) throw new Error('a data directory is needed')
   if (workers > 1) {
-    const { isWorker, serveAsWorker } = await import('../app/workers.ts')
+    const { isWorker, serveAsWorker } = await import('../workers/workers.ts')
     if (isWorker()) return runWorker(() => serveAsWorker({ ...config, log }))
   }
   await using dataDir = await openDataDir(dataDirPath)
@@ -55,7 +54,7 @@ export async function runUp(
 
 async function serveWith(config: Config, workers: number): Promise<Served> {
   if (workers > 1) {
-    const { serveWithWorkers } = await import('../app/workers.ts')
+    const { serveWithWorkers } = await import('../workers/workers.ts')
     return serveWithWorkers(config, workers)
   }
   // The store's thread starts and reads while this one loads the code that serves.

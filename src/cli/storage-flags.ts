@@ -1,7 +1,7 @@
 /** Which store a command works on: the text of `--storage`, and how to get into an etcd. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from '../app/config.ts'
+import { type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from '../storage/storage-choice.ts'
 
 /** What the text says; how to get into an etcd is said by `EtcdFlags`. */
 export type NamedStorage = { readonly engine: 'memory' | 'sqlite' } | ({ readonly engine: 'etcd' } & NamedEtcd)

@@ -1,8 +1,7 @@
 /** `borough storage copy`, `borough backup`, `borough restore`: a whole store, moved or kept, and proved. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { CopyResult, Source, Target } from '../app/store-copy.ts'
-import type { PlaceOptions, StorePlace } from '../app/store-places.ts'
+import type { CopyResult, Place, PlaceOptions, Source, StorePlace, Target } from '../backup/backup.ts'
 import { outputOption } from './output-option.ts'
 import {
   addEtcdOptions,
@@ -53,14 +52,7 @@ Examples:
     )
     .action(async (flags: CopyFlags, command: Command) => {
       const place = (named: NamedPlace): StorePlace => placeOf(named, flags, command)
-      const { sourceAt, targetAt } = await import('../app/store-places.ts')
-      const options = await placeOptions()
-      await run(
-        'copied',
-        sourceAt(place(flags.from), options),
-        () => targetAt(place(flags.to), options),
-        flags.output === 'json',
-      )
+      await run('copied', place(flags.from), place(flags.to), flags.output === 'json')
     })
 }
 
@@ -79,17 +71,7 @@ Examples:
   borough backup --storage etcd://10.0.0.1:2379 --to /backup/borough-monday -o json`,
     )
     .action(async (flags: BackupFlags & { readonly to: string }, command: Command) => {
-      const { sourceAt } = await import('../app/store-places.ts')
-      const { backupTarget } = await import('../app/backup-file.ts')
-      const options = await placeOptions()
-      const { formatTime } = await import('../kube/time.ts')
-      const time = formatTime(options.clock.now())
-      await run(
-        'backed up',
-        sourceAt(storeOf(flags, command), options),
-        () => backupTarget(resolve(flags.to), time),
-        flags.output === 'json',
-      )
+      await run('backed up', storeOf(flags, command), { file: resolve(flags.to) }, flags.output === 'json')
     })
 }
 
@@ -107,15 +89,7 @@ Examples:
   borough restore --from /backup/borough-monday --storage etcd://10.0.0.1:2379`,
     )
     .action(async (flags: BackupFlags & { readonly from: string }, command: Command) => {
-      const { targetAt } = await import('../app/store-places.ts')
-      const { backupSource } = await import('../app/backup-file.ts')
-      const options = await placeOptions()
-      await run(
-        'restored',
-        backupSource(resolve(flags.from)),
-        () => targetAt(storeOf(flags, command), options),
-        flags.output === 'json',
-      )
+      await run('restored', { file: resolve(flags.from) }, storeOf(flags, command), flags.output === 'json')
     })
 }
 
@@ -130,8 +104,10 @@ function addStoreOptions(command: Command): Command {
   return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
 }
 
-async function run(done: string, source: Source, open: () => Promise<Target>, json: boolean): Promise<void> {
-  const { copyStore } = await import('../app/store-copy.ts')
+async function run(done: string, from: Place, to: Place, json: boolean): Promise<void> {
+  const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
+  const options = await placeOptions()
+  const source = sourceAt(from, options)
   const began = performance.now()
   let told = began
   const progress = (entries: number, bytes: number): void => {
@@ -140,7 +116,7 @@ async function run(done: string, source: Source, open: () => Promise<Target>, js
     told = now
     process.stderr.write(`${entries} entries, ${mebibytes(bytes)}\n`)
   }
-  await using target = await open()
+  await using target = await targetAt(to, options)
   const result = await copyStore(source, target, progress)
   const seconds = (performance.now() - began) / 1000
   process.stdout.write(

@@ -39,8 +39,8 @@ Examples:
     )
     .action(async (flags: TokenFlags) => {
       const { systemClock } = await import('../base/clock.ts')
-      const { findEndpoint } = await import('../app/data-dir.ts')
-      const { directoryPkiStore, openCertificateAuthority } = await import('../app/pki.ts')
+      const { findEndpoint } = await import('../datadir/data-dir.ts')
+      const { directoryPkiStore, openCertificateAuthority } = await import('../pki/pki.ts')
       const { httpsTransport } = await import('../client/https-transport.ts')
       const { RestClient } = await import('../client/rest-client.ts')
       const { mastersGroup } = await import('../kube/user.ts')

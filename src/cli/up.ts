@@ -1,14 +1,7 @@
 /** `borough up`: serves until it is told to stop. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import {
-  type AuditConfig,
-  type Config,
-  defaultConfig,
-  parseControllers,
-  parsePortRange,
-  parseServiceRanges,
-} from '../app/config.ts'
+import { type Config, defaultConfig, parseControllers, parsePortRange, parseServiceRanges } from '../app/config.ts'
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
@@ -209,7 +202,7 @@ function manifestsOf({ manifestPath, manifestUrl, clusterId }: UpFlags): Pick<Co
   }
 }
 
-function auditOf(flags: UpFlags, log: string): AuditConfig {
+function auditOf(flags: UpFlags, log: string): NonNullable<Config['audit']> {
   return {
     path: resolve(log),
     ...(flags.auditPolicy === undefined ? {} : { policyPath: resolve(flags.auditPolicy) }),

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { defaultConfig } from '../../src/app/config.ts'
 import { type Server, serve } from '../../src/app/serve.ts'
-import { type KeyPair, keyPairOf } from '../../src/app/x509-certificate.ts'
+import { type KeyPair, keyPairOf } from '../../src/base/x509-certificate.ts'
 import { roleBindingsResource } from '../../src/kube/rbac.ts'
 import { roleBinding, user } from '../support/fake-rbac-source.ts'
 

@@ -3,7 +3,7 @@ import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, X50
 import fc from 'fast-check'
 import { exportJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { generateKeyPair, issueCertificate, type KeyPair, privateKeyPem } from '../../src/app/x509-certificate.ts'
+import { generateKeyPair, issueCertificate, type KeyPair, privateKeyPem } from '../../src/base/x509-certificate.ts'
 import { type BesiegedServer, bearer, doraToken, startBesieged, treasure } from './besieged-server.ts'
 
 const dayMs = 86_400_000

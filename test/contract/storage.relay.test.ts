@@ -1,8 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { RelayPort } from '../../src/base/relay-port.ts'
 import { MemoryStorage } from '../../src/storage/memory/memory-storage.ts'
 import { holdFor } from '../../src/storage/relay/relay-holder.ts'
 import { RelayStorage } from '../../src/storage/relay/relay-storage.ts'
-import type { RelayPort } from '../../src/storage/relay-port.ts'
 import { describeStorageContract } from './storage.ts'
 
 const portOf = (port: MessagePort): RelayPort => ({

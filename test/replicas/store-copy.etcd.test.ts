@@ -3,9 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { backupSource } from '../../src/app/backup-file.ts'
-import { copyStore } from '../../src/app/store-copy.ts'
-import { sourceAt, targetAt } from '../../src/app/store-places.ts'
+import { copyStore, sourceAt, targetAt } from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { BoroughProcess, borough } from '../interop/borough-process.ts'
@@ -146,7 +144,7 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     for (const place of places) {
       await expect(sourceAt(place, options).read()).rejects.toThrow(want)
       await using target = await targetAt(place, options)
-      await expect(copyStore(backupSource(backup), target, () => undefined)).rejects.toThrow(want)
+      await expect(copyStore(sourceAt({ file: backup }, options), target, () => undefined)).rejects.toThrow(want)
     }
   })
 

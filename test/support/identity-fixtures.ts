@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
-import { memoryPkiStore, openPki, type Pki } from '../../src/app/pki.ts'
-import { generateKeyPair, issueCertificate, type Subject } from '../../src/app/x509-certificate.ts'
 import type { Clock } from '../../src/base/clock.ts'
 import type { Ids } from '../../src/base/ids.ts'
+import { generateKeyPair, issueCertificate, type Subject } from '../../src/base/x509-certificate.ts'
+import { openPki, type Pki } from '../../src/pki/open-pki.ts'
+import { memoryPkiStore } from '../../src/pki/pki-store.ts'
 
 export const testPki = (clock: Clock): Promise<Pki> => openPki(memoryPkiStore(), { clock, names: ['localhost'] })
 

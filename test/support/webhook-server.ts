@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { generateKeyPair, issueCertificate, privateKeyPem } from '../../src/app/x509-certificate.ts'
+import { generateKeyPair, issueCertificate, privateKeyPem } from '../../src/base/x509-certificate.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 
 export interface Question {

@@ -11,6 +11,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
 import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { maxBodyBytes, type Parsed } from '../decode-body.ts'
@@ -26,16 +27,6 @@ const jsonPatch = 'application/json-patch+json'
 const mergePatch = 'application/merge-patch+json'
 const strategicMergePatch = 'application/strategic-merge-patch+json'
 export const applyMediaType = 'application/apply-patch+yaml'
-
-/** Server-side apply. `live` undefined = there is none yet. A promise where versions are converted. @throws StatusError */
-export type Apply = (input: {
-  readonly live: KubeObject | undefined
-  readonly config: KubeObject
-  readonly type: ResourceType
-  readonly subresource: string
-  readonly manager: string
-  readonly force: boolean
-}) => KubeObject | Promise<KubeObject>
 
 export interface PatchDeps extends VerbDeps {
   readonly apply: Apply

@@ -2,7 +2,7 @@
  * What a process that uses a store and the one that holds it say to each other, and how they say it: everything of one
  * turn travels as one message.
  */
-import type { RelayPort } from '../relay-port.ts'
+import type { RelayPort } from '../../base/relay-port.ts'
 import type { ChangeBatch, Commit, Entry, Revision, Span, StorageErrorCode } from '../storage.ts'
 import { StorageError } from '../storage.ts'
 

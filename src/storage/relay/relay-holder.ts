@@ -1,5 +1,5 @@
 /** The side of the process that holds the store: does what one other process asks, in the order it is asked. */
-import type { RelayPort } from '../relay-port.ts'
+import type { RelayPort } from '../../base/relay-port.ts'
 import type { Expect, Storage, Ticket, Transaction } from '../storage.ts'
 import {
   type FromHolder,

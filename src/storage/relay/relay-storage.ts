@@ -2,8 +2,9 @@
  * A store that another process holds: every question and every transaction goes there, in order, and every promise of
  * `Storage` is kept there. What this side adds is tickets, and streams that are handed on one batch at a time.
  */
+
+import type { RelayPort } from '../../base/relay-port.ts'
 import { Channel, type Stream } from '../../base/stream.ts'
-import type { RelayPort } from '../relay-port.ts'
 import type {
   ChangeBatch,
   Commit,

@@ -1,0 +1,23 @@
+/**
+ * Who a server is among those on one store: the same after a restart on the same data directory. The directory is locked,
+ * so whoever finds its own name on a lease knows that its holder is gone, and need not wait for the lease to lapse.
+ */
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Ids } from '../base/ids.ts'
+import { listPrivateDirectory, readPrivateFile, writePrivateFile } from '../base/private-files.ts'
+
+const fileName = 'replica-id'
+
+/** Made when it is first asked for. Without a directory: another one each time. @throws PrivateFileError */
+export async function replicaId(dataDir: string | undefined, ids: Ids): Promise<string> {
+  return `${hostname()}_${dataDir === undefined ? ids.uid() : await kept(dataDir, ids)}`
+}
+
+async function kept(dataDir: string, ids: Ids): Promise<string> {
+  const path = join(dataDir, fileName)
+  if ((await listPrivateDirectory(dataDir)).includes(fileName)) return (await readPrivateFile(path)).trim()
+  const made = ids.uid()
+  await writePrivateFile(path, `${made}\n`)
+  return made
+}

@@ -1,0 +1,172 @@
+/**
+ * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded soon after the
+ * start, or when somebody first asks.
+ */
+import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
+import type { Clock } from '../base/clock.ts'
+import { andFinally, andThen } from '../base/eventual.ts'
+import type { FeatureParts, GaugeOptions, InstrumentOptions, Instruments } from '../feature/feature.ts'
+import type { ApiResponse, Stage } from '../http/api.ts'
+import type { BuildInfo } from '../http/version.ts'
+import { auditCounters } from './group-metrics.ts'
+import { collectProcessMetrics } from './process-metrics.ts'
+import { RequestDurations } from './request-durations.ts'
+
+export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
+export { collectProcessMetrics } from './process-metrics.ts'
+
+export interface Sources {
+  /** Of the features. */
+  readonly parts: readonly FeatureParts[]
+  /** Of the storage, as this process sees it. */
+  revision(): number
+  /** Whether this process runs the controllers. */
+  leading(): boolean
+  /** Undefined where there is no audit log. */
+  audit(): { readonly written: number; readonly dropped: number } | undefined
+}
+
+interface Own {
+  readonly registry: PromRegistry
+  readonly inFlight: Gauge<'request_kind'>
+  readonly reconciles: Histogram<'controller' | 'result'>
+}
+
+const loadDelayMs = 500
+
+/** Seconds: as kube-apiserver's, without its finest steps. */
+const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10, 30, 60]
+
+export class Metrics {
+  readonly #build: BuildInfo
+  readonly #sources: Sources
+  #loading: Promise<Own> | undefined
+  #own: Own | undefined
+  readonly #durations = new RequestDurations()
+  #reads = 0
+  #writes = 0
+
+  constructor(build: BuildInfo, sources: Sources) {
+    this.#build = build
+    this.#sources = sources
+  }
+
+  /** Counts from a moment after the start on: what the library costs must not delay the first answer. */
+  startSoon(clock: Clock): void {
+    clock.after(loadDelayMs, () => void this.#load())
+  }
+
+  /** Outermost of all stages: what it sees is what the client saw. */
+  get stage(): Stage {
+    return (next) => (request, context) => {
+      const began = performance.now()
+      const isRead = request.method === 'GET' || request.method === 'HEAD'
+      if (isRead) this.#reads++
+      else this.#writes++
+      const observed = (response: ApiResponse): ApiResponse => {
+        // A watch lasts as long as its client likes: only its beginning is a latency.
+        this.#durations.observe(context, response.status, performance.now() - began)
+        return response
+      }
+      return andFinally(
+        () => andThen(next(request, context), observed),
+        () => {
+          if (isRead) this.#reads--
+          else this.#writes--
+        },
+      )
+    }
+  }
+
+  reconciled(controller: string, result: string, durationMs: number): void {
+    this.#own?.reconciles.observe({ controller, result }, durationMs / 1000)
+  }
+
+  async text(): Promise<string> {
+    return (await this.#settled()).metrics()
+  }
+
+  /** To be added to those of other processes. */
+  async figures(): Promise<unknown> {
+    return (await this.#settled()).getMetricsAsJSON()
+  }
+
+  async #settled(): Promise<PromRegistry> {
+    const { registry, inFlight } = await this.#load()
+    inFlight.set({ request_kind: 'readOnly' }, this.#reads)
+    inFlight.set({ request_kind: 'mutating' }, this.#writes)
+    return registry
+  }
+
+  #load(): Promise<Own> {
+    this.#loading ??= this.#create()
+    return this.#loading
+  }
+
+  async #create(): Promise<Own> {
+    const prometheus = await import('prom-client')
+    const registry = new prometheus.Registry()
+    collectProcessMetrics(prometheus, registry)
+    // Its registry asks a metric for no more than this.
+    registry.registerMetric(this.#durations as unknown as Metric)
+    registry.registerMetric(this.#durations.total as unknown as Metric)
+    const instruments = instrumentsOf(prometheus, registry)
+    const inFlight = instruments.gauge({
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests being worked on.',
+      labels: ['request_kind'],
+    })
+    const reconciles = instruments.histogram({
+      name: 'borough_reconcile_duration_seconds',
+      help: 'How long controllers worked on one key, and what came of it.',
+      labels: ['controller', 'result'],
+      buckets,
+    })
+    const { parts, revision, leading, audit } = this.#sources
+    for (const { metrics } of parts) metrics?.(instruments)
+    instruments.gauge({
+      name: 'borough_storage_revision',
+      help: 'The newest change this process has seen, as resourceVersion.',
+      aggregator: 'min',
+      collect: (gauge) => gauge.set(revision()),
+    })
+    instruments.gauge({
+      name: 'borough_controllers_leading',
+      help: '1 where the controllers run, 0 on replicas that would take over.',
+      collect: (gauge) => gauge.set(leading() ? 1 : 0),
+    })
+    auditCounters(prometheus, registry, audit)
+    instruments
+      .gauge({
+        name: 'borough_build_info',
+        help: 'Always 1; the label says which build this is.',
+        aggregator: 'first',
+        labels: ['version'],
+      })
+      .set({ version: this.#build.version }, 1)
+    this.#own = { registry, inFlight, reconciles }
+    return this.#own
+  }
+}
+
+function instrumentsOf(prometheus: typeof import('prom-client'), registry: PromRegistry): Instruments {
+  const registers = [registry]
+  const common = <L extends string>({ name, help, labels = [] }: InstrumentOptions<L>) => ({
+    name,
+    help,
+    labelNames: labels,
+    registers,
+  })
+  return {
+    counter: (options) => new prometheus.Counter(common(options)),
+    histogram: (options) => new prometheus.Histogram({ ...common(options), buckets: [...options.buckets] }),
+    gauge<L extends string>({ aggregator, collect, ...options }: GaugeOptions<L>): Gauge<L> {
+      const gauge: Gauge<L> = new prometheus.Gauge({
+        ...common(options),
+        ...(aggregator === undefined ? {} : { aggregator }),
+        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
+      })
+      return gauge
+    },
+  }
+}

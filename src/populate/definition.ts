@@ -1,0 +1,47 @@
+/** NamespaceTemplate as a CustomResourceDefinition, for clusters that do not serve it: the schema that Borough has. */
+
+import { templateKind, templateKinds } from '../apis/templates/kind.ts'
+import { templateGroups, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
+import { inlineSchema } from '../http/openapi/inline-schema.ts'
+import type { Schema } from '../kube/schema/schema.ts'
+import type { KubeObject } from '../kube/types.ts'
+
+/** A CRD's group needs a dot, so it is the other of the two that Borough has. */
+const group = templateGroups[1]
+
+export const definitionName: string = `${templateResourceName}.${group}`
+
+export function templateDefinition(): KubeObject {
+  const declared = templateKinds.find((kind) => kind.group === group && kind.kind === templateKind)
+  const root: Schema = {
+    type: 'object',
+    ...(declared?.description === undefined ? {} : { description: declared.description }),
+    properties: templateProperties,
+  }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: definitionName },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: {
+        plural: templateResourceName,
+        singular: 'namespacetemplate',
+        kind: templateKind,
+        listKind: `${templateKind}List`,
+        shortNames: ['nstpl'],
+      },
+      versions: [
+        {
+          name: templateVersion,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: inlineSchema(root, { style: 'v3', reference: () => undefined }) },
+          subresources: { status: {} },
+          additionalPrinterColumns: (declared?.columns ?? []).map((column) => ({ ...column })),
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * `borough populate`: the population controller and its webhooks for a cluster that is reached as any client reaches it.
+ *
+ * Order of start: the kind is served, the certificate is there, the webhooks answer, the cluster is told of them; then
+ * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
+ * lease, then the webhooks. The cluster keeps asking them: that is for those who come after, or `uninstallWebhooks`.
+ */
+
+import { hostname } from 'node:os'
+import { EventRecorder } from '../apis/events/recorder.ts'
+import { namespaceResource } from '../apis/namespaces/types.ts'
+import { templateKind, templateKinds } from '../apis/templates/kind.ts'
+import { populationControllers } from '../apis/templates/reconcile.ts'
+import { templateControllerName, templateGroups, templateResource, templateVersion } from '../apis/templates/types.ts'
+import { templateWebhook } from '../apis/templates/webhook.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Ids } from '../base/ids.ts'
+import type { Log } from '../base/log.ts'
+import { loadCatalog } from '../catalog/catalog.ts'
+import type { Client } from '../client/client.ts'
+import { leadWhileElected } from '../controller/leader.ts'
+import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
+import { build } from '../http/build.ts'
+import { type Listener, listen } from '../http/node.ts'
+import { reachedUrl } from '../http/reached-url.ts'
+import { heldRules } from './held-rules.ts'
+import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
+import { PopulateMetrics } from './metrics.ts'
+import { installName, secretName, serviceHost } from './names.ts'
+import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
+import type { WebhookPlace } from './webhook-configurations.ts'
+import { webhookServe } from './webhook-server.ts'
+
+export { uninstallWebhooks } from './install.ts'
+export { findKinds, manifests } from './manifests.ts'
+export { reachOf } from './rights.ts'
+export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
+
+export interface PopulateOptions {
+  readonly client: Client
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly listen: { readonly host: string; readonly port: number }
+  /** Where its Secret and its Lease are. */
+  readonly namespace: string
+  /** How API servers reach the webhooks. `listen`: at the address it listens on. */
+  readonly reachedAt: 'listen' | 'service' | { readonly url: string }
+}
+
+export interface Populate extends AsyncDisposable {
+  /** `https://127.0.0.1:9443` */
+  readonly url: string
+  /** True while this process runs the controllers. */
+  readonly leading: boolean
+}
+
+/** How long requests under way may take at the end. */
+const drainMs = 5000
+
+/** @throws StatusError, Error: the cluster refuses, or can't be reached */
+export async function startPopulate(options: PopulateOptions): Promise<Populate> {
+  const { client, clock, ids, log, namespace } = options
+  await using opening = new AsyncDisposableStack()
+  const stop = new AbortController()
+  opening.defer(() => stop.abort())
+
+  await requireKubernetes(client)
+  await refuseOwnKind(client)
+  await installDefinition(client, clock, stop.signal)
+  await ensureNamespace(client, namespace)
+  const metrics = new PopulateMetrics(build)
+  const certificate = {
+    client,
+    clock,
+    log,
+    secret: { namespace, name: secretName },
+    names: servedNames(options),
+  }
+  const material = await obtainMaterial(certificate)
+  metrics.certificateEndMs = endOf(material)
+  const listener = await listen(
+    webhookServe({ webhook: webhookOf(options), metrics, clock, log, ready: reachable(client) }),
+    {
+      ...options.listen,
+      tls: tlsOf(material),
+      onError: (error) => log.error({ error }, 'a connection failed'),
+    },
+  )
+  opening.defer(() => closed(listener, clock))
+
+  const url = reachedUrl(options.listen.host, listener.port)
+  const told = (caBundle: string): Promise<void> =>
+    installWebhooks(client, { place: placeOf(options, url), caBundle, namespace })
+  await told(material['ca.crt'])
+  const renewing = followMaterial(
+    certificate,
+    material,
+    async (next) => {
+      // Trusted first, then shown.
+      await told(next['ca.crt'])
+      listener.setTls(tlsOf(next))
+      metrics.certificateEndMs = endOf(next)
+    },
+    stop.signal,
+  )
+  opening.defer(() => renewing)
+
+  let leading = false
+  const election = leadWhileElected(
+    {
+      client,
+      clock,
+      log,
+      lease: { namespace, name: installName },
+      identity: `${hostname()}_${ids.uid()}`,
+      onLeading(now) {
+        leading = now
+        metrics.leading = now
+      },
+    },
+    (signal) => runControllers(options, metrics, signal),
+    stop.signal,
+  )
+  opening.defer(async () => {
+    stop.abort()
+    await election
+  })
+  const running = opening.move()
+  return {
+    url,
+    get leading() {
+      return leading
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+/**
+ * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that label, so
+ * anybody could put their namespace among those.
+ */
+const oldestMinor = 21
+
+async function requireKubernetes(client: Client): Promise<void> {
+  const { major, minor, gitVersion } = (await client.request('GET', '/version')) as Record<string, string | undefined>
+  // Some vendors write `21+`.
+  if (major === '1' && Number.parseInt(minor ?? '', 10) < oldestMinor)
+    throw new Error(`Kubernetes 1.${oldestMinor} or newer is needed, this is ${gitVersion}`)
+}
+
+/** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */
+async function refuseOwnKind(client: Client): Promise<void> {
+  const own = await client.discovery.findKind(`${templateGroups[0]}/${templateVersion}`, templateKind)
+  if (own !== undefined)
+    throw new Error(
+      'this cluster is a Borough that populates namespaces by itself (borough up --no-population stops that)',
+    )
+}
+
+async function runControllers(
+  { client, clock, ids, log }: PopulateOptions,
+  metrics: PopulateMetrics,
+  signal: AbortSignal,
+): Promise<void> {
+  const onError = (error: unknown): void =>
+    log.warn({ controller: templateControllerName, error }, 'could not follow the cluster, will try again')
+  const events = new EventRecorder({ client, clock, ids, log, component: templateControllerName })
+  const runtime: ControllerRuntime = {
+    clock,
+    log,
+    observe: (controller, result, durationMs) => metrics.reconciled(controller, result, durationMs),
+  }
+  const specs = populationControllers({ client, clock, events, onError })
+  await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
+}
+
+function webhookOf({ client, clock }: PopulateOptions): ReturnType<typeof templateWebhook> {
+  const catalog = loadCatalog()
+  const namespaceType = catalog.types.find(namespaceResource)
+  const declared = templateKinds.find((kind) => kind.kind === templateKind && kind.group === templateResource.group)
+  if (namespaceType === undefined || declared === undefined)
+    throw new Error('the catalogue lacks namespaces or templates')
+  return templateWebhook({
+    client,
+    clock,
+    namespaceType,
+    templateType: catalog.declare(declared),
+    rulesOf: (user) => heldRules(client, clock, user),
+  })
+}
+
+const reachable = (client: Client): { readonly name: string; check(signal: AbortSignal): Promise<void> } => ({
+  name: 'cluster',
+  async check(signal) {
+    await client.request('GET', '/version', undefined, { signal })
+  },
+})
+
+const tlsOf = (material: Material): Parameters<typeof listen>[1]['tls'] => ({
+  key: material['tls.key'],
+  cert: material['tls.crt'],
+  clientCa: material['ca.crt'],
+})
+
+async function closed(listener: Listener, clock: Clock): Promise<void> {
+  const deadline = new AbortController()
+  const timer = clock.after(drainMs, () => deadline.abort())
+  await listener.close(deadline.signal)
+  timer.cancel()
+}
+
+function servedNames({ listen: { host }, namespace, reachedAt }: PopulateOptions): string[] {
+  const own = new URL(reachedUrl(host, 0)).hostname
+  const given = typeof reachedAt === 'object' ? [new URL(reachedAt.url).hostname] : []
+  const plain = (name: string): string => name.replace(/^\[|\]$/g, '')
+  return [...new Set([serviceHost(namespace), ...given.map(plain), plain(own), 'localhost'])]
+}
+
+function placeOf({ namespace, reachedAt }: PopulateOptions, url: string): WebhookPlace {
+  if (reachedAt === 'service') return { service: { namespace, name: installName } }
+  return reachedAt === 'listen' ? { url } : reachedAt
+}

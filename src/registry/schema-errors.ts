@@ -1,0 +1,26 @@
+/** What is wrong with an object by the schema of its kind. */
+import { ruleErrors } from '../kube/cel/object-rules.ts'
+import type { FieldError } from '../kube/field-error.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { validateListTypes } from '../kube/schema/list-types.ts'
+import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
+import { validateMember, validateSchema } from '../kube/schema/validate.ts'
+import type { JsonObject, KubeObject } from '../kube/types.ts'
+import type { SchemaUpdate } from './parts.ts'
+
+/** List types that were wrong before do not stop an update. */
+export function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
+  const value = object as unknown as JsonObject
+  const before = update?.old as unknown as JsonObject | undefined
+  const compilePattern = patternsOfOneValidation()
+  const isStatus = type.custom && update?.subresource === 'status'
+  const errors = isStatus
+    ? validateMember('status', value, type.schema, { compilePattern }, before)
+    : validateSchema(value, type.schema, { compilePattern }, before)
+  if (!type.custom) return errors
+  if (before === undefined || validateListTypes(before, type.schema).length === 0) {
+    errors.push(...validateListTypes(value, type.schema))
+  }
+  const old = before && { value: before, warn: (text: string) => update?.warn(text) }
+  return [...errors, ...ruleErrors(value, type.schema, old, errors)]
+}

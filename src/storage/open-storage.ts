@@ -1,0 +1,110 @@
+/** Opens the engine that was chosen. Engines are loaded when chosen: nobody pays for gRPC who does not use etcd. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { MemoryStorage } from './memory/memory-storage.ts'
+import type { FileSnapshot } from './sqlite/snapshot.ts'
+import { type Revision, type Storage, StorageError } from './storage.ts'
+import { type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from './storage-choice.ts'
+
+export const storeFolder = 'store'
+
+export interface StoragePlace {
+  readonly storage: StorageChoice
+  /** Needed by sqlite, which keeps its files there. */
+  readonly dataDir?: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export async function openStorage(place: StoragePlace): Promise<Storage> {
+  return (await beginStorage(place)).opened
+}
+
+/** An engine that has begun to open: its thread, or another process, goes on while the caller does something else. */
+export interface BegunStorage {
+  /** A rejection waits until somebody asks. */
+  readonly opened: Promise<Storage>
+}
+
+export function begun(opened: Promise<Storage>): BegunStorage {
+  opened.catch(() => undefined)
+  return { opened }
+}
+
+/** @throws StorageError: here, or where `opened` is awaited */
+export async function beginStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<BegunStorage> {
+  switch (storage.engine) {
+    case 'memory':
+      return begun(Promise.resolve(new MemoryStorage({ clock })))
+    case 'sqlite': {
+      if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
+      const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
+      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock }))
+    }
+    case 'relay': {
+      const { RelayStorage } = await import('./relay/relay-storage.ts')
+      return begun(Promise.resolve(new RelayStorage(storage.port)))
+    }
+    case 'etcd': {
+      const { EtcdStorage } = await import('./etcd/etcd-storage.ts')
+      const { tls, prefix, user } = storage
+      const opened = EtcdStorage.open({
+        endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
+        prefix,
+        ...(tls ? { tls: await readTls(tls) } : {}),
+        ...(user ? { user: { name: user.name, password: () => readPassword(user) } } : {}),
+        clock,
+        onFault: (error) => log.warn({ error }, 'trouble with etcd; it is tried again'),
+      })
+      return begun(opened)
+    }
+  }
+}
+
+async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> {
+  if (passwordFile === undefined) {
+    const password = process.env[etcdPasswordVariable]
+    if (password !== undefined) return password
+    throw new StorageError(
+      'invalid',
+      `etcd's user ${name} needs a password: --etcd-password-file, or ${etcdPasswordVariable}`,
+    )
+  }
+  try {
+    return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '')
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const text = `can't read ${passwordFile} (${reason}): it should hold the password of etcd's user ${name}`
+    throw new StorageError('invalid', text, { cause })
+  }
+}
+
+async function readTls({ caFile, certFile, keyFile }: EtcdTlsFiles): Promise<Record<string, Uint8Array>> {
+  const files = { ca: caFile, cert: certFile, key: keyFile }
+  const read: Record<string, Uint8Array> = {}
+  for (const [name, path] of Object.entries(files)) if (path !== undefined) read[name] = await readPem(path)
+  return read
+}
+
+async function readPem(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    throw new Error(`can't read ${path} (${reason}): it should hold a certificate or key for etcd in PEM`, { cause })
+  }
+}
+
+/** Of a data directory, from its file: also while a server runs on it. @throws StorageError */
+export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
+  const { openSnapshot } = await import('./sqlite/snapshot.ts')
+  return openSnapshot(join(dataDir, storeFolder))
+}
+
+/** See `beginAfter`. */
+export async function beginStoreAfter(dataDir: string, revision: Revision): Promise<void> {
+  const { beginAfter } = await import('./sqlite/snapshot.ts')
+  beginAfter(join(dataDir, storeFolder), revision)
+}

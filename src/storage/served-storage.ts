@@ -1,0 +1,35 @@
+/** The store as a server opens it: the engine of the configuration, and only if no unfinished copy lies there. */
+import { type BegunStorage, beginStorage, begun, type StoragePlace } from './open-storage.ts'
+import type { Storage } from './storage.ts'
+import { checkDirectory, checkStore } from './unfinished-copy.ts'
+
+/** Opens the engine for a server. @throws UnfinishedCopyError, StorageError */
+export async function openServedStorage(place: StoragePlace): Promise<Storage> {
+  return (await beginServedStorage(place)).opened
+}
+
+/** @throws UnfinishedCopyError, StorageError: here, or where `opened` is awaited */
+export async function beginServedStorage(place: StoragePlace): Promise<BegunStorage> {
+  if (place.storage.engine === 'sqlite' && place.dataDir !== undefined) await checkDirectory(place.dataDir)
+  const engine = await beginStorage(place)
+  if (place.storage.engine !== 'etcd') return engine
+  const name = `etcd at ${place.storage.endpoints.join(',')}${place.storage.prefix}`
+  return begun(engine.opened.then((storage) => checked(storage, name)))
+}
+
+async function checked(storage: Storage, name: string): Promise<Storage> {
+  try {
+    await checkStore(storage, name)
+    return storage
+  } catch (error) {
+    await storage[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** Closes what is being opened, if it opens. */
+export const closeOpened = (storing: Promise<Storage>): Promise<void> =>
+  storing.then(
+    (storage) => storage[Symbol.asyncDispose](),
+    () => undefined,
+  )

@@ -1,0 +1,43 @@
+/** Which engine holds the store, and how it is reached. Types and names alone: no engine is loaded with this file. */
+import type { RelayPort } from '../base/relay-port.ts'
+
+export type StorageChoice =
+  | { readonly engine: 'memory' }
+  | { readonly engine: 'sqlite' }
+  | EtcdChoice
+  /** Held by another process of this machine, which compacts it. */
+  | { readonly engine: 'relay'; readonly port: RelayPort }
+
+export interface EtcdChoice {
+  readonly engine: 'etcd'
+  /** `host:port`, all of one cluster. */
+  readonly endpoints: readonly string[]
+  /** In front of every key; empty or `/like/this`. */
+  readonly prefix: string
+  /** Absent = no TLS. */
+  readonly tls?: EtcdTlsFiles
+  /** Absent = nobody, or whom the client certificate names. */
+  readonly user?: EtcdLogin
+}
+
+/** The password itself is nowhere in a configuration: it is read when it is needed. */
+export interface EtcdLogin {
+  readonly name: string
+  /** Absent: the environment variable `etcdPasswordVariable` holds it. */
+  readonly passwordFile?: string
+}
+
+export const etcdPasswordVariable = 'BOROUGH_ETCD_PASSWORD'
+
+/** Paths of PEM files. */
+export interface EtcdTlsFiles {
+  /** Absent: the authorities that Node trusts. */
+  readonly caFile?: string
+  /** Both or none: who we are to etcd. */
+  readonly certFile?: string
+  readonly keyFile?: string
+}
+
+/** True if other processes may serve the same store at the same time. */
+export const isShared = ({ storage }: { readonly storage: StorageChoice }): boolean =>
+  storage.engine === 'etcd' || storage.engine === 'relay'
