@@ -129,7 +129,10 @@ export interface AdmissionPlugin {
   readonly name: string
   /** True = its `mutate` may ask for a second round. */
   readonly mayAskForSecond?: boolean
+  /** Asked once for each (operation, type, sub-resource), and again only after `onHandlesChange`. */
   handles(operation: Operation, type: ResourceType, subresource: string): boolean
+  /** Where `handles` depends on stored objects: calls back when they change, before a client can see the change. */
+  onHandlesChange?(listener: () => void): void
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */
   mutate?(attributes: Attributes, round: MutationRound): KubeObject | undefined | Promise<KubeObject | undefined>
   /** @throws StatusError */
@@ -163,6 +166,8 @@ export interface QueuedChange extends Guard {
 
 /** Keeps a running account of content (quota): asked at every commit, removals and `/status` included (DECISIONS 9). */
 export interface Accountant {
+  /** Asked once for each type. */
+  handles(type: ResourceType): boolean
   /** Same rules as `AdmissionPlugin.decide`. */
   account(change: ContentChange, view: DecisionView): Decision
   /** Whether something must be written along with an object that stays as it is: then it is written, and accounted. */

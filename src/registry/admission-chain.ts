@@ -15,6 +15,7 @@ import type {
 } from '../admission/admission.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Guard } from '../storage/storage.ts'
+import { type AdmissionPlan, AdmissionPlans } from './admission-plan.ts'
 
 export interface MergedDecision {
   readonly guards: readonly Guard[]
@@ -35,21 +36,10 @@ const nothing: MergedDecision = {
 }
 
 export class AdmissionChain {
-  readonly #mutating: readonly AdmissionPlugin[]
-  /** Behind it a second round begins, if one is asked for. */
-  readonly #lastAsking: number
-  readonly #validating: readonly AdmissionPlugin[]
-  readonly #accompanying: readonly AdmissionPlugin[]
-  readonly #deciding: readonly AdmissionPlugin[]
-  readonly #accountants: readonly Accountant[]
+  readonly #plans: AdmissionPlans
 
   constructor(plugins: readonly AdmissionPlugin[], accountants: readonly Accountant[] = []) {
-    this.#mutating = plugins.filter((p) => p.mutate)
-    this.#lastAsking = this.#mutating.findLastIndex((p) => p.mayAskForSecond)
-    this.#validating = plugins.filter((p) => p.validate)
-    this.#accompanying = plugins.filter((p) => p.accompany)
-    this.#deciding = plugins.filter((p) => p.decide)
-    this.#accountants = accountants
+    this.#plans = new AdmissionPlans(plugins, accountants)
   }
 
   /**
@@ -57,18 +47,19 @@ export class AdmissionChain {
    * waits for something. @throws StatusError, at once or in the promise
    */
   mutate(attributes: Attributes): KubeObject | undefined | Promise<KubeObject | undefined> {
-    return this.#mutate(attributes, 0, new Round())
+    const plan = this.#planOf(attributes)
+    return plan.mutating.length === 0 ? attributes.object : mutate(plan, attributes, 0, new Round())
   }
 
   /** As `mutate`. */
   validate(attributes: Attributes): void | Promise<void> {
-    return this.#validate(attributes, 0)
+    return validate(this.#planOf(attributes), attributes, 0)
   }
 
   /** Of the first plugin that has any. */
   accompany(attributes: Attributes): Companions | undefined {
-    for (const plugin of this.#accompanying) {
-      const companions = handles(plugin, attributes) ? plugin.accompany?.(attributes) : undefined
+    for (const plugin of this.#planOf(attributes).accompanying) {
+      const companions = plugin.accompany?.(attributes)
       if (companions !== undefined) return companions
     }
     return undefined
@@ -78,48 +69,53 @@ export class AdmissionChain {
   decide(attributes: Attributes | undefined, change: ContentChange, view: DecisionView): MergedDecision {
     let merged = nothing
     if (attributes !== undefined) {
-      for (const plugin of this.#deciding) {
-        if (handles(plugin, attributes)) merged = merge(merged, plugin.decide?.(attributes, view))
-      }
+      for (const plugin of this.#planOf(attributes).deciding) merged = merge(merged, plugin.decide?.(attributes, view))
     }
     if (change.namespace !== '') {
-      for (const accountant of this.#accountants) merged = merge(merged, accountant.account(change, view))
+      for (const accountant of this.#plans.accountants(change.type)) {
+        merged = merge(merged, accountant.account(change, view))
+      }
     }
     return merged
   }
 
   /** See `Accountant.owes`. */
   owes(change: ContentChange, view: DecisionView): boolean {
-    return change.namespace !== '' && this.#accountants.some((accountant) => accountant.owes?.(change, view))
+    if (change.namespace === '') return false
+    return this.#plans.accountants(change.type).some((accountant) => accountant.owes?.(change, view))
   }
 
-  #mutate(given: Attributes, from: number, round: Round): KubeObject | undefined | Promise<KubeObject | undefined> {
-    let attributes = given
-    for (let i = from; i < this.#mutating.length; i = this.#after(i, round)) {
-      const plugin = this.#mutating[i] as AdmissionPlugin
-      if (!handles(plugin, attributes)) continue
-      const answer = plugin.mutate?.(attributes, round)
-      if (answer instanceof Promise) {
-        const asked = attributes
-        return answer.then((object) => this.#mutate(withObject(asked, object), this.#after(i, round), round))
-      }
-      attributes = withObject(attributes, answer)
+  #planOf({ operation, type, subresource }: Attributes): AdmissionPlan {
+    return this.#plans.of(operation, type, subresource)
+  }
+}
+
+function mutate(
+  plan: AdmissionPlan,
+  given: Attributes,
+  from: number,
+  round: Round,
+): KubeObject | undefined | Promise<KubeObject | undefined> {
+  let attributes = given
+  for (let i = from; i < plan.mutating.length; i = after(plan, i, round)) {
+    const answer = plan.mutating[i]?.mutate?.(attributes, round)
+    if (answer instanceof Promise) {
+      const asked = attributes
+      return answer.then((object) => mutate(plan, withObject(asked, object), after(plan, i, round), round))
     }
-    return attributes.object
+    attributes = withObject(attributes, answer)
   }
+  return attributes.object
+}
 
-  /** Whose turn it is after plugin `i`. Those behind all that may ask see what both rounds made. */
-  #after(i: number, round: Round): number {
-    return i === this.#lastAsking && round.beginSecond() ? 0 : i + 1
-  }
+/** Whose turn it is after plugin `i`. Those behind all that may ask see what both rounds made. */
+const after = ({ lastAsking }: AdmissionPlan, i: number, round: Round): number =>
+  i === lastAsking && round.beginSecond() ? 0 : i + 1
 
-  #validate(attributes: Attributes, from: number): void | Promise<void> {
-    for (let i = from; i < this.#validating.length; i++) {
-      const plugin = this.#validating[i] as AdmissionPlugin
-      if (!handles(plugin, attributes)) continue
-      const asked = plugin.validate?.(attributes)
-      if (asked) return asked.then(() => this.#validate(attributes, i + 1))
-    }
+function validate(plan: AdmissionPlan, attributes: Attributes, from: number): void | Promise<void> {
+  for (let i = from; i < plan.validating.length; i++) {
+    const asked = plan.validating[i]?.validate?.(attributes)
+    if (asked) return asked.then(() => validate(plan, attributes, i + 1))
   }
 }
 
@@ -148,8 +144,6 @@ class Round implements MutationRound {
     return this.#memory.get(plugin) as T
   }
 }
-
-const handles = (plugin: AdmissionPlugin, a: Attributes): boolean => plugin.handles(a.operation, a.type, a.subresource)
 
 /** Few decisions say anything, and mostly one alone: then nothing is copied. */
 function merge(merged: MergedDecision, decision: Decision | undefined): MergedDecision {

@@ -28,6 +28,7 @@ const limitsOf = (o: KubeObject): { hard: number; used: number } => ({
 
 /** A quota in small: counts the ConfigMaps of a namespace, exactly. */
 const counting: Accountant = {
+  handles: () => true,
   account(change, view) {
     const delta = (change.after ? 1 : 0) - (change.before ? 1 : 0)
     if (change.type !== configMaps || delta === 0) return {}
@@ -164,7 +165,7 @@ test('waiting for a decision asks everybody again afterwards', async () => {
     release = resolve
   })
   let asked = 0
-  const waiting: Accountant = { account: () => (asked++ === 0 ? { wait: gate } : {}) }
+  const waiting: Accountant = { handles: () => true, account: () => (asked++ === 0 ? { wait: gate } : {}) }
   await using f = await startFixture({ accountant: waiting })
   const created = f.registry.create(f.scope(configMaps, ''), configMap('a'))
   for (let i = 0; i < 20; i++) await Promise.resolve()
@@ -175,7 +176,7 @@ test('waiting for a decision asks everybody again afterwards', async () => {
 })
 
 test('a decision that can never be made ends in ServerTimeout', async () => {
-  await using f = await startFixture({ accountant: { account: () => ({ wait: new Promise(() => {}) }) } })
+  await using f = await startFixture({ handles: () => true, accountant: { account: () => ({ wait: new Promise(() => {}) }) } })
   const created = f.registry.create(f.scope(configMaps, ''), configMap('a')).catch((e) => e)
   for (let i = 0; i < 10; i++) await f.clock.advance(1000)
   expect(statusOf(await created)).toEqual(

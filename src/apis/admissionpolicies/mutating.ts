@@ -60,6 +60,7 @@ export function mutatingPolicies(deps: MutatingPolicyDeps): AdmissionPlugin {
     // Of what is deleted nothing is left to change.
     handles: (operation, type, subresource) =>
       operation !== 'DELETE' && deps.index.matching(operation, type, subresource).length > 0,
+    onHandlesChange: (listener) => deps.index.onChange(listener),
     mutate: (a, round) => new Run(deps, a, round).run(),
   }
 }

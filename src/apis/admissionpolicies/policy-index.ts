@@ -64,6 +64,7 @@ export class PolicyIndex<P extends Policy, C> {
   readonly #found = new RememberedMatches<Concerned<P, C>>((operation, type, subresource) =>
     this.#match(operation, type, subresource),
   )
+  readonly #listeners: (() => void)[] = []
   #started = false
 
   constructor(deps: PolicyIndexDeps<P, C>) {
@@ -82,12 +83,18 @@ export class PolicyIndex<P extends Policy, C> {
         return { binding, matcher: match ? new Matcher(match) : undefined }
       }),
     )
-    deps.types.onChange(() => this.#found.forget())
+    deps.types.onChange(() => this.#forget())
   }
 
   /** From now on policies are asked. What the server must write before it can serve anybody does not depend on them. */
   start(): void {
     this.#started = true
+    this.#forget()
+  }
+
+  /** Called when `matching` may answer something else from now on. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   matching(operation: Operation, type: ResourceType, subresource: string): readonly Concerned<P, C>[] {
@@ -103,7 +110,12 @@ export class PolicyIndex<P extends Policy, C> {
     } catch (error) {
       this.#deps.onFault(name, error)
     }
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#found.forget()
+    for (const listener of this.#listeners) listener()
   }
 
   #match(operation: Operation, type: ResourceType, subresource: string): readonly Concerned<P, C>[] {

@@ -68,6 +68,7 @@ export function validatingPolicies(deps: PolicyDeps): AdmissionPlugin {
   return {
     name: 'ValidatingAdmissionPolicy',
     handles: (operation, type, subresource) => deps.index.matching(operation, type, subresource).length > 0,
+    onHandlesChange: (listener) => deps.index.onChange(listener),
     async validate(a) {
       const round = new Round(deps, a)
       for (const concerned of deps.index.matching(a.operation, a.type, a.subresource)) await round.ask(concerned)

@@ -83,9 +83,10 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   }
 
   return {
+    handles: (type) => !isIgnored(type),
     account(change, view) {
       const { type, namespace, before, after } = change
-      if (isIgnored(type) || isUncharged(change)) return {}
+      if (isUncharged(change)) return {}
       const limits = isQuota(type)
       const removed = after === undefined
       if (deps.isTerminating(namespace) && none(deps.quotas(namespace))) return {}

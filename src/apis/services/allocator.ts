@@ -45,9 +45,9 @@ const mostChanged = 95
 export function serviceAllocator(deps: AllocatorDeps): Accountant {
   const portType = portClaims(deps.addressType)
   return {
+    handles: ({ group, resource }) => resource === serviceResource.resource && group === serviceResource.group,
     account(change, view): Decision {
-      const { type, before, after } = change
-      if (type.resource !== serviceResource.resource || type.group !== serviceResource.group) return {}
+      const { before, after } = change
       if (after !== undefined && change.subresource === 'status') return {}
       const claims = new Claims(deps, portType, change, view)
       if (after !== undefined) {

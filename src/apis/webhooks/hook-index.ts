@@ -44,6 +44,7 @@ export class HookIndex {
   readonly #found = new RememberedMatches<Invocation>((operation, type, subresource) =>
     this.#match(operation, type, subresource),
   )
+  readonly #listeners: (() => void)[] = []
   #started = false
 
   constructor(deps: HookIndexDeps) {
@@ -58,19 +59,30 @@ export class HookIndex {
       }
       // Configurations by name, webhooks in the order of each.
       this.#hooks = [...this.#byConfiguration.keys()].sort().flatMap((n) => this.#byConfiguration.get(n) ?? [])
-      this.#found.forget()
+      this.#forget()
     })
-    deps.types.onChange(() => this.#found.forget())
+    deps.types.onChange(() => this.#forget())
   }
 
   /** From now on webhooks are asked. What the server must write before it can serve anybody does not depend on them. */
   start(): void {
     this.#started = true
+    this.#forget()
+  }
+
+  /** Called when `matching` may answer something else from now on. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   matching(operation: Operation, type: ResourceType, subresource: string): readonly Invocation[] {
     if (this.#hooks.length === 0 || !this.#started) return none
     return this.#found.of(operation, type, subresource)
+  }
+
+  #forget(): void {
+    this.#found.forget()
+    for (const listener of this.#listeners) listener()
   }
 
   #match(operation: Operation, type: ResourceType, subresource: string): readonly Invocation[] {

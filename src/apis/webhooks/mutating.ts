@@ -39,6 +39,7 @@ export function mutatingWebhooks(deps: MutatingDeps): AdmissionPlugin {
     name: pluginName,
     mayAskForSecond: true,
     handles: (operation, type, subresource) => deps.index.matching(operation, type, subresource).length > 0,
+    onHandlesChange: (listener) => deps.index.onChange(listener),
     async mutate(a, round) {
       const rounds = round.memory(
         pluginName,

@@ -18,6 +18,7 @@ export function validatingWebhooks(deps: ValidatingDeps): AdmissionPlugin {
   return {
     name: 'ValidatingAdmissionWebhook',
     handles: (operation, type, subresource) => deps.index.matching(operation, type, subresource).length > 0,
+    onHandlesChange: (listener) => deps.index.onChange(listener),
     async validate(a) {
       const asked: Invocation[] = []
       for (const invocation of deps.index.matching(a.operation, a.type, a.subresource)) {
