@@ -176,7 +176,9 @@ test('waiting for a decision asks everybody again afterwards', async () => {
 })
 
 test('a decision that can never be made ends in ServerTimeout', async () => {
-  await using f = await startFixture({ handles: () => true, accountant: { account: () => ({ wait: new Promise(() => {}) }) } })
+  await using f = await startFixture({
+    accountant: { handles: () => true, account: () => ({ wait: new Promise(() => {}) }) },
+  })
   const created = f.registry.create(f.scope(configMaps, ''), configMap('a')).catch((e) => e)
   for (let i = 0; i < 10; i++) await f.clock.advance(1000)
   expect(statusOf(await created)).toEqual(
