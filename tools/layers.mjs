@@ -52,7 +52,7 @@ const layers = {
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
     ...['admission/admission.ts', 'authn/front-proxy.ts', 'authn/tokens.ts', 'authz/authz.ts'],
     'authz/explain-refusal.ts',
-    ...['controller/controller.ts', 'controller/source.ts', 'feature'],
+    ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],
   ],
   metrics: ['base', 'http/api.ts', 'http/version.ts', 'feature/feature.ts'],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],

@@ -12,7 +12,8 @@ import type { ObjectKey, Source } from './controller.ts'
 /** Calls back for everything that exists (`old` undefined), then for each change (`next` undefined = removed). */
 export type Feed<T> = (listener: (next: T | undefined, old: T | undefined) => void) => () => void
 
-type Keys = Iterable<ObjectKey> | ObjectKey | undefined
+/** What needs work; undefined = nothing. */
+export type Keys = Iterable<ObjectKey> | ObjectKey | undefined
 
 export interface Changes<T> {
   /** Several feeds may share state: each has its own `map`. */
@@ -70,7 +71,7 @@ export function sweep<T>(all: () => Iterable<T>, toKeys: (one: T) => Keys): Sour
   }
 }
 
-function enqueueAll(enqueue: (key: ObjectKey) => void, keys: Keys): void {
+export function enqueueAll(enqueue: (key: ObjectKey) => void, keys: Keys): void {
   if (keys === undefined) return
   if (Symbol.iterator in keys) for (const key of keys) enqueue(key)
   else enqueue(keys)

@@ -4,8 +4,9 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
-import { Informer } from '../../client/informer.ts'
-import type { ControllerSpec } from '../../controller/controller.ts'
+import type { ControllerSpec, ObjectKey } from '../../controller/controller.ts'
+import { keysOf } from '../../controller/source.ts'
+import { Watches } from '../../controller/watches.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import type { ResourceTypes } from '../../kube/resource-type.ts'
 import { isAlreadyExists, isNotFound } from '../../kube/status-error.ts'
@@ -35,15 +36,18 @@ export interface ApiServiceControllerDeps {
 
 export function apiServiceController(deps: ApiServiceControllerDeps): ControllerSpec {
   const { client, clock, types, groupPriority, onError } = deps
+  const keyOf = (name: string): ObjectKey => ({ namespace: '', name })
+  const watches = new Watches({ client, clock, onError })
+  const informer = watches.on({ resource: apiServicesResource }, (next, old) =>
+    keyOf((next ?? old)?.metadata.name ?? ''),
+  )
   let served = servedGroupVersions(types, groupPriority)
-  let changed = (_name: string): void => undefined
-  const informer = new Informer({
-    client,
-    clock,
-    resource: apiServicesResource,
-    onChange: (next, old) => changed((next ?? old)?.metadata.name ?? ''),
-    onError,
-  })
+  const lookAtAll = (): void => {
+    const before = served
+    served = servedGroupVersions(types, groupPriority)
+    watches.enqueue([...new Set([...before.keys(), ...served.keys()])].map(keyOf))
+  }
+  watches.onSynced(lookAtAll)
 
   const restore = async (want: ServedGroupVersion, found: KubeObject, signal: AbortSignal): Promise<void> => {
     const options = { fieldManager: apiServiceControllerName, signal }
@@ -60,23 +64,7 @@ export function apiServiceController(deps: ApiServiceControllerDeps): Controller
   return {
     name: apiServiceControllerName,
     workers: 1,
-    sources: [
-      {
-        async run(enqueue, signal) {
-          changed = (name) => informer.synced && enqueue({ namespace: '', name })
-          const lookAtAll = (): void => {
-            const before = served
-            served = servedGroupVersions(types, groupPriority)
-            for (const name of new Set([...before.keys(), ...served.keys()])) changed(name)
-            for (const { metadata } of informer.values()) changed(metadata.name ?? '')
-          }
-          const stop = types.onChange(lookAtAll)
-          void informer.whenSynced().then(lookAtAll)
-          await informer.run(signal)
-          stop()
-        },
-      },
-    ],
+    sources: [watches, keysOf(() => types.onChange(lookAtAll))],
     reconciler: {
       async reconcile({ name }, signal) {
         const want = served.get(name)

@@ -11,6 +11,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { ControllerSpec } from '../../controller/controller.ts'
+import { keysOf } from '../../controller/source.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
@@ -55,31 +56,21 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
     // Names are decided one definition after the other.
     workers: 1,
     sources: [
-      {
-        run: (enqueue, signal) =>
-          new Promise((resolve) => {
-            const look = (name: string): void => enqueue({ namespace: '', name })
-            const stops = [
-              definitions.subscribe((name, group) => {
-                look(name)
-                // Names may have become free.
-                for (const other of definitions.inGroup(group)) {
-                  if (!isTrue(other, 'NamesAccepted')) look(other.metadata.name ?? '')
-                }
-              }),
-              instances.onRemoved((name) => {
-                const definition = definitions.find(name)
-                if (definition !== undefined && isTerminating(definition)) look(name)
-              }),
-            ]
-            const end = (): void => {
-              for (const stop of stops) stop()
-              resolve()
-            }
-            if (signal.aborted) end()
-            else signal.addEventListener('abort', end, { once: true })
-          }),
-      },
+      keysOf((enqueue) =>
+        definitions.subscribe((name, group) => {
+          enqueue({ namespace: '', name })
+          // Names may have become free.
+          for (const other of definitions.inGroup(group)) {
+            if (!isTrue(other, 'NamesAccepted')) enqueue({ namespace: '', name: other.metadata.name ?? '' })
+          }
+        }),
+      ),
+      keysOf((enqueue) =>
+        instances.onRemoved((name) => {
+          const definition = definitions.find(name)
+          if (definition !== undefined && isTerminating(definition)) enqueue({ namespace: '', name })
+        }),
+      ),
     ],
     reconciler: {
       async reconcile({ name }, signal) {

@@ -31,10 +31,8 @@ type Step = { readonly see: string } | { readonly leave: string } | { readonly r
 /** What the last step enqueues. `present` owners exist in the cluster. */
 function enqueuedBy(present: string, given: readonly Step[], when: Step): string[] {
   const enqueued: string[] = []
-  const graph = new OwnershipGraph(
-    (owner) => present.includes(owner.uid),
-    (uid) => enqueued.push(uid),
-  )
+  const graph = new OwnershipGraph((owner) => present.includes(owner.uid))
+  graph.onWork((uid) => enqueued.push(uid))
   const step = (s: Step): void => {
     if ('see' in s) graph.seen(facts(s.see))
     else if ('leave' in s) graph.left(s.leave)
@@ -122,11 +120,7 @@ describe('what a change makes worth a look', () => {
 })
 
 describe('the graph', () => {
-  const graph = (): OwnershipGraph =>
-    new OwnershipGraph(
-      () => true,
-      () => {},
-    )
+  const graph = (): OwnershipGraph => new OwnershipGraph(() => true)
 
   it('does not even ask for the uid of what went where nobody depends on anything', () => {
     const one = graph()

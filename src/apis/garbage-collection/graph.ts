@@ -16,16 +16,21 @@ const rememberedGone = 4096
 
 export class OwnershipGraph implements OwnershipListener {
   readonly #isPresent: OwnershipFeed['isPresent']
-  readonly #enqueue: (uid: string) => void
+  readonly #listeners = new Set<(uid: string) => void>()
   readonly #objects = new Map<string, OwnershipFacts>()
   /** Owner → its dependents. */
   readonly #dependents = new Map<string, Set<string>>()
   readonly #perNamespace = new Map<string, number>()
   readonly #gone = new Set<string>()
 
-  constructor(isPresent: OwnershipFeed['isPresent'], enqueue: (uid: string) => void) {
+  constructor(isPresent: OwnershipFeed['isPresent']) {
     this.#isPresent = isPresent
-    this.#enqueue = enqueue
+  }
+
+  /** Calls back with each uid whose situation may be different now. */
+  onWork(listener: (uid: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   get size(): number {
@@ -84,6 +89,10 @@ export class OwnershipGraph implements OwnershipListener {
     this.#remember(uid)
     this.left(uid)
     for (const dependent of this.dependentsOf(uid)) this.#enqueue(dependent.uid)
+  }
+
+  #enqueue(uid: string): void {
+    for (const listener of this.#listeners) listener(uid)
   }
 
   /** Brings the edges up to date and tells waiting owners that were let go. */

@@ -3,10 +3,10 @@
  * uids. The graph says where to look; every decision is taken on what the API says now.
  * @see k8s.io/kubernetes/pkg/controller/garbagecollector v1.36
  */
-import { aborted } from '../../base/aborted.ts'
 import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
-import type { ControllerSpec, ObjectKey, Reconciler, Source } from '../../controller/controller.ts'
+import type { ControllerSpec, Reconciler } from '../../controller/controller.ts'
+import { keysOf } from '../../controller/source.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
@@ -29,25 +29,21 @@ const parallelOrphans = 8
 const writeTries = 5
 
 export function garbageCollector({ client, feed, events }: GarbageCollectorDeps): ControllerSpec {
-  let enqueue: (key: ObjectKey) => void = () => {}
-  let graph = new OwnershipGraph(feed.isPresent, () => {})
-  const source: Source = {
-    async run(enqueueKey, signal) {
-      enqueue = enqueueKey
-      graph = new OwnershipGraph(
-        (owner, namespace) => feed.isPresent(owner, namespace),
-        (uid) => enqueue({ namespace: '', name: uid }),
-      )
-      const stop = feed.subscribe(graph)
-      await aborted(signal)
-      stop()
-    },
-  }
+  const graph = new OwnershipGraph((owner, namespace) => feed.isPresent(owner, namespace))
   return {
     name: garbageCollectorName,
     workers,
-    sources: [source],
-    reconciler: collector({ client, feed, events }, () => graph),
+    sources: [
+      keysOf((enqueue) => {
+        const stopWork = graph.onWork((uid) => enqueue({ namespace: '', name: uid }))
+        const stopFeed = feed.subscribe(graph)
+        return () => {
+          stopFeed()
+          stopWork()
+        }
+      }),
+    ],
+    reconciler: collector({ client, feed, events }, graph),
   }
 }
 
@@ -60,10 +56,10 @@ interface Classified {
   readonly waiting: readonly Readonly<OwnerReference>[]
 }
 
-function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () => OwnershipGraph): Reconciler {
+function collector({ client, feed, events }: GarbageCollectorDeps, graph: OwnershipGraph): Reconciler {
   return {
     async reconcile({ name: uid }, signal) {
-      const facts = graphNow().find(uid)
+      const facts = graph.find(uid)
       const live = facts && (await read(facts, signal))
       if (facts === undefined || live === undefined) return undefined
       const { deletionTimestamp, finalizers = [] } = live.metadata
@@ -102,7 +98,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () 
       if (lost.size > 0) await rewriteOwners(facts, (refs) => refs.filter((ref) => !lost.has(ref.uid)), signal)
       return
     }
-    const dependents = graphNow().dependentsOf(facts.uid)
+    const dependents = graph.dependentsOf(facts.uid)
     if (waiting.length > 0 && dependents.length > 0) {
       // A circle: somebody below is waited for too. Whoever waits for this object must not wait for ever.
       const circle = dependents.some((dependent) => dependent.awaits === 'foreground')
@@ -146,7 +142,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () 
     { name, uid }: OwnerReference,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    if (graphNow().isGone(uid)) return undefined
+    if (graph.isGone(uid)) return undefined
     const found = await find(kind, kind.namespaced ? namespace : '', name, signal)
     return found?.metadata.uid === uid ? found : undefined
   }
@@ -159,7 +155,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () 
     owner: OwnerReference,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!kind.namespaced || graphNow().isGone(owner.uid)) return
+    if (!kind.namespaced || graph.isGone(owner.uid)) return
     const { items } = await client.list(kind, { fieldSelector: `metadata.name=${owner.name}`, signal })
     if (items.some((item) => item.metadata.uid === owner.uid)) await reportInvalid(facts, live, owner)
   }
@@ -201,7 +197,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () 
 
   async function orphanDependents(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
     await feed.refresh()
-    const waiting = [...graphNow().dependentsOf(facts.uid)]
+    const waiting = [...graph.dependentsOf(facts.uid)]
     const free = async (): Promise<void> => {
       for (let dependent = waiting.pop(); dependent !== undefined; dependent = waiting.pop()) {
         await rewriteOwners(dependent, (refs) => refs.filter((ref) => ref.uid !== facts.uid), signal)
@@ -214,7 +210,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graphNow: () 
   /** Lets an object go for which nothing has to go first. Otherwise the last such dependent brings the key again. */
   async function letGo(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
     await feed.refresh()
-    const blocked = graphNow()
+    const blocked = graph
       .dependentsOf(facts.uid)
       .some(({ owners }) => owners.some((owner) => owner.uid === facts.uid && owner.blockOwnerDeletion))
     if (!blocked) await removeFinalizer(facts, foregroundFinalizer, signal)

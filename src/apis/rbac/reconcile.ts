@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
-import { Informer } from '../../client/informer.ts'
 import type { ControllerSpec } from '../../controller/controller.ts'
+import { Watches } from '../../controller/watches.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { type ClusterRole, clusterRolesResource } from '../../kube/rbac.ts'
 import { isNotFound } from '../../kube/status-error.ts'
@@ -23,23 +23,12 @@ export interface AggregationControllerDeps {
 const everyRole = { namespace: '', name: 'clusterroles' }
 
 export function aggregationController({ client, clock, onError }: AggregationControllerDeps): ControllerSpec {
-  let changed = (): void => undefined
-  const onChange = (): void => {
-    if (informer.synced) changed()
-  }
-  const informer = new Informer({ client, clock, resource: clusterRolesResource, onChange, onError })
+  const watches = new Watches({ client, clock, onError })
+  const informer = watches.on({ resource: clusterRolesResource }, () => everyRole)
   return {
     name: aggregationControllerName,
     workers: 1,
-    sources: [
-      {
-        async run(enqueue, signal) {
-          changed = () => enqueue(everyRole)
-          void informer.whenSynced().then(() => changed())
-          await informer.run(signal)
-        },
-      },
-    ],
+    sources: [watches],
     reconciler: {
       async reconcile(_key, signal) {
         const roles = [...informer.values()] as ClusterRole[]

@@ -1,0 +1,76 @@
+/**
+ * The watches of a controller that works through a client: what it sees, and what each change makes work of.
+ *
+ *   const watches = new Watches(deps)
+ *   const roles = watches.on({ resource }, (next, old) => key)      // an informer to read from
+ *   sources: [watches]
+ *
+ * Nothing is enqueued before all of them have listed once, so a reconciler never acts on half a picture. Then every object
+ * that exists is work, and after that each change.
+ */
+import { aborted } from '../base/aborted.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Client } from '../client/client.ts'
+import { Informer, type InformerOptions } from '../client/informer.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { ObjectKey, Source } from './controller.ts'
+import { enqueueAll, type Keys } from './source.ts'
+
+export interface WatchesOptions {
+  readonly client: Client
+  readonly clock: Clock
+  /** Failures that a watch recovers from. */
+  readonly onError: (error: unknown) => void
+}
+
+type Watched = Omit<InformerOptions, 'client' | 'clock' | 'onChange' | 'onError'>
+type ToKeys = (next: KubeObject | undefined, old: KubeObject | undefined) => Keys
+
+export class Watches implements Source {
+  readonly #options: WatchesOptions
+  readonly #watched: { readonly informer: Informer; readonly toKeys: ToKeys }[] = []
+  readonly #whenSynced: (() => void)[] = []
+  #enqueue: ((key: ObjectKey) => void) | undefined
+
+  constructor(options: WatchesOptions) {
+    this.#options = options
+  }
+
+  /** `old` is undefined for what exists at first, `next` for what is removed. Called before the controller runs. */
+  on(watched: Watched, toKeys: ToKeys): Informer {
+    const { client, clock, onError } = this.#options
+    const informer: Informer = new Informer({
+      ...watched,
+      client,
+      clock,
+      onError,
+      onChange: (next, old) => this.enqueue(toKeys(next, old)),
+    })
+    this.#watched.push({ informer, toKeys })
+    return informer
+  }
+
+  /** Called each time the controller begins to run, when all have listed. */
+  onSynced(listener: () => void): void {
+    this.#whenSynced.push(listener)
+  }
+
+  /** For work that no watch brings. Without effect before all have listed. */
+  enqueue(keys: Keys): void {
+    if (this.#enqueue !== undefined) enqueueAll(this.#enqueue, keys)
+  }
+
+  async run(enqueue: (key: ObjectKey) => void, signal: AbortSignal): Promise<void> {
+    const running = this.#watched.map(({ informer }) => informer.run(signal))
+    await Promise.race([Promise.all(this.#watched.map(({ informer }) => informer.whenSynced())), aborted(signal)])
+    if (!signal.aborted) {
+      this.#enqueue = enqueue
+      for (const listener of this.#whenSynced) listener()
+      for (const { informer, toKeys } of this.#watched) {
+        for (const object of informer.values()) this.enqueue(toKeys(object, undefined))
+      }
+    }
+    await Promise.all(running)
+    this.#enqueue = undefined
+  }
+}
