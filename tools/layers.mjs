@@ -35,6 +35,7 @@ const layers = {
   authn: ['base', 'kube'],
   authz: ['base', 'kube', 'client/remote.ts'],
   audit: ['base', 'kube'],
+  flowcontrol: ['base', 'kube'],
   admission: ['base', 'kube', 'storage/storage.ts'],
   datadir: ['base'],
   pki: ['base', 'authn/service-account-key.ts', 'storage/storage.ts', 'storage/storage-choice.ts'],
