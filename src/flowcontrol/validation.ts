@@ -48,7 +48,8 @@ export function validateFlowSchema(object: FlowSchemaObject): FieldError[] {
   }
   if (distinguisherMethod !== undefined && !['ByNamespace', 'ByUser'].includes(distinguisherMethod.type ?? '')) {
     const { type = '' } = distinguisherMethod
-    errors.push(fieldNotSupported('spec.distinguisherMethod.type', { type }, ['ByNamespace', 'ByUser']))
+    // Upstream shows its internal struct here, whose fields have no names in JSON.
+    errors.push(fieldNotSupported('spec.distinguisherMethod.type', { Type: type }, ['ByNamespace', 'ByUser']))
   }
   const reference = 'spec.priorityLevelConfiguration.name'
   const level = priorityLevelConfiguration?.name ?? ''
