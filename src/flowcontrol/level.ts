@@ -13,6 +13,7 @@ import { QueueSet } from './queue-set.ts'
 import { RequestSeat } from './request-seat.ts'
 import { RetryAfter } from './retry-after.ts'
 import { SeatDemand } from './seat-demand.ts'
+import type { TurnReleases } from './turn-releases.ts'
 import type { WorkEstimate } from './work-estimate.ts'
 
 export interface PriorityLevelOptions {
@@ -20,6 +21,7 @@ export interface PriorityLevelOptions {
   readonly serverSeats: number
   /** How long a request may wait, counted from when it was received. */
   readonly waitLimitMs: number
+  readonly releases: TurnReleases
   /** The last request of a level that is undesired is done. */
   readonly onDrained: () => void
 }
@@ -114,6 +116,10 @@ export class PriorityLevel {
   }
 
   release(seat: RequestSeat, cpuMs: number): void {
+    this.#options.releases.add(seat, cpuMs)
+  }
+
+  finish(seat: RequestSeat, cpuMs: number): void {
     const durationMs = this.queues.finish(seat, cpuMs)
     if (durationMs === undefined) return
     const { executionSeconds } = seat.flow.stats

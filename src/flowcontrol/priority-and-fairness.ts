@@ -21,6 +21,7 @@ import type { Admission, FlowControl, FlowRequest, FlowSchemaStatusUpdate } from
 import { PriorityLevel } from './level.ts'
 import { type MetricFamily, metricFamilies } from './metrics.ts'
 import { concurrencyLimits, type PriorityLevelConfig, parsePriorityLevel } from './priority-level.ts'
+import { TurnReleases } from './turn-releases.ts'
 import { catchAllName, type FlowSchemaObject, type PriorityLevelObject } from './types.ts'
 import type { EstimateWork } from './work-estimate.ts'
 
@@ -32,6 +33,8 @@ export interface PriorityAndFairnessOptions {
   readonly serverSeats: number
   readonly waitLimitMs: number
   readonly estimateWork: EstimateWork
+  /** `setImmediate` where there is an event loop. See `TurnReleases`. */
+  readonly endOfTurn?: (run: () => void) => void
 }
 
 /** Of the two flags, as kube-apiserver has them. */
@@ -42,6 +45,7 @@ export const waitLimitMsOf = (requestTimeoutMs: number): number => Math.min(requ
 
 export class PriorityAndFairness implements FlowControl {
   readonly #options: PriorityAndFairnessOptions
+  readonly #releases: TurnReleases
   #levels = new Map<string, PriorityLevel>()
   #desired: ReadonlyMap<string, PriorityLevelConfig> = new Map()
   #classifier: Classifier
@@ -51,6 +55,7 @@ export class PriorityAndFairness implements FlowControl {
 
   constructor(options: PriorityAndFairnessOptions) {
     this.#options = options
+    this.#releases = new TurnReleases(options.endOfTurn)
     this.#divide(withMandatory(new Map()))
     this.#classifier = this.#route([])
   }
@@ -127,7 +132,8 @@ export class PriorityAndFairness implements FlowControl {
     for (const [name, config] of configs) {
       const known = this.#levels.get(name)
       const onDrained = (): void => this.#divide(this.#desired)
-      const level = known ?? new PriorityLevel(config, { clock, serverSeats, waitLimitMs, onDrained })
+      const releases = this.#releases
+      const level = known ?? new PriorityLevel(config, { clock, serverSeats, waitLimitMs, releases, onDrained })
       level.configure(config, concurrencyLimits(config, serverSeats, shareSum))
       levels.set(name, level)
     }

@@ -109,15 +109,11 @@ export interface WorldOptions {
   readonly schemas?: readonly FlowSchemaObject[]
   readonly estimateWork?: EstimateWork
   readonly waitLimitMs?: number
+  readonly endOfTurn?: (run: () => void) => void
 }
 
-export function worldOf({
-  seats = 10,
-  levels = [],
-  schemas = [],
-  estimateWork,
-  waitLimitMs = 15_000,
-}: WorldOptions): World {
+export function worldOf(options: WorldOptions): World {
+  const { seats = 10, levels = [], schemas = [], estimateWork, waitLimitMs = 15_000, endOfTurn } = options
   const clock = new FakeClock()
   const apf = new PriorityAndFairness({
     clock,
@@ -125,6 +121,7 @@ export function worldOf({
     serverSeats: seats,
     waitLimitMs,
     estimateWork: estimateWork ?? (() => oneSeat),
+    ...(endOfTurn ? { endOfTurn } : {}),
   })
   apf.configure(schemas, levels)
   return { clock, apf }
