@@ -7,12 +7,11 @@
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { dealHand, hashFlow } from './dealer.ts'
-import type { Flow } from './flow.ts'
 import { type FlowSchema, matchesRequest, type PolicyRule } from './flow-schema.ts'
 import type { FlowStats } from './flow-stats.ts'
 import type { FlowHeaders, FlowRequest, RequestAttributes } from './flowcontrol.ts'
 import type { PriorityLevel } from './level.ts'
-import type { Queue } from './queue.ts'
+import type { Flow, Queue } from './queue.ts'
 import { RequestKinds } from './request-kinds.ts'
 
 /** A schema whose priority level exists. */
@@ -20,6 +19,11 @@ export interface Route {
   readonly schema: FlowSchema
   readonly level: PriorityLevel
   readonly stats: FlowStats
+}
+
+/** A flow as the classifier knows it: with its level as such. */
+export interface RoutedFlow extends Flow {
+  readonly level: PriorityLevel
 }
 
 export interface ClassifierOptions {
@@ -39,7 +43,7 @@ interface RouteOfUser {
 
 interface UserRoutes {
   readonly routes: readonly RouteOfUser[]
-  readonly flows: RequestKinds<Flow>
+  readonly flows: RequestKinds<RoutedFlow>
 }
 
 const maxUsers = 4096
@@ -57,7 +61,7 @@ export class Classifier {
   #byUser = new WeakMap<UserInfo, UserRoutes>()
   #byIdentity = new BoundedCache<string, UserRoutes>(maxUsers)
   #kinds = 0
-  readonly #flows = new BoundedCache<string, Flow>(maxFlows)
+  readonly #flows = new BoundedCache<string, RoutedFlow>(maxFlows)
 
   constructor({ routes, fallback, salt }: ClassifierOptions) {
     this.#routes = routes
@@ -65,7 +69,7 @@ export class Classifier {
     this.#salt = salt
   }
 
-  flowOf({ user, info }: FlowRequest): Flow {
+  flowOf({ user, info }: FlowRequest): RoutedFlow {
     const { routes, flows } = this.#routesOf(user)
     const kept = flows.get(info)
     if (kept !== undefined) return kept
@@ -101,8 +105,8 @@ export class Classifier {
       .filter(({ rules }) => rules.length > 0)
   }
 
-  #flowFor(route: Route, user: UserInfo, info: RequestAttributes): Flow {
-    const { schema, level } = route
+  #flowFor(route: Route, user: UserInfo, info: RequestAttributes): RoutedFlow {
+    const { schema, level, stats } = route
     const distinguisher = distinguisherOf(route, user, info)
     const key = `${schema.name} ${distinguisher}`
     let flow = this.#flows.get(key)
@@ -111,7 +115,14 @@ export class Classifier {
         'x-kubernetes-pf-flowschema-uid': schema.uid,
         'x-kubernetes-pf-prioritylevel-uid': level.config.uid,
       })
-      flow = Object.freeze({ ...route, distinguisher, headers, hand: this.#deal(route, distinguisher) })
+      flow = Object.freeze({
+        schemaName: schema.name,
+        level,
+        stats,
+        distinguisher,
+        headers,
+        hand: this.#deal(route, distinguisher),
+      })
       if (distinguisher.length <= maxDistinguisherLength) this.#flows.set(key, flow)
     }
     return flow

@@ -5,12 +5,9 @@
  */
 import type { Clock } from '../base/clock.ts'
 import { formatMicroTime } from '../kube/time.ts'
+import type { DumpRow } from './flowcontrol.ts'
 import type { PriorityLevel } from './level.ts'
-import type { Queue } from './queue.ts'
-import type { RequestSeat } from './request-seat.ts'
-
-/** The names of the columns are those of the properties, in their order. */
-export type DumpRow = Readonly<Record<string, string>>
+import type { Queue, RequestSeat } from './queue.ts'
 
 const row = (values: Record<string, string | number | boolean>): DumpRow =>
   Object.freeze(Object.fromEntries(Object.entries(values).map(([column, value]) => [column, String(value)])))
@@ -68,7 +65,7 @@ export function requestRows(levels: readonly PriorityLevel[], includeDetails: bo
       rows.push(
         row({
           PriorityLevelName: level.name,
-          FlowSchemaName: flow.schema.name,
+          FlowSchemaName: flow.schemaName,
           QueueIndex: queue?.index ?? -1,
           RequestIndexInQueue: place,
           // Upstream's spelling.

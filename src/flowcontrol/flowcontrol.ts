@@ -8,8 +8,7 @@
  */
 import type { Eventual } from '../base/eventual.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { DumpRow } from './dump.ts'
-import type { MetricFamily } from './metrics.ts'
+import type { HistogramSnapshot } from './histogram.ts'
 import type { FlowControlCondition, FlowSchemaObject, PriorityLevelObject } from './types.ts'
 
 /** The part of `RequestInfo` that matters here. */
@@ -79,6 +78,27 @@ export interface FlowSchemaStatusUpdate {
   readonly name: string
   readonly condition: Required<FlowControlCondition>
 }
+
+/** The names of the columns are those of the properties, in their order. */
+export type DumpRow = Readonly<Record<string, string>>
+
+export type MetricLabels = Readonly<Record<string, string>>
+
+export interface NumberFamily {
+  readonly type: 'counter' | 'gauge'
+  readonly name: string
+  readonly help: string
+  readonly samples: readonly { readonly labels: MetricLabels; readonly value: number }[]
+}
+
+export interface HistogramFamily {
+  readonly type: 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly samples: readonly { readonly labels: MetricLabels; readonly value: HistogramSnapshot }[]
+}
+
+export type MetricFamily = NumberFamily | HistogramFamily
 
 export interface FlowControl {
   /**

@@ -5,12 +5,11 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Adjustment } from './borrowing.ts'
-import type { Flow } from './flow.ts'
 import type { Admission, FlowRequest, RefusalReason, Refused } from './flowcontrol.ts'
 import { TimingRatioHistogram } from './histogram.ts'
 import { type ConcurrencyLimits, maxSeatsPerRequest, type PriorityLevelConfig } from './priority-level.ts'
+import { type Flow, RequestSeat, type SeatOwner } from './queue.ts'
 import { QueueSet } from './queue-set.ts'
-import { RequestSeat } from './request-seat.ts'
 import { RetryAfter } from './retry-after.ts'
 import { SeatDemand } from './seat-demand.ts'
 import type { TurnReleases } from './turn-releases.ts'
@@ -30,7 +29,7 @@ const seatBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99,
 const requestBuckets = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1]
 const demandBuckets = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6]
 
-export class PriorityLevel {
+export class PriorityLevel implements SeatOwner {
   readonly #options: PriorityLevelOptions
   #config: PriorityLevelConfig
   #limits: ConcurrencyLimits = { nominal: 0, min: 0, max: 0 }

@@ -4,26 +4,9 @@
  * @see k8s.io/apiserver/pkg/util/flowcontrol/metrics/metrics.go v0.36
  */
 import type { FlowStats } from './flow-stats.ts'
+import type { HistogramFamily, MetricFamily, MetricLabels, NumberFamily } from './flowcontrol.ts'
 import type { HistogramSnapshot } from './histogram.ts'
 import type { PriorityLevel } from './level.ts'
-
-export type MetricLabels = Readonly<Record<string, string>>
-
-export interface NumberFamily {
-  readonly type: 'counter' | 'gauge'
-  readonly name: string
-  readonly help: string
-  readonly samples: readonly { readonly labels: MetricLabels; readonly value: number }[]
-}
-
-export interface HistogramFamily {
-  readonly type: 'histogram'
-  readonly name: string
-  readonly help: string
-  readonly samples: readonly { readonly labels: MetricLabels; readonly value: HistogramSnapshot }[]
-}
-
-export type MetricFamily = NumberFamily | HistogramFamily
 
 export interface MetricSources {
   readonly levels: readonly PriorityLevel[]

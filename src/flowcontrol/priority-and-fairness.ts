@@ -14,12 +14,19 @@ import { mandatoryFlowSchemas, mandatoryPriorityLevels } from './bootstrap-objec
 import { adjustLimits, adjustmentPeriodMs } from './borrowing.ts'
 import { Classifier, type Route } from './classifier.ts'
 import { danglingUpdate } from './dangling.ts'
-import { type DumpRow, priorityLevelRows, queueRows, requestRows } from './dump.ts'
+import { priorityLevelRows, queueRows, requestRows } from './dump.ts'
 import { bySchemaPrecedence, type FlowSchema, parseFlowSchema } from './flow-schema.ts'
 import { FlowStats } from './flow-stats.ts'
-import type { Admission, FlowControl, FlowRequest, FlowSchemaStatusUpdate } from './flowcontrol.ts'
+import type {
+  Admission,
+  DumpRow,
+  FlowControl,
+  FlowRequest,
+  FlowSchemaStatusUpdate,
+  MetricFamily,
+} from './flowcontrol.ts'
 import { PriorityLevel } from './level.ts'
-import { type MetricFamily, metricFamilies } from './metrics.ts'
+import { metricFamilies } from './metrics.ts'
 import { concurrencyLimits, type PriorityLevelConfig, parsePriorityLevel } from './priority-level.ts'
 import { TurnReleases } from './turn-releases.ts'
 import { catchAllName, type FlowSchemaObject, type PriorityLevelObject } from './types.ts'

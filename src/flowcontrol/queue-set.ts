@@ -20,8 +20,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { RefusalReason } from './flowcontrol.ts'
 import type { Queuing } from './priority-level.ts'
-import { Queue, QueueHeap, SeatList } from './queue.ts'
-import type { RequestSeat } from './request-seat.ts'
+import { Queue, type RequestSeat, SeatList } from './queue.ts'
+import { QueueHeap } from './queue-heap.ts'
 import { estimatedServiceMs } from './work-estimate.ts'
 
 export interface QueueSetOptions {

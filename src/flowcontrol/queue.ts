@@ -1,8 +1,87 @@
 /**
- * One queue of a priority level: its waiting requests in the order of their arrival, and its place in virtual time.
- * `QueueHeap` orders the queues that have waiting requests by which of them is served next.
+ * A request between its admission and its end, the flow it belongs to, and the queue in which it waits.
  */
-import type { RequestSeat } from './request-seat.ts'
+import type { FlowStats } from './flow-stats.ts'
+import type { FlowHeaders, FlowRequest, Seat } from './flowcontrol.ts'
+import { estimatedServiceMs, maxSeatsOf, type WorkEstimate } from './work-estimate.ts'
+
+/**
+ * The requests that share a fate: one FlowSchema, and of it one user or one namespace where the schema distinguishes
+ * them. Made when a request of it is first seen; forgotten when it has not been seen for long, or at a new configuration.
+ */
+export interface Flow {
+  readonly schemaName: string
+  /** The user's or the namespace's name; '' where the schema does not distinguish. */
+  readonly distinguisher: string
+  readonly level: SeatOwner
+  /** The queues that were dealt to it; empty where the level has none. */
+  readonly hand: readonly Queue[]
+  readonly stats: FlowStats
+  readonly headers: FlowHeaders
+}
+
+/** The priority level, as its seats know it. */
+export interface SeatOwner {
+  /** Now or at the end of the turn: `finish`. */
+  release(seat: RequestSeat, cpuMs: number): void
+  finish(seat: RequestSeat, cpuMs: number): void
+  charge(seat: RequestSeat, cpuMs: number): void
+}
+
+/**
+ * The record that queues hold and the seat that the caller gets are one object, so an undisturbed request costs a single
+ * small allocation.
+ *
+ *     waiting ──dispatch──► executing ──release──► released
+ *        └────time-out, cancelled────────────────────▲
+ */
+export class RequestSeat implements Seat {
+  readonly granted = true
+  readonly flow: Flow
+  readonly request: FlowRequest
+  readonly work: WorkEstimate
+  /** Occupied from dispatch until the change has gone out to watchers. */
+  readonly seats: number
+  /** Estimated, in seat-milliseconds. */
+  readonly totalWork: number
+  /** By the monotonic clock. */
+  readonly arrivedAtMs: number
+  state: 'waiting' | 'executing' | 'released' = 'waiting'
+  /** Undefined where the level has no queues. */
+  queue: Queue | undefined
+  /** Virtual time at its arrival. */
+  arrival = 0
+  startedAtMs = 0
+  /** Called once when a request that had to wait is dispatched. */
+  onDispatch: (() => void) | undefined
+  previous: RequestSeat | undefined
+  next: RequestSeat | undefined
+
+  constructor(flow: Flow, request: FlowRequest, work: WorkEstimate, nowMs: number) {
+    this.flow = flow
+    this.request = request
+    this.work = work
+    this.seats = maxSeatsOf(work)
+    this.totalWork = work.initialSeats * estimatedServiceMs + work.finalSeats * work.additionalLatencyMs
+    this.arrivedAtMs = nowMs
+    this.queue = undefined
+    this.onDispatch = undefined
+    this.previous = undefined
+    this.next = undefined
+  }
+
+  get headers(): FlowHeaders {
+    return this.flow.headers
+  }
+
+  release(cpuMs = 0): void {
+    this.flow.level.release(this, cpuMs)
+  }
+
+  charge(cpuMs: number): void {
+    this.flow.level.charge(this, cpuMs)
+  }
+}
 
 /** A doubly linked list through the requests themselves: what waits may leave from the middle at no cost. */
 export class SeatList {
@@ -71,71 +150,4 @@ export class Queue {
   get nextFinish(): number {
     return this.nextStart + (this.waiting.first?.totalWork ?? 0)
   }
-}
-
-/** A binary heap of the queues with waiting requests. Each queue knows its place, so that it can move or leave. */
-export class QueueHeap {
-  readonly #queues: Queue[] = []
-
-  get first(): Queue | undefined {
-    return this.#queues[0]
-  }
-
-  /** After any change of the queue: puts it where it belongs, or takes it out once nothing waits in it. */
-  update(queue: Queue): void {
-    if (queue.waiting.length === 0) {
-      if (queue.heapIndex >= 0) this.#remove(queue)
-      return
-    }
-    if (queue.heapIndex < 0) {
-      queue.heapIndex = this.#queues.length
-      this.#queues.push(queue)
-    }
-    this.#sift(queue)
-  }
-
-  #remove(queue: Queue): void {
-    const last = this.#queues.pop()
-    if (last !== undefined && last !== queue) {
-      this.#put(last, queue.heapIndex)
-      this.#sift(last)
-    }
-    queue.heapIndex = -1
-  }
-
-  #sift(queue: Queue): void {
-    let at = queue.heapIndex
-    for (let parent = this.#at((at - 1) >> 1); at > 0 && before(queue, parent); parent = this.#at((at - 1) >> 1)) {
-      const above = (at - 1) >> 1
-      this.#put(parent, at)
-      at = above
-    }
-    for (;;) {
-      const left = 2 * at + 1
-      if (left >= this.#queues.length) break
-      const right = left + 1
-      const child = right < this.#queues.length && before(this.#at(right), this.#at(left)) ? right : left
-      const smaller = this.#at(child)
-      if (!before(smaller, queue)) break
-      this.#put(smaller, at)
-      at = child
-    }
-    this.#put(queue, at)
-  }
-
-  #put(queue: Queue, at: number): void {
-    this.#queues[at] = queue
-    queue.heapIndex = at
-  }
-
-  #at(index: number): Queue {
-    const queue = this.#queues[Math.max(0, index)]
-    if (queue === undefined) throw new Error(`the heap has no place ${index}`)
-    return queue
-  }
-}
-
-function before(a: Queue, b: Queue): boolean {
-  const [finishA, finishB] = [a.nextFinish, b.nextFinish]
-  return finishA < finishB || (finishA === finishB && a.lastDispatch < b.lastDispatch)
 }

@@ -5,7 +5,7 @@
  * until the turn ends, no more requests of a level are worked on in one turn than it has seats; the others queue, and
  * are chosen fairly.
  */
-import type { RequestSeat } from './request-seat.ts'
+import type { RequestSeat } from './queue.ts'
 
 export class TurnReleases {
   readonly #endOfTurn: ((run: () => void) => void) | undefined

@@ -4,6 +4,7 @@ import type { Admission, FlowRequest, RequestAttributes, Seat } from '../../src/
 import { PriorityAndFairness } from '../../src/flowcontrol/priority-and-fairness.ts'
 import type { FlowSchemaObject, PriorityLevelObject, QueuingSpec } from '../../src/flowcontrol/types.ts'
 import { type EstimateWork, oneSeat } from '../../src/flowcontrol/work-estimate.ts'
+import type { FieldError, FieldErrorType } from '../../src/kube/field-error.ts'
 import type { UserInfo } from '../../src/kube/user.ts'
 
 export const patient: AbortSignal = new AbortController().signal
@@ -146,3 +147,10 @@ export function metricOf(
   const found = family.samples.filter((sample) => fits(sample.labels))
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
 }
+
+/** Of lines `<type> <field>: <body>`. */
+export const fieldErrors = (lines: readonly string[]): FieldError[] =>
+  lines.map((line) => {
+    const [, type = '', field = '', body = ''] = /^(\S+) (\S+): (.*)$/.exec(line) ?? []
+    return { type: type as FieldErrorType, field, body }
+  })
