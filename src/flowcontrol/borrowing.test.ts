@@ -108,6 +108,14 @@ describe('the demand for seats', () => {
     expect(stats.highWatermark).toBe(0)
   })
 
+  test('of the next period begins where the last one ended', () => {
+    const demand = new SeatDemand(0)
+    demand.set(9, 0)
+    demand.set(5, 1)
+    demand.endPeriod(10_000)
+    expect(demand.endPeriod(20_000)).toMatchObject({ average: 5, deviation: 0, highWatermark: 5 })
+  })
+
   test('keeps its high watermark where a period has no length', () => {
     const demand = new SeatDemand(0)
     demand.set(3, 0)

@@ -51,7 +51,7 @@ const maxFlows = 8192
 /** What is longer is no valid name; clients would choose how much memory the flows take. */
 const maxDistinguisherLength = 512
 /** Of all users together. Beyond it all are forgotten at once: to keep an order of use would cost every request. */
-const maxKinds = 16_384
+export const maxKinds = 16_384
 
 export class Classifier {
   readonly #routes: readonly Route[]
@@ -67,6 +67,11 @@ export class Classifier {
     this.#routes = routes
     this.#fallback = fallback
     this.#salt = salt
+  }
+
+  /** Kinds of requests whose flow is remembered. */
+  get remembered(): number {
+    return this.#kinds
   }
 
   flowOf({ user, info }: FlowRequest): RoutedFlow {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { describe, expect, test, vi } from 'vitest'
 import {
   allUsersTo,
   metricOf,
@@ -11,13 +12,20 @@ import {
   userNamed,
   worldOf,
 } from '../../test/support/flow-control.ts'
+import type { Timer } from '../base/clock.ts'
+import { FakeClock } from '../base/fake-clock.ts'
 import {
   mandatoryFlowSchemas,
   mandatoryPriorityLevels,
   suggestedFlowSchemas,
   suggestedPriorityLevels,
 } from './bootstrap-objects.ts'
+import { Classifier, maxKinds } from './classifier.ts'
+import { parseFlowSchema } from './flow-schema.ts'
+import { FlowStats } from './flow-stats.ts'
 import type { Admission, Seat } from './flowcontrol.ts'
+import { PriorityLevel } from './level.ts'
+import { TurnReleases } from './turn-releases.ts'
 import type { FlowSchemaObject, PriorityLevelObject } from './types.ts'
 import { workEstimator } from './work-estimate.ts'
 
@@ -98,6 +106,23 @@ describe('admission', () => {
     expect(waiting.value).toEqual({ granted: false, reason: 'time-out', retryAfterSeconds: 1, headers })
     expect(metricOf(apf, 'current_inqueue_requests', { priority_level: 'level' })).toBe(0)
     expect(apf.admit(requestOf('bob', {}, received), patient)).toMatchObject({ granted: false, reason: 'time-out' })
+  })
+
+  test('leaves no timer and no listener behind', async () => {
+    const { apf, clock } = worldOf({ seats: 1, levels: [level], schemas: [schema] })
+    const timers = vi.spyOn(clock, 'after')
+    const client = new AbortController()
+    const first = seatOf(apf.admit(requestOf('alice'), patient))
+    const waiting = outcomeOf(apf.admit(requestOf('bob'), client.signal))
+    expect(getEventListeners(client.signal, 'abort').length).toBe(1)
+    const [timer] = timers.mock.results.map(({ value }) => value as Timer)
+    if (timer === undefined) throw new Error('nothing ends the wait')
+    const cancel = vi.spyOn(timer, 'cancel')
+    first.release()
+    await clock.advance(0)
+    expect(waiting.value?.granted).toBe(true)
+    expect(cancel).toHaveBeenCalledOnce()
+    expect(getEventListeners(client.signal, 'abort')).toEqual([])
   })
 
   test('lets a request go whose client has gone away', async () => {
@@ -285,6 +310,33 @@ describe('classification', () => {
     expect(metricOf(apf, 'dispatched_requests_total', { flow_schema: 'system-nodes' })).toBe(10_000)
     expect(metricOf(apf, 'dispatched_requests_total', { flow_schema: 'kube-system-service-accounts' })).toBe(2)
   })
+})
+
+test('the classifier remembers a bounded number of kinds of requests', () => {
+  const config = {
+    name: 'level',
+    uid: '',
+    exempt: false,
+    nominalShares: 1,
+    lendablePercent: 0,
+    borrowingLimitPercent: 0,
+    queuing: undefined,
+  }
+  const clock = new FakeClock()
+  const options = { clock, serverSeats: 1, waitLimitMs: 1, releases: new TurnReleases(undefined), onDrained: () => {} }
+  const route = {
+    schema: parseFlowSchema(schema),
+    level: new PriorityLevel(config, options),
+    stats: new FlowStats('level', 'to-level'),
+  }
+  const classifier = new Classifier({ routes: [route], fallback: route, salt: '' })
+  const seen: number[] = []
+  for (let i = 0; i < 2 * maxKinds + 10; i++) {
+    classifier.flowOf(requestOf(`user-${i % 3}`, { namespace: `n-${i}` }))
+    seen.push(classifier.remembered)
+  }
+  expect(Math.max(...seen)).toBe(maxKinds)
+  expect(seen.at(-1)).toBeLessThan(100)
 })
 
 describe('configuration', () => {
