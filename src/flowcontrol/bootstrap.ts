@@ -26,7 +26,7 @@ export type BootstrapWrite =
   | { readonly verb: 'create' | 'update'; readonly object: KubeObject }
   | { readonly verb: 'delete'; readonly name: string; readonly resourceVersion: string | undefined }
 
-/** What to write so that `current`, all objects of one kind in the store, is as it should be. Suggested objects first. */
+/** The writes after which `current`, all objects of one kind in the store, is as it should be; suggested ones first. */
 export function planBootstrap(current: readonly KubeObject[], wanted: BootstrapObjects): BootstrapWrite[] {
   const byName = new Map(current.map((object) => [object.metadata.name ?? '', object]))
   const writes: BootstrapWrite[] = []

@@ -181,7 +181,7 @@ class Run {
 const sum = (clients: readonly Client[]): number => clients.reduce((total, { width }) => total + width, 0)
 
 describe('whatever clients do', () => {
-  test('no seat is lost or counted twice, none is given beyond the limit, no queue overflows, exempt requests never wait', async () => {
+  test('seats are conserved, limits and queue lengths hold, exempt requests never wait', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const run = new Run()
@@ -257,7 +257,7 @@ describe('a flood in one flow', () => {
     return granted - before
   }
 
-  test('lets at most two rounds of seats per queue of its hand go before a request of another flow, however long it is', async () => {
+  test('overtakes a request of another flow by at most two rounds of seats per queue of its hand', async () => {
     const seatCount = 10
     const sizes = fc.record({
       queued: fc.integer({ min: 40, max: 400 }),

@@ -1,4 +1,4 @@
-/** What the metrics say of one FlowSchema at one priority level. Counted on every request, so these are plain numbers. */
+/** The counts of one FlowSchema at one priority level. They change with every request, so they are plain numbers. */
 import type { RefusalReason } from './flowcontrol.ts'
 import { Histogram } from './histogram.ts'
 

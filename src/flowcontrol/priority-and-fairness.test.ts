@@ -191,7 +191,7 @@ describe('classification', () => {
   test.each([
     { name: 'an administrator', request: requestOf(userNamed('root', 'system:masters')), schema: 'exempt' },
     {
-      name: 'a health check by nobody in particular',
+      name: 'an anonymous health check',
       request: {
         ...requestOf('x'),
         user: { username: 'system:anonymous', groups: ['system:unauthenticated'] },
