@@ -97,6 +97,7 @@ const layers = {
 const fronts = {
   backup: 'backup/backup.ts',
   datadir: 'datadir/data-dir.ts',
+  flowcontrol: 'flowcontrol/flowcontrol.ts',
   metrics: 'metrics/metrics.ts',
   pki: 'pki/pki.ts',
   populate: 'populate/populate.ts',

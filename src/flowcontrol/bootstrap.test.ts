@@ -7,6 +7,7 @@ import {
   suggestedFlowSchemas,
   suggestedPriorityLevels,
 } from './bootstrap-objects.ts'
+import { planFlowSchemas, planPriorityLevels } from './flowcontrol.ts'
 
 const annotation = 'apf.kubernetes.io/autoupdate-spec'
 const wantedSpec = { n: 1 }
@@ -89,17 +90,17 @@ describe('reconciling the bootstrap objects', () => {
     expect(planBootstrap([object], objects)).toEqual(want === undefined ? [] : [{ verb: 'update', object: want }])
   })
 
-  test('creates what is missing, suggested objects first, and is then content', () => {
-    for (const [mandatory, suggested] of [
-      [mandatoryFlowSchemas, suggestedFlowSchemas],
-      [mandatoryPriorityLevels, suggestedPriorityLevels],
-    ] as const) {
-      const writes = planBootstrap([], { mandatory, suggested })
-      const objects = writes.map((write) => (write.verb === 'create' ? write.object : undefined))
-      expect(objects).toEqual([...suggested, ...mandatory])
-      const current = objects.filter((object) => object !== undefined)
-      expect(planBootstrap(current, { mandatory, suggested })).toEqual([])
-    }
+  test.each([
+    { kind: 'FlowSchema', plan: planFlowSchemas, wantedObjects: [...suggestedFlowSchemas, ...mandatoryFlowSchemas] },
+    {
+      kind: 'PriorityLevelConfiguration',
+      plan: planPriorityLevels,
+      wantedObjects: [...suggestedPriorityLevels, ...mandatoryPriorityLevels],
+    },
+  ])('creates each $kind that is missing, suggested ones first, and is then content', ({ plan, wantedObjects }) => {
+    const writes = plan([])
+    expect(writes).toEqual(wantedObjects.map((object) => ({ verb: 'create', object })))
+    expect(plan(wantedObjects)).toEqual([])
   })
 
   test('deletes what an older release brought, and nothing else that it does not know', () => {

@@ -4,7 +4,7 @@
  * @see k8s.io/apiserver/pkg/util/flowcontrol/apf_controller.go v0.36
  */
 import { formatTime } from '../kube/time.ts'
-import type { FlowSchemaStatusUpdate } from './flowcontrol.ts'
+import type { FlowSchemaStatusUpdate } from './flow-control.ts'
 import type { FlowSchemaObject } from './types.ts'
 
 const dangling = 'Dangling'

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../base/clock.ts'
 import { formatMicroTime } from '../kube/time.ts'
-import type { DumpRow } from './flowcontrol.ts'
+import type { DumpRow } from './flow-control.ts'
 import type { PriorityLevel } from './level.ts'
 import type { Queue, RequestSeat } from './queue.ts'
 

@@ -12,7 +12,7 @@ import {
   type World,
   worldOf,
 } from '../../test/support/flow-control.ts'
-import type { Admission, Seat } from './flowcontrol.ts'
+import type { Admission, Seat } from './flow-control.ts'
 import type { WorkEstimate } from './work-estimate.ts'
 
 const seats = 6

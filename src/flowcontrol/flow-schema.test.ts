@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { infoOf, nonResource } from '../../test/support/flow-control.ts'
 import type { UserInfo } from '../kube/user.ts'
+import type { RequestAttributes } from './flow-control.ts'
 import { bySchemaPrecedence, matchesRequest, parseFlowSchema } from './flow-schema.ts'
-import type { RequestAttributes } from './flowcontrol.ts'
 import type { NonResourceRuleSpec, ResourceRuleSpec, SubjectSpec } from './types.ts'
 
 const anyResource: ResourceRuleSpec = {

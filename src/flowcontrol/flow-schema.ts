@@ -4,7 +4,7 @@
  * @see k8s.io/apiserver/pkg/util/flowcontrol/rule.go v0.36
  */
 import type { UserInfo } from '../kube/user.ts'
-import type { RequestAttributes } from './flowcontrol.ts'
+import type { RequestAttributes } from './flow-control.ts'
 import type {
   DistinguisherMethod,
   FlowSchemaObject,

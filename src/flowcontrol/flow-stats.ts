@@ -1,5 +1,5 @@
 /** The counts of one FlowSchema at one priority level. They change with every request, so they are plain numbers. */
-import type { RefusalReason } from './flowcontrol.ts'
+import type { RefusalReason } from './flow-control.ts'
 import { Histogram } from './histogram.ts'
 
 const secondsBuckets = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]

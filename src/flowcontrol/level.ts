@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Adjustment } from './borrowing.ts'
-import type { Admission, FlowRequest, RefusalReason, Refused } from './flowcontrol.ts'
+import type { Admission, FlowRequest, RefusalReason, Refused } from './flow-control.ts'
 import { TimingRatioHistogram } from './histogram.ts'
 import { type ConcurrencyLimits, maxSeatsPerRequest, type PriorityLevelConfig } from './priority-level.ts'
 import { type Flow, RequestSeat, type SeatOwner } from './queue.ts'

@@ -3,8 +3,9 @@
  * registers them. One metric is ours: the charged time.
  * @see k8s.io/apiserver/pkg/util/flowcontrol/metrics/metrics.go v0.36
  */
+
+import type { HistogramFamily, MetricFamily, MetricLabels, NumberFamily } from './flow-control.ts'
 import type { FlowStats } from './flow-stats.ts'
-import type { HistogramFamily, MetricFamily, MetricLabels, NumberFamily } from './flowcontrol.ts'
 import type { HistogramSnapshot } from './histogram.ts'
 import type { PriorityLevel } from './level.ts'
 

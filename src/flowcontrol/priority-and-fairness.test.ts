@@ -21,9 +21,9 @@ import {
   suggestedPriorityLevels,
 } from './bootstrap-objects.ts'
 import { Classifier, maxKinds } from './classifier.ts'
+import type { Admission, Seat } from './flow-control.ts'
 import { parseFlowSchema } from './flow-schema.ts'
 import { FlowStats } from './flow-stats.ts'
-import type { Admission, Seat } from './flowcontrol.ts'
 import { PriorityLevel } from './level.ts'
 import { TurnReleases } from './turn-releases.ts'
 import type { FlowSchemaObject, PriorityLevelObject } from './types.ts'

@@ -15,8 +15,6 @@ import { adjustLimits, adjustmentPeriodMs } from './borrowing.ts'
 import { Classifier, type Route } from './classifier.ts'
 import { danglingUpdate } from './dangling.ts'
 import { priorityLevelRows, queueRows, requestRows } from './dump.ts'
-import { bySchemaPrecedence, type FlowSchema, parseFlowSchema } from './flow-schema.ts'
-import { FlowStats } from './flow-stats.ts'
 import type {
   Admission,
   DumpRow,
@@ -24,7 +22,9 @@ import type {
   FlowRequest,
   FlowSchemaStatusUpdate,
   MetricFamily,
-} from './flowcontrol.ts'
+} from './flow-control.ts'
+import { bySchemaPrecedence, type FlowSchema, parseFlowSchema } from './flow-schema.ts'
+import { FlowStats } from './flow-stats.ts'
 import { PriorityLevel } from './level.ts'
 import { metricFamilies } from './metrics.ts'
 import { concurrencyLimits, type PriorityLevelConfig, parsePriorityLevel } from './priority-level.ts'

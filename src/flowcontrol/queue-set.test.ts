@@ -10,7 +10,7 @@ import {
   type World,
   worldOf,
 } from '../../test/support/flow-control.ts'
-import type { Seat } from './flowcontrol.ts'
+import type { Seat } from './flow-control.ts'
 import { Queue, RequestSeat } from './queue.ts'
 import { QueueHeap } from './queue-heap.ts'
 import type { QueuingSpec } from './types.ts'

@@ -18,7 +18,7 @@
  * @see k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing/queueset v0.36
  */
 import type { Clock } from '../base/clock.ts'
-import type { RefusalReason } from './flowcontrol.ts'
+import type { RefusalReason } from './flow-control.ts'
 import type { Queuing } from './priority-level.ts'
 import { Queue, type RequestSeat, SeatList } from './queue.ts'
 import { QueueHeap } from './queue-heap.ts'

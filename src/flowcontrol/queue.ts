@@ -1,8 +1,9 @@
 /**
  * A request between its admission and its end, the flow it belongs to, and the queue in which it waits.
  */
+
+import type { FlowHeaders, FlowRequest, Seat } from './flow-control.ts'
 import type { FlowStats } from './flow-stats.ts'
-import type { FlowHeaders, FlowRequest, Seat } from './flowcontrol.ts'
 import { estimatedServiceMs, maxSeatsOf, type WorkEstimate } from './work-estimate.ts'
 
 /**

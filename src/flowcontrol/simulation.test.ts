@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { allUsersTo, patient, queuedLevel, requestOf, seatOf, worldOf } from '../../test/support/flow-control.ts'
 import type { FakeClock } from '../base/fake-clock.ts'
-import type { Admission, Seat } from './flowcontrol.ts'
+import type { Admission, Seat } from './flow-control.ts'
 import type { PriorityAndFairness } from './priority-and-fairness.ts'
 import type { EstimateWork } from './work-estimate.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { infoOf, nonResource } from '../../test/support/flow-control.ts'
-import type { RequestAttributes } from './flowcontrol.ts'
+import type { RequestAttributes } from './flow-control.ts'
 import { maxSeatsOf, oneSeat, workEstimator } from './work-estimate.ts'
 
 const estimate = (

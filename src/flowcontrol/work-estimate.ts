@@ -10,7 +10,7 @@
  * and encodes on one thread, so all bytes count that have to be read: with a selector, those of the whole collection.
  * @see k8s.io/apiserver/pkg/util/flowcontrol/request v0.36
  */
-import type { RequestAttributes } from './flowcontrol.ts'
+import type { RequestAttributes } from './flow-control.ts'
 
 export interface WorkEstimate {
   /** While the request is worked on. */

@@ -1,6 +1,6 @@
 /** Requests, priority levels and flow schemas for tests of priority and fairness. */
 import { FakeClock } from '../../src/base/fake-clock.ts'
-import type { Admission, FlowRequest, RequestAttributes, Seat } from '../../src/flowcontrol/flowcontrol.ts'
+import type { Admission, FlowRequest, RequestAttributes, Seat } from '../../src/flowcontrol/flow-control.ts'
 import { PriorityAndFairness } from '../../src/flowcontrol/priority-and-fairness.ts'
 import type { FlowSchemaObject, PriorityLevelObject, QueuingSpec } from '../../src/flowcontrol/types.ts'
 import { type EstimateWork, oneSeat } from '../../src/flowcontrol/work-estimate.ts'
