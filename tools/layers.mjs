@@ -35,6 +35,7 @@ const layers = {
   authn: ['base', 'kube'],
   authz: ['base', 'kube', 'client/remote.ts'],
   audit: ['base', 'kube'],
+  flowcontrol: ['base', 'kube'],
   admission: ['base', 'kube', 'storage/storage.ts'],
   datadir: ['base'],
   pki: ['base', 'authn/service-account-key.ts', 'storage/storage.ts', 'storage/storage-choice.ts'],
@@ -96,6 +97,7 @@ const layers = {
 const fronts = {
   backup: 'backup/backup.ts',
   datadir: 'datadir/data-dir.ts',
+  flowcontrol: 'flowcontrol/flowcontrol.ts',
   metrics: 'metrics/metrics.ts',
   pki: 'pki/pki.ts',
   populate: 'populate/populate.ts',
