@@ -1,5 +1,5 @@
 /**
- * What each default role gives: every role × verb × kind that is served, against `golden/default-roles.txt`. A role that
+ * What each default role gives: every role × verb × kind that is served, against `test/golden/default-roles.txt`. A role that
  * begins to give more, or less, shows up there as a changed line. The facts that matter most stand here by hand, so
  * that a new recording can't take them along.
  *
@@ -116,7 +116,7 @@ test('each default role gives what is recorded, in a namespace as in the cluster
   const roles = bootstrapClusterRoles.map((role) => role.metadata.name ?? '').sort()
   const text = roles.map((role) => [role, ...givenBy(role)].join('\n')).join('\n\n')
   expect(roles.length * resources.length * verbs.length).toBeGreaterThan(50_000)
-  await expect(`${text}\n`).toMatchFileSnapshot('golden/default-roles.txt')
+  await expect(`${text}\n`).toMatchFileSnapshot('../golden/default-roles.txt')
 })
 
 const facts: readonly [role: string, may: boolean, verb: string, resource: string][] = [
