@@ -2,7 +2,7 @@
  * Who is asking: an ordered chain; the first authenticator that recognises its kind of credential decides.
  */
 import type { UserInfo } from '../kube/user.ts'
-import type { HeaderSource } from './wanted-user.ts'
+import type { HeaderSource } from './header-text.ts'
 
 export interface Credentials {
   /** DER of the leaf; the adapter has checked its chain and dates. */

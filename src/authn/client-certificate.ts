@@ -7,6 +7,7 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Clock } from '../base/clock.ts'
+import { subjectOfCertificate } from '../base/subject-name.ts'
 import { unauthorized } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
@@ -19,6 +20,9 @@ interface Holder {
   readonly notBeforeMs: number
   readonly notAfterMs: number
 }
+
+/** Refused like a certificate for other purposes. */
+const namesNobody: Holder = { user: undefined, forClients: false, notBeforeMs: 0, notAfterMs: 0 }
 
 const anyPurpose = '2.5.29.37.0'
 
@@ -72,14 +76,12 @@ function readHolder(der: Uint8Array, fingerprint: string, authorities: readonly 
     certificate = new X509Certificate(der)
   } catch {
     // Bytes of a stranger: nothing about them is worth telling.
-    return { user: undefined, forClients: false, notBeforeMs: 0, notAfterMs: 0 }
+    return namesNobody
   }
-  if (authorities && !isIssuedBy(certificate, authorities)) {
-    return { user: undefined, forClients: false, notBeforeMs: 0, notAfterMs: 0 }
-  }
-  // The legacy object has the values one by one; `subject` is one text, in which a name could forge another.
-  const subject = certificate.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>
-  const username = listOf(subject['CN']).at(-1) ?? ''
+  if (authorities && !isIssuedBy(certificate, authorities)) return namesNobody
+  const subject = subjectOfCertificate(der)
+  if (subject === undefined) return namesNobody
+  const { commonName: username, organizations: groups } = subject
   const purposes = certificate.keyUsage as readonly string[] | undefined
   return {
     user:
@@ -87,7 +89,7 @@ function readHolder(der: Uint8Array, fingerprint: string, authorities: readonly 
         ? undefined
         : {
             username,
-            groups: listOf(subject['O']),
+            groups,
             extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
           },
     forClients: purposes === undefined || purposes.includes(clientAuth) || purposes.includes(anyPurpose),
@@ -95,6 +97,3 @@ function readHolder(der: Uint8Array, fingerprint: string, authorities: readonly 
     notAfterMs: certificate.validToDate.getTime(),
   }
 }
-
-const listOf = (value: string | string[] | undefined): string[] =>
-  value === undefined ? [] : Array.isArray(value) ? value : [value]

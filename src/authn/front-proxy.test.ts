@@ -23,7 +23,10 @@ test('the certificate of a proxy ends during a connection', async () => {
   const subject = { commonName: 'front' }
   const cert = issueCertificate({ subject, publicKey: generateKeyPair().publicKey, issuer, ...dates, usage: 'client' })
   const authenticator = new FrontProxyAuthenticator({ ca, allowedNames: [], ...proxyHeaders }, clock)
-  const headers = { headers: { 'x-remote-user': 'jane' }, headerValues: () => [] }
+  const headers = {
+    headers: { 'x-remote-user': 'jane' },
+    headerValues: (name: string) => (name === 'x-remote-user' ? ['jane'] : []),
+  }
   const sent = { clientCertificate: new X509Certificate(cert).raw, headers }
   expect(authenticator.authenticate(sent)).toEqual({ username: 'jane', groups: [] })
   await clock.advance(2 * hourMs)

@@ -8,11 +8,12 @@
  */
 import { X509Certificate } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
+import { subjectOfCertificate } from '../base/subject-name.ts'
 import { unauthorized } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 import { authoritiesIn, clientAuth, isIssuedBy } from './certificates.ts'
-import type { HeaderSource } from './wanted-user.ts'
+import { extraHeaders, firstHeaderText, type HeaderSource, headerTexts } from './header-text.ts'
 
 /** As kube-apiserver's `--requestheader-…` flags. Names of headers in lower case. */
 export interface FrontProxy {
@@ -20,7 +21,7 @@ export interface FrontProxy {
   readonly ca: string
   /** Common names of proxies; empty = whoever the authority vouches for. */
   readonly allowedNames: readonly string[]
-  /** The first that is there counts. */
+  /** The first that has a value counts. */
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
@@ -59,21 +60,17 @@ export class FrontProxyAuthenticator implements Authenticator {
   #userIn(source: HeaderSource): UserInfo | undefined {
     const { usernameHeaders, uidHeaders, groupHeaders, extraPrefixes } = this.#proxy
     const first = (names: readonly string[]): string | undefined =>
-      names.map((name) => source.headers[name]).find((value) => value !== undefined && value !== '')
+      names.map((name) => firstHeaderText(source, name)).find((value) => value !== '')
     const username = first(usernameHeaders)
     if (username === undefined) return undefined
     const uid = first(uidHeaders)
-    const groups = groupHeaders.flatMap((name) => source.headerValues(name)).filter((group) => group !== '')
-    const extra: Record<string, readonly string[]> = {}
-    for (const name of Object.keys(source.headers)) {
-      const prefix = extraPrefixes.find((p) => name.startsWith(p))
-      if (prefix !== undefined) extra[keyOf(name.slice(prefix.length))] = source.headerValues(name)
-    }
+    const groups = groupHeaders.flatMap((name) => headerTexts(source, name)).filter((group) => group !== '')
+    const extra = extraHeaders(source, extraPrefixes)
     return {
       username,
       ...(uid === undefined ? {} : { uid }),
       groups,
-      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+      ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
     }
   }
 
@@ -99,21 +96,12 @@ export class FrontProxyAuthenticator implements Authenticator {
     const purposes = certificate.keyUsage as readonly string[] | undefined
     if (purposes !== undefined && !purposes.includes(clientAuth)) return stranger
     const { allowedNames } = this.#proxy
-    const { CN: name } = certificate.toLegacyObject().subject as unknown as Record<string, unknown>
-    if (allowedNames.length > 0 && !(typeof name === 'string' && allowedNames.includes(name))) return stranger
+    const name = subjectOfCertificate(der)?.commonName ?? ''
+    if (allowedNames.length > 0 && !allowedNames.includes(name)) return stranger
     return {
       trusted: true,
       notBeforeMs: certificate.validFromDate.getTime(),
       notAfterMs: certificate.validToDate.getTime(),
     }
-  }
-}
-
-/** Keys are percent-encoded, since header names hold few characters. */
-function keyOf(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }

@@ -18,7 +18,8 @@ import type { StatusError } from '../kube/status-error.ts'
 import { anonymousUser, authenticatedGroup, serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import { serviceAccountOf } from './account-name.ts'
 import { constrainedModes, identityChecks, impersonateOn, refusedIdentity } from './constrained-impersonation.ts'
-import { type AskedAttributes, type HeaderSource, type WantedUser, wantedUser } from './wanted-user.ts'
+import type { HeaderSource } from './header-text.ts'
+import { type AskedAttributes, type WantedUser, wantedUser } from './wanted-user.ts'
 
 export interface Impersonated {
   readonly user: UserInfo
@@ -34,7 +35,7 @@ const nodesGroup = 'system:nodes'
  * looked at again.
  * @param attributesAsked what the request is about, with the real user
  * @param refusalOf the refusal of something, with a further reason perhaps; undefined = allowed
- * @throws StatusError Forbidden; 500 for groups, uid or extra without a user, as upstream.
+ * @throws StatusError Forbidden; BadRequest for headers that name no user, or are not UTF-8.
  */
 export function impersonate(
   request: HeaderSource,

@@ -62,6 +62,13 @@ describe('whom an ID token names', () => {
     ['one group as a text', { groupsClaim: 'teams' }, { teams: 'a' }, { groups: ['a'] }],
     ['no group of the cluster', { groupsClaim: 'teams' }, { teams: ['system:masters', 'a'] }, { groups: ['a'] }],
     ['one audience of several', {}, { aud: ['x', 'borough'] }, { username: 'ISSUER#jane' }],
+    ['a name of any script', { usernamePrefix: '' }, { sub: 'ünï→😀' }, { username: 'ünï→😀' }],
+    [
+      'half a surrogate pair as Go reads it',
+      { usernamePrefix: '', groupsClaim: 'teams' },
+      { sub: 'a\ud800', teams: ['b\udc00'] },
+      { username: 'a\ufffd', groups: ['b\ufffd'] },
+    ],
     [
       'with its id as the credential',
       {},

@@ -145,7 +145,11 @@ export class OidcAuthenticator implements Authenticator {
     return keys as JSONWebKeySet
   }
 
-  /** @throws StatusError Unauthorized for claims that are missing or of the wrong form */
+  /**
+   * Half a surrogate pair, which JSON can spell and UTF-8 can't, becomes U+FFFD at once, as in Go: else two users would
+   * become one when their names are stored.
+   * @throws StatusError Unauthorized for claims that are missing or of the wrong form
+   */
   #userOf(payload: JWTPayload): UserInfo {
     const { issuerUrl, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, requiredClaims } = this.#issuer
     for (const [claim, value] of requiredClaims) if (payload[claim] !== value) throw unauthorized()
@@ -153,10 +157,12 @@ export class OidcAuthenticator implements Authenticator {
     if (typeof name !== 'string' || name === '') throw unauthorized()
     const isEmail = usernameClaim === 'email'
     if (isEmail && payload['email_verified'] !== undefined && payload['email_verified'] !== true) throw unauthorized()
-    const username = `${usernamePrefix ?? (isEmail ? '' : `${issuerUrl}#`)}${name}`
+    const username = `${usernamePrefix ?? (isEmail ? '' : `${issuerUrl}#`)}${name}`.toWellFormed()
     if (username.startsWith(reserved)) throw unauthorized()
     const claimed = groupsClaim === undefined ? [] : textsOf(payload[groupsClaim])
-    const groups = claimed.map((group) => `${groupsPrefix}${group}`).filter((group) => !group.startsWith(reserved))
+    const groups = claimed
+      .map((group) => `${groupsPrefix}${group}`.toWellFormed())
+      .filter((group) => !group.startsWith(reserved))
     const id = payload.jti === undefined ? {} : { extra: { [credentialId]: [`JTI=${payload.jti}`] } }
     return { username, groups, ...id }
   }

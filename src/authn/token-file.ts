@@ -10,6 +10,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../base/clock.ts'
+import { textOfBytes } from '../base/header-bytes.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 
@@ -72,12 +73,12 @@ export class TokenFileAuthenticator implements Authenticator {
   async #reload(): Promise<void> {
     this.#checkedAtMs = this.#options.clock.monotonic()
     let version = ''
-    let text: string
+    let bytes: Buffer
     try {
       const { ino, size, mtimeNs, ctimeNs } = await stat(this.#path, { bigint: true })
       version = `${ino} ${size} ${mtimeNs} ${ctimeNs}`
       if (version === this.#version) return
-      text = await readFile(this.#path, 'utf8')
+      bytes = await readFile(this.#path)
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : error
       // Told once, and again only after it has been readable in between.
@@ -86,6 +87,8 @@ export class TokenFileAuthenticator implements Authenticator {
       throw new TokenFileError(`can't read the token file ${this.#path} (${code})`, { cause: error })
     }
     this.#version = version
+    const text = textOfBytes(bytes)
+    if (text === undefined) throw new TokenFileError(`the token file ${this.#path} is not UTF-8`)
     this.#users = this.#parse(text)
   }
 

@@ -5,14 +5,7 @@
 import { quote, quoteList } from '../kube/go-quote.ts'
 import { badRequest } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
-
-/** An `ApiRequest` is one. */
-export interface HeaderSource {
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string | undefined>>
-  /** All values of a header that may repeat. */
-  headerValues(name: string): readonly string[]
-}
+import { extraHeaders, firstHeaderText, type HeaderSource, headerTexts } from './header-text.ts'
 
 export interface AskedResource {
   readonly verb: string
@@ -31,7 +24,7 @@ export type AskedAttributes = { readonly user: UserInfo } & (
   | { readonly verb: string; readonly path: string }
 )
 
-/** Whom the headers name, as they stand. */
+/** The identity that the headers name. */
 export interface WantedUser {
   readonly username: string
   readonly uid: string
@@ -39,17 +32,15 @@ export interface WantedUser {
   readonly extra: ReadonlyMap<string, readonly string[]>
 }
 
-const extraHeader = 'impersonate-extra-'
-
-/** undefined = nobody. @throws StatusError BadRequest for groups, uid or extra without a user. */
+/** undefined = none. @throws StatusError BadRequest for groups, uid or extra without a user, and for bytes that are no UTF-8. */
 export function wantedUser(request: HeaderSource): WantedUser | undefined {
-  const names: string[] = []
-  for (const name in request.headers) if (name.startsWith('impersonate-')) names.push(name)
-  if (names.length === 0) return undefined
-  const username = request.headers['impersonate-user'] ?? ''
-  const uid = request.headers['impersonate-uid'] ?? ''
-  const groups = request.headerValues('impersonate-group')
-  const extra = extraOf(request, names)
+  let impersonates = false
+  for (const name in request.headers) impersonates ||= name.startsWith('impersonate-')
+  if (!impersonates) return undefined
+  const username = firstHeaderText(request, 'impersonate-user')
+  const uid = firstHeaderText(request, 'impersonate-uid')
+  const groups = headerTexts(request, 'impersonate-group')
+  const extra = extraHeaders(request, ['impersonate-extra-'])
   if (username !== '') return { username, uid, groups, extra }
   if (uid === '' && groups.length === 0 && extra.size === 0) return undefined
   throw badRequest(`requested ${printWanted({ uid, groups, extra })} without impersonating a user name`)
@@ -62,23 +53,4 @@ function printWanted({ uid, groups, extra }: Omit<WantedUser, 'username'>): stri
   const groupList = groups.length === 0 ? '[]string(nil)' : quoteList(groups)
   const extraMap = `map[string][]string${entries.length === 0 ? '(nil)' : `{${printed}}`}`
   return `&user.DefaultInfo{Name:"", UID:${quote(uid)}, Groups:${groupList}, Extra:${extraMap}}`
-}
-
-function extraOf(request: HeaderSource, names: readonly string[]): Map<string, readonly string[]> {
-  const extra = new Map<string, readonly string[]>()
-  for (const name of names) {
-    if (!name.startsWith(extraHeader)) continue
-    const key = decodeKey(name.slice(extraHeader.length))
-    extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(name)])
-  }
-  return extra
-}
-
-/** Keys with characters that a header can't carry are percent-encoded; a wrong encoding is taken as it is. */
-function decodeKey(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
-  }
 }

@@ -9,6 +9,7 @@ import { delimiter, dirname, join, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import { systemClock } from '../base/clock.ts'
+import { headerOfText } from '../base/header-bytes.ts'
 import type { Client } from './client.ts'
 import { httpsTransport, type RequestCredentials } from './https-transport.ts'
 import { RestClient } from './rest-client.ts'
@@ -70,11 +71,13 @@ export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions
 }
 
 async function credentialsOf(config: KubeConfig, tokenFile: string | undefined): Promise<RequestCredentials> {
-  const options: RequestCredentials = { headers: {} }
+  const options = { headers: {} as Record<string, string> }
   await config.applyToHTTPSOptions(options)
-  if (tokenFile === undefined) return options
-  const token = (await readFile(tokenFile, 'utf8')).trim()
-  return { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } }
+  const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, 'utf8')).trim()
+  const headers = { ...options.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+  // Whom to act as (`as` of a kubeconfig) may have any name.
+  const sent = Object.entries(headers).map(([name, value]) => [name, headerOfText(value)])
+  return { ...options, headers: Object.fromEntries(sent) as Record<string, string> }
 }
 
 interface FileWithUsers {

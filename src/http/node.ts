@@ -12,6 +12,7 @@ import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { aborted } from '../base/aborted.ts'
 import { andThen, type Eventual } from '../base/eventual.ts'
+import { escapedTarget } from '../base/header-bytes.ts'
 import { requestTooLarge } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
 import { Gathered } from './gather.ts'
@@ -363,7 +364,7 @@ class Http2Request implements ApiRequest {
   constructor(stream: http2.ServerHttp2Stream, { headers, rawHeaders }: Http2Headers, departure: Departure) {
     const socket = stream.session?.socket as TLSSocket | undefined
     const certificate = socket === undefined ? undefined : clientCertificateOf(socket)
-    ;[this.path, this.query] = splitUrl(headers[':path'] ?? '/')
+    ;[this.path, this.query] = splitUrl(escapedTarget(headers[':path'] ?? '/'))
     this.method = headers[':method'] ?? 'GET'
     this.headers = headers as ApiRequest['headers']
     if (certificate !== undefined) this.clientCertificate = certificate

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { AuditEvent } from '../../src/audit/audit.ts'
+import { headerOfText } from '../../src/base/header-bytes.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 
 let directory: string
@@ -211,4 +212,11 @@ test('what controllers apply is recorded whole, though they share objects with t
     data: { a: '1' },
     metadata: { namespace: 'team' },
   })
+})
+
+test('a User-Agent beyond ASCII is recorded as the client wrote it', async () => {
+  const { events } = await recorded(undefined, async (plane) => {
+    await plane.fetch('/api/v1/nodes', { headers: { 'user-agent': headerOfText('kübectl→/1') }, user: admin })
+  })
+  expect(events.map((e) => e.userAgent)).toContain('kübectl→/1')
 })

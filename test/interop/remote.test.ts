@@ -68,6 +68,13 @@ describe('a kubeconfig', () => {
     expect(await whoAmI(open(await kubeconfig('certificate', () => {})))).toBe('kubernetes-admin')
   })
 
+  test('that acts as another user, of any name', async () => {
+    const asked = await kubeconfig('as', (config) => {
+      for (const entry of config.users) entry.user['as'] = 'ünï→'
+    })
+    expect(await whoAmI(open(asked))).toBe('ünï→')
+  })
+
   test('with a token', async () => {
     expect(await whoAmI(open(await kubeconfig('token', user({ token }))))).toBe(account)
   })

@@ -1,4 +1,6 @@
+import { sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { bmpBytes, respelledCertificate, stringTags } from '../../../test/support/respelled-certificate.ts'
 import {
   bobRequest,
   janeRequest,
@@ -8,6 +10,8 @@ import {
   sha1Request,
   someCertificate,
 } from '../../../test/support/signing-requests.ts'
+import { elementsIn, elementsOf } from '../../base/der.ts'
+import { generateKeyPair } from '../../base/x509-certificate.ts'
 import { parseCertificateRequest } from './certificate-request.ts'
 
 describe('a request', () => {
@@ -33,6 +37,36 @@ describe('a request', () => {
     Buffer.from(
       `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`,
     ).toString('base64')
+
+  /** A request for a common name of any bytes, as a string of any type. */
+  const requestNaming = (tag: number, bytes: Uint8Array): string => {
+    const issuer = { subject: { commonName: 'ca' }, key: generateKeyPair() }
+    const { cert, key } = respelledCertificate(issuer, tag, bytes)
+    const [certificate] = elementsOf(Buffer.from(cert.replace(/-----.*-----/g, ''), 'base64'))
+    const [, , , , , subject, publicKey] = elementsIn(elementsIn(certificate)[0]).map(({ whole }) => whole)
+    const sequence = (...parts: (Uint8Array | undefined)[]): Buffer => {
+      const content = Buffer.concat(parts.map((part) => part ?? new Uint8Array()))
+      return Buffer.concat([Buffer.from([0x30, 0x82, content.length >> 8, content.length & 0xff]), content])
+    }
+    const info = sequence(Buffer.from([2, 1, 0]), subject, publicKey, Buffer.from([0xa0, 0]))
+    const signature = sign('sha256', info, key)
+    const ecdsaWithSha256 = Buffer.from('300a06082a8648ce3d040302', 'hex')
+    const bits = Buffer.from([0x03, signature.length + 1, 0, ...signature])
+    return pemOf(sequence(info, ecdsaWithSha256, bits))
+  }
+
+  test.each([
+    { type: 'UTF8String', tag: stringTags.utf8, bytes: Buffer.from('ünï') },
+    { type: 'BMPString', tag: stringTags.bmp, bytes: bmpBytes('ünï') },
+    { type: 'T61String', tag: stringTags.t61, bytes: Buffer.from('ünï', 'latin1') },
+  ])('names the same user as $type', ({ tag, bytes }) => {
+    expect(parseCertificateRequest(requestNaming(tag, bytes)).commonName).toBe('ünï')
+  })
+
+  test('attack: a name whose bytes are no text of its type is refused', () => {
+    const latin1 = Buffer.from('ünï', 'latin1')
+    expect(() => parseCertificateRequest(requestNaming(stringTags.utf8, latin1))).toThrow('x509: invalid UTF8String')
+  })
 
   test('signed with MD5 is refused', () => {
     expect(() => parseCertificateRequest(md5Request)).toThrow('x509: cannot verify signature: algorithm unimplemented')

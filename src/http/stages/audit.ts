@@ -7,6 +7,7 @@
  *
  * They change nothing about an answer and add no wait. Bodies are copied and parsed only where the policy asks for them.
  */
+
 import { isIP } from 'node:net'
 import {
   type AuditDecision,
@@ -19,6 +20,7 @@ import {
 } from '../../audit/audit.ts'
 import { maxRecordedBytes, recordedBody, truncatedAnnotation } from '../../audit/recorded-body.ts'
 import type { Clock } from '../../base/clock.ts'
+import { printableHeader } from '../../base/header-bytes.ts'
 import type { Stream } from '../../base/stream.ts'
 import { findStatusError, internalError } from '../../kube/status-error.ts'
 import { formatMicroTime } from '../../kube/time.ts'
@@ -146,7 +148,7 @@ class Recording {
       annotations['authorization.k8s.io/decision'] = decision.allowed ? 'allow' : 'forbid'
       annotations['authorization.k8s.io/reason'] = decision.reason
     }
-    const agent = headers['user-agent']
+    const agent = headers['user-agent'] && printableHeader(headers['user-agent'])
     const sourceIPs = sourcesOf(this.#request)
     const bodies = this.#bodies(outcome, annotations)
     const { responseStatus } = bodies
