@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import https from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failure } from '../../test/support/refusal.ts'
+import { badRequest, failure, statusOf } from '../../test/support/refusal.ts'
 import { systemClock } from '../base/clock.ts'
 import { Channel } from '../base/stream.ts'
 import { findStatusError } from '../kube/status-error.ts'
@@ -18,7 +18,7 @@ async function nextTurns(count: number): Promise<void> {
 let pki: Pki
 let listener: Listener
 let stream: Channel<Uint8Array> | undefined
-let upload: PromiseWithResolvers<string>
+let upload: PromiseWithResolvers<unknown>
 const problems: unknown[] = []
 const text = (body: string, status = 200): ApiResponse => ({
   status,
@@ -32,9 +32,12 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     return { status: 200, headers: {}, body: stream }
   }
   if (request.path === '/upload') {
-    const outcome = await Promise.resolve(request.body(1_000_000)).then((bytes) => `took ${bytes.length} bytes`, String)
+    const outcome = await Promise.resolve(request.body(1_000_000)).then(
+      (bytes) => `took ${bytes.length} bytes`,
+      statusOf,
+    )
     upload.resolve(outcome)
-    return text(outcome)
+    return text('')
   }
   if (request.path === '/groups') return text(JSON.stringify(request.headerValues('impersonate-group')))
   if (request.path === '/large') return text('x'.repeat(500_000))
@@ -230,8 +233,24 @@ describe('a listener', () => {
     await new Promise((resolve) => request.write('half', resolve))
     await nextTurns(20)
     cut(request)
-    expect(await upload.promise).toBe('Error: the client left before its request was complete')
+    expect(await upload.promise).toEqual(badRequest('the client left before its request was complete'))
     session.destroy()
+  })
+
+  test('refuses an HTTP/1.1 upload that is cut half way, which is no fault of the server', async () => {
+    upload = Promise.withResolvers()
+    const request = https.request({
+      host: '127.0.0.1',
+      port: listener.port,
+      path: '/upload',
+      method: 'POST',
+      ca: pki.caCert,
+    })
+    request.on('error', () => {})
+    await new Promise((resolve) => request.write('half', resolve))
+    await nextTurns(20)
+    request.destroy()
+    expect(await upload.promise).toEqual(badRequest('the client left before its request was complete'))
   })
 
   test('ends a stream when an HTTP/2 client cancels it and keeps the connection', async () => {

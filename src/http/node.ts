@@ -13,7 +13,7 @@ import type { TLSSocket } from 'node:tls'
 import { aborted } from '../base/aborted.ts'
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { escapedTarget } from '../base/header-bytes.ts'
-import { requestTooLarge } from '../kube/status-error.ts'
+import { requestTooLarge, StatusError } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
 import { Gathered } from './gather.ts'
 import type { Serve } from './pipeline.ts'
@@ -205,7 +205,7 @@ function bodyReader(
         // The listeners live as long as the stream, and an answer may be long in coming.
         chunks.length = 0
       })
-      source.once('error', reject)
+      source.once('error', (cause) => reject(leftEarly(cause)))
       source.once('close', () => {
         if (!ended) reject(leftEarly())
       })
@@ -221,7 +221,9 @@ function takeAll(source: Readable): Uint8Array {
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
 
-const leftEarly = (): Error => new Error('the client left before its request was complete')
+/** A refusal, not a fault: it concerns no one but the client, who does not see it any more. */
+const leftEarly = (cause?: unknown): StatusError =>
+  new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause })
 
 const noBytes = new Uint8Array(0)
 const noBody: ApiRequest['body'] = () => noBytes
