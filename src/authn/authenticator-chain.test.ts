@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -149,7 +149,7 @@ describe('the token file', () => {
   const errors: TokenFileError[] = []
   const open = async (text: string): Promise<TokenFileAuthenticator> => {
     errors.length = 0
-    await writeFile(path, text)
+    await writeFile(path, text, { mode: 0o600 })
     return TokenFileAuthenticator.open(path, { clock, onReloadError: (e) => errors.push(e) })
   }
 
@@ -175,6 +175,36 @@ describe('the token file', () => {
     expect(await file.authenticate({ bearerToken: 'secret3' })).toMatchObject({ username: 'bob' })
   })
 
+  test('that every user can read is refused; a group may read it', async () => {
+    const file = await open('secret1,alice,1\n')
+    const refused = `${path} holds a secret and is open to every user (mode 644): run 'chmod o= ${path}'`
+    for (const mode of [0o644, 0o602, 0o601]) {
+      await chmod(path, mode)
+      await expect(TokenFileAuthenticator.open(path, { clock, onReloadError: () => {} })).rejects.toThrow(/chmod o=/)
+    }
+    await chmod(path, 0o640)
+    await TokenFileAuthenticator.open(path, { clock, onReloadError: () => {} })
+
+    // While it is in use: told once, and what was read before holds.
+    await writeFile(path, 'secret1,alice,1\nsecret2,bob,2\n')
+    await chmod(path, 0o644)
+    for (let i = 0; i < 3; i++) {
+      await clock.advance(1000)
+      expect(await file.authenticate({ bearerToken: 'secret1' })).toMatchObject({ username: 'alice' })
+    }
+    expect(await file.authenticate({ bearerToken: 'secret2' })).toBeUndefined()
+    expect(errors.map((e) => e.message)).toEqual([refused])
+    await chmod(path, 0o600)
+    await clock.advance(1000)
+    expect(await file.authenticate({ bearerToken: 'secret2' })).toMatchObject({ username: 'bob' })
+  })
+
+  test('that is not UTF-8 is refused', async () => {
+    await writeFile(path, Buffer.from('t\xf6k\xe9n,alice,1\n', 'latin1'), { mode: 0o600 })
+    const opening = TokenFileAuthenticator.open(path, { clock, onReloadError: () => {} })
+    await expect(opening).rejects.toThrow(`the token file ${path} is not UTF-8`)
+  })
+
   test('that has become wrong or vanished keeps what was read and is reported once', async () => {
     const file = await open('secret1,alice,1\n')
     await writeFile(path, 'secret1,alice,1\nsecret2\n')
@@ -190,7 +220,7 @@ describe('the token file', () => {
     }
     expect(errors[1]?.message).toBe(`can't read the token file ${path} (ENOENT)`)
     expect(errors).toHaveLength(2)
-    await writeFile(path, 'secret2,alice,1\n')
+    await writeFile(path, 'secret2,alice,1\n', { mode: 0o600 })
     await clock.advance(1000)
     expect(await file.authenticate({ bearerToken: 'secret2' })).toMatchObject({ username: 'alice' })
   })

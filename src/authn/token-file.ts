@@ -1,6 +1,6 @@
 /**
  * Static tokens from a file: `token,user,uid[,"group1,group2"]`, one a line, CSV as upstream reads it. The file is read
- * again when it has changed; a file that has become unreadable or wrong changes nothing and is reported once.
+ * again when it has changed; a file that has become unreadable, wrong or open to others changes nothing and is reported once.
  *
  * Tokens are found by a keyed hash, so that the time a lookup takes says nothing about any token; the tokens themselves
  * are not kept, and appear in no error.
@@ -8,9 +8,10 @@
  * @see k8s.io/apiserver/pkg/authentication/token/tokenfile/tokenfile.go v0.36 (which reads it at start only)
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Clock } from '../base/clock.ts'
 import { textOfBytes } from '../base/header-bytes.ts'
+import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authenticator, Credentials } from './authn.ts'
 
@@ -78,8 +79,12 @@ export class TokenFileAuthenticator implements Authenticator {
       const { ino, size, mtimeNs, ctimeNs } = await stat(this.#path, { bigint: true })
       version = `${ino} ${size} ${mtimeNs} ${ctimeNs}`
       if (version === this.#version) return
-      bytes = await readFile(this.#path)
+      bytes = await readSecretFile(this.#path)
     } catch (error) {
+      if (error instanceof OpenSecretError) {
+        this.#version = version
+        throw new TokenFileError(error.message, { cause: error })
+      }
       const code = error instanceof Error && 'code' in error ? error.code : error
       // Told once, and again only after it has been readable in between.
       if (this.#version === `unreadable ${code}`) return

@@ -21,7 +21,7 @@ export async function openAuthorizationWebhook(
   clock: Clock,
 ): Promise<AskElsewhere> {
   const { openRemote } = await import('../client/remote.ts')
-  const { transport, server } = openRemote({ kubeconfigPath, userAgent: 'borough' })
+  const { transport, server } = openRemote({ kubeconfigPath, userAgent: 'borough', refuseOpenSecrets: true })
   const webhook = new WebhookAuthorizer({
     clock,
     allowedForMs,

@@ -3,7 +3,7 @@
  * at all, and refused when somebody has opened them to others. Every refusal is one line that says what to do.
  */
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** A file that is missing rights, too open, or damaged. The message is one line for the operator. */
@@ -80,6 +80,32 @@ export async function readPrivateFile(path: string): Promise<string> {
 /** Replaces the file in one step and flushes it and its name; a crash leaves the old one or the new one. */
 export const writePrivateFile = (path: string, text: string): Promise<void> =>
   writePrivateFiles(dirname(path), new Map([[basename(path), text]]))
+
+/**
+ * Writes a file that is not there yet, in one step. Neither a file nor a link of that name is touched or followed: whoever
+ * may write in the directory could have put it there.
+ * @throws PrivateFileError
+ */
+export async function createPrivateFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await rm(temporary, { force: true })
+    await flushed(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
+    try {
+      await link(temporary, path)
+    } finally {
+      await rm(temporary, { force: true })
+    }
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new PrivateFileError(`${path} is there already`, { cause: error })
+    throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
+  }
+  await flushDirectory(dirname(path))
+}
+
+/** `createPrivateFile` found something of that name. */
+export const isTaken = (error: unknown): boolean =>
+  error instanceof PrivateFileError && codeOf(error.cause) === 'EEXIST'
 
 /** All of them side by side, each as `writePrivateFile`. @throws PrivateFileError */
 export async function writePrivateFiles(directory: string, files: ReadonlyMap<string, string>): Promise<void> {

@@ -14,6 +14,7 @@ import { addWhyDeniedCommand } from './why-denied.ts'
 
 /** @param onReady called when a server that was asked for serves */
 export async function run(onReady: () => void = () => undefined): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreDepartedReader)
   const program = new Command('borough')
     .description('A Kubernetes-compatible namespace control plane')
     .configureOutput({
@@ -44,4 +45,12 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
       process.exitCode = 1
     }
   }
+}
+
+/**
+ * `borough … | head`: the reader has what it wanted, and the rest is dropped. The command goes on to its end: a restore, or a server,
+ * must not stop because its output is no longer read.
+ */
+function ignoreDepartedReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }

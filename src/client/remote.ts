@@ -10,6 +10,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import { systemClock } from '../base/clock.ts'
 import { headerOfText } from '../base/header-bytes.ts'
+import { checkSecretFile } from '../base/secret-file.ts'
 import type { Client } from './client.ts'
 import { httpsTransport, type RequestCredentials } from './https-transport.ts'
 import { RestClient } from './rest-client.ts'
@@ -22,6 +23,8 @@ export interface RemoteOptions {
   /** Absent = the current one of the file. */
   readonly context?: string
   readonly userAgent: string
+  /** Of a server's own configuration: its secrets must not be open to every user. kubectl's files are kubectl's business. */
+  readonly refuseOpenSecrets?: boolean
 }
 
 export interface Remote {
@@ -34,7 +37,8 @@ export interface Remote {
 }
 
 /** @throws Error that says in one line what is wrong with the kubeconfig */
-export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions): Remote {
+export function openRemote(options: RemoteOptions): Remote {
+  const { kubeconfigPath, context, userAgent, refuseOpenSecrets = false } = options
   const config = new KubeConfig()
   const source = kubeconfigPath ?? process.env['KUBECONFIG'] ?? 'the kubeconfig'
   try {
@@ -54,6 +58,7 @@ export function openRemote({ kubeconfigPath, context, userAgent }: RemoteOptions
   // A proxy needs an agent that knows it.
   const proxied = cluster.proxyUrl !== undefined && cluster.proxyUrl !== ''
   const tokenFile = tokenFileOf(config, kubeconfigPath)
+  if (refuseOpenSecrets && kubeconfigPath !== undefined) checkSecrets(config, kubeconfigPath, tokenFile)
   const direct = httpsTransport({
     server: cluster.server,
     async credentials() {
@@ -78,6 +83,13 @@ async function credentialsOf(config: KubeConfig, tokenFile: string | undefined):
   // Whom to act as (`as` of a kubeconfig) may have any name.
   const sent = Object.entries(headers).map(([name, value]) => [name, headerOfText(value)])
   return { ...options, headers: Object.fromEntries(sent) as Record<string, string> }
+}
+
+/** The file itself, where it holds the credential, and the files that it names. @throws OpenSecretError */
+function checkSecrets(config: KubeConfig, kubeconfigPath: string, tokenFile: string | undefined): void {
+  const { token, password, keyData, keyFile } = config.getCurrentUser() ?? {}
+  if ((token ?? password ?? keyData) !== undefined) checkSecretFile(kubeconfigPath)
+  for (const path of [keyFile, tokenFile]) if (path !== undefined) checkSecretFile(path)
 }
 
 interface FileWithUsers {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
 import { type Revision, type Storage, StorageError } from './storage.ts'
@@ -73,8 +74,9 @@ async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> 
     )
   }
   try {
-    return (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '')
+    return (await readSecretFile(passwordFile)).toString('utf8').replace(/\r?\n$/, '')
   } catch (cause) {
+    if (cause instanceof OpenSecretError) throw new StorageError('invalid', cause.message, { cause })
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     const text = `can't read ${passwordFile} (${reason}): it should hold the password of etcd's user ${name}`
     throw new StorageError('invalid', text, { cause })
@@ -84,14 +86,16 @@ async function readPassword({ name, passwordFile }: EtcdLogin): Promise<string> 
 async function readTls({ caFile, certFile, keyFile }: EtcdTlsFiles): Promise<Record<string, Uint8Array>> {
   const files = { ca: caFile, cert: certFile, key: keyFile }
   const read: Record<string, Uint8Array> = {}
-  for (const [name, path] of Object.entries(files)) if (path !== undefined) read[name] = await readPem(path)
+  for (const [name, path] of Object.entries(files))
+    if (path !== undefined) read[name] = await readPem(path, name === 'key')
   return read
 }
 
-async function readPem(path: string): Promise<Uint8Array> {
+async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
   try {
-    return await readFile(path)
+    return await (isSecret ? readSecretFile(path) : readFile(path))
   } catch (cause) {
+    if (cause instanceof OpenSecretError) throw cause
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
     throw new Error(`can't read ${path} (${reason}): it should hold a certificate or key for etcd in PEM`, { cause })
   }

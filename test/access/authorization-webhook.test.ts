@@ -51,6 +51,7 @@ beforeAll(async () => {
       contexts: [{ name: 'a', context: { cluster: 'a', user: 'borough' } }],
       'current-context': 'a',
     }),
+    { mode: 0o600 },
   )
   plane = await createControlPlane({
     ...defaultConfig,

@@ -2,13 +2,29 @@
  * The command line when something is wrong: one line that says what it is and what to do, exit code 1, and every file
  * as it was.
  */
+import { spawn, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { chmod, cp, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BoroughProcess, borough } from './borough-process.ts'
+import { main } from './serving-process.ts'
 
 let folder: string
 /** A data directory that was in use, and is not now. */
@@ -60,6 +76,24 @@ async function damage(path: string): Promise<void> {
   await file.write(Buffer.alloc(Math.max(1, size >> 1), 0xa5), 0, undefined, size >> 2)
   await file.close()
 }
+
+const openSecret =
+  /^borough: (?:\S+ )?\S+ holds a secret and is open to every user \(mode 644\): run 'chmod o= \/.*'\n$/
+
+async function openToAll(name: string, text: string): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text)
+  // Whatever the umask is.
+  await chmod(path, 0o644)
+  return path
+}
+
+const webhookKubeconfig = JSON.stringify({
+  clusters: [{ name: 'hook', cluster: { server: 'https://127.0.0.1:1/authorize' } }],
+  users: [{ name: 'borough', user: { token: 'secret' } }],
+  contexts: [{ name: 'hook', context: { cluster: 'hook', user: 'borough' } }],
+  'current-context': 'hook',
+})
 
 const rows: readonly Row[] = [
   { name: 'an unknown flag', given: () => ['up', '--bogus'], want: /unknown option '--bogus'.*--help/ },
@@ -167,6 +201,40 @@ const rows: readonly Row[] = [
     opened: true,
   },
   {
+    name: 'a token file that every user can read',
+    given: async (dir) => up(dir, '--token-file', await openToAll('tokens.csv', 'secret,root,1,system:masters\n')),
+    want: openSecret,
+    opened: true,
+  },
+  {
+    name: 'a key for etcd that every user can read',
+    given: async (dir) => {
+      const pem = join(dir, 'pki', 'ca.crt')
+      const flags = ['--etcd-cafile', pem, '--etcd-certfile', pem, '--etcd-keyfile', await openToAll('etcd.key', 'x')]
+      return up(dir, '--storage', 'etcd://127.0.0.1:1', ...flags)
+    },
+    want: openSecret,
+  },
+  {
+    name: 'an authorization webhook whose token every user can read',
+    given: async (dir) => {
+      const file = await openToAll('hook.kubeconfig', webhookKubeconfig)
+      return up(dir, '--authorization-webhook-config-file', file)
+    },
+    want: openSecret,
+    opened: true,
+  },
+  {
+    name: 'a kubeconfig that would replace a file',
+    given: (dir) => ['kubeconfig', '--user', 'anna', '--data-dir', dir, '--out', join(dir, 'pki', 'ca.key')],
+    want: /ca\.key is there already: choose another name, or --force to replace it/,
+  },
+  {
+    name: 'a kubeconfig that is to be replaced, of no name',
+    given: (dir) => ['kubeconfig', '--user', 'anna', '--data-dir', dir, '--force'],
+    want: /^borough: --force needs --out/,
+  },
+  {
     name: 'a kubeconfig that can not be written',
     given: (dir) => up(dir, '--kubeconfig', join(folder, 'file', 'kubeconfig')),
     want: /can't write .*kubeconfig/,
@@ -235,6 +303,76 @@ test('help is no mistake', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('--data-dir')
 }, 120_000)
+
+describe('borough kubeconfig --out', () => {
+  const make = (...args: string[]) => borough(['kubeconfig', '--data-dir', busy.dataDir, ...args])
+
+  test('makes a file that only its owner can read, and that works', async () => {
+    const path = join(folder, 'dev1.kubeconfig')
+    expect(await make('--user', 'dev1', '--out', path)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    const why = await borough(['why', 'default', '--kubeconfig', path])
+    expect(why).toMatchObject({ code: 1, stderr: expect.stringContaining('User "dev1" cannot get resource') as string })
+    // Nothing of what was written first is left beside it.
+    expect((await readdir(folder)).filter((name) => name.startsWith('dev1'))).toEqual(['dev1.kubeconfig'])
+  }, 120_000)
+
+  test('attack: a link of that name, there or dangling, is neither followed nor replaced', async () => {
+    const target = join(folder, 'theirs')
+    const path = join(folder, 'link.kubeconfig')
+    await symlink(target, path)
+    for (const there of [false, true]) {
+      if (there) await writeFile(target, 'precious')
+      expect(await make('--user', 'dev1', '--out', path)).toMatchObject({ code: 1, stdout: '' })
+      expect((await lstat(path)).isSymbolicLink()).toBe(true)
+    }
+    expect(await readFile(target, 'utf8')).toBe('precious')
+
+    // With --force the link goes; what it named stays as it was.
+    expect(await make('--user', 'dev1', '--out', path, '--force')).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect((await lstat(path)).mode).toBe(0o100600)
+    expect(await readFile(target, 'utf8')).toBe('precious')
+  }, 120_000)
+
+  test('without it, a redirection into a file that every user can read is warned of', async () => {
+    const path = join(folder, 'redirected.kubeconfig')
+    const command = `umask 022 && exec "$0" "$@" > ${path}`
+    const args = [process.execPath, main, 'kubeconfig', '--user', 'dev1', '--data-dir', busy.dataDir]
+    const { stderr, status } = spawnSync('/bin/sh', ['-c', command, ...args], { encoding: 'utf8' })
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: 'borough: every user can read the file that the key went to: --out makes one that is yours\n',
+    })
+    expect(await readFile(path, 'utf8')).toContain('client-key-data')
+  }, 120_000)
+})
+
+test.each([
+  { args: ['--help'] },
+  { args: ['up', '--help'] },
+  { args: ['kubeconfig', '--user', 'dev1'] },
+  { args: ['populate', '--print-manifests'] },
+])(
+  'borough $args whose reader has gone says nothing more',
+  async ({ args }) => {
+    const child = spawn(
+      process.execPath,
+      [main, ...args, ...(args[1] === '--user' ? ['--data-dir', busy.dataDir] : [])],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.stdout.destroy()
+    const [code] = (await once(child, 'close')) as [number | null]
+    expect(stderr).not.toMatch(/EPIPE|\n\s+at /)
+    expect(code).toBe(0)
+  },
+  120_000,
+)
 
 /** Names and hashes of all that somebody would miss. */
 async function contentsOf(dir: string, keysOnly: boolean): Promise<Record<string, string>> {

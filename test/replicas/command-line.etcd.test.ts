@@ -33,7 +33,7 @@ describe.skipIf(etcdVersion === undefined)(
         'borough.crt': cert,
         'borough.key': key,
       }
-      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 })
       etcd = await EtcdServer.start({
         scheme: 'https',
         flags: [

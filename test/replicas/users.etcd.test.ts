@@ -1,5 +1,5 @@
 /** An etcd that wants a name and a password, and ends tokens: what operators do with it, on the real one. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ describe.skipIf(etcdVersion === undefined)(
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'borough-users-'))
       passwordFile = join(folder, 'password')
-      await writeFile(passwordFile, `${password}\n`)
+      await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
       etcd = await EtcdServer.start({ flags: ['--auth-token-ttl=1', '--bcrypt-cost=4'] })
       const call = (path: string, body: object): Promise<unknown> => etcdCall(etcd.endpoint, path, body)
       const base64 = (word: string): string => Buffer.from(word).toString('base64')
@@ -102,6 +102,12 @@ describe.skipIf(etcdVersion === undefined)(
       expect([without.code, without.stderr]).toEqual([
         1,
         "borough: etcd's user borough needs a password: --etcd-password-file, or BOROUGH_ETCD_PASSWORD\n",
+      ])
+      await chmod(passwordFile, 0o644)
+      const open = await borough([...again, storage, `--etcd-password-file=${passwordFile}`])
+      expect([open.code, open.stderr]).toEqual([
+        1,
+        `borough: ${passwordFile} holds a secret and is open to every user (mode 644): run 'chmod o= ${passwordFile}'\n`,
       ])
       const shown = await borough([...again, storage.replace('borough@', `borough:${password}@`)])
       expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining('does not belong on the command line')])
