@@ -9,7 +9,8 @@ export function explanationText(explanation: Explanation, nowMs: number): string
   const lines = [
     `Namespace ${namespace} is ${state}${since === undefined ? '' : `, for ${age(since, nowMs)} (since ${since})`}.`,
   ]
-  if (!held && reports.length === 0) lines.push('Nothing holds it.')
+  if (!held && obstacles.length > 0) lines.push('Nothing holds it, but its deletion would be refused:')
+  else if (!held && reports.length === 0) lines.push('Nothing holds it.')
   if (left !== undefined && (left.total > 0 || left.unread.length > 0)) lines.push('', ...leftLines(left))
   for (const obstacle of obstacles) lines.push('', ...obstacleLines(obstacle, nowMs))
   if (reports.length > 0) {

@@ -282,6 +282,14 @@ describe('NamespaceExists, where it is switched on', () => {
 })
 
 describe('NamespaceAutoProvision, where it is switched on', () => {
+  it('records the user whose create it was as the creator of the namespace', async () => {
+    await using generous = await startControlPlane({ population: false, extraAdmission: ['NamespaceAutoProvision'] })
+    const kim = new Wire(generous).as('kim', ['system:masters'])
+    await kim.must('POST', '/api/v1/namespaces/hers/configmaps', { metadata: { name: 'a' } })
+    const { metadata } = await kim.must('GET', '/api/v1/namespaces/hers')
+    expect(metadata.annotations).toEqual({ 'authorization.k8s.io/creator': 'kim' })
+  })
+
   it('makes the namespace of a create, but not for a rehearsal', async () => {
     await using generous = await startControlPlane({
       controllers: () => false,

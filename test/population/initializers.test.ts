@@ -76,8 +76,8 @@ const rule = (verbs: string, resources: string): JsonObject => ({
 const anything = rule('get list watch create update patch delete', 'namespaces configmaps')
 
 /** A raw create that may be held. */
-function create(name: string, query = ''): Promise<Response> {
-  const body = JSON.stringify({ metadata: { name } })
+function create(name: string, query = '', finalizers: readonly string[] = []): Promise<Response> {
+  const body = JSON.stringify({ metadata: { name, finalizers } })
   return plane.fetch(`/api/v1/namespaces${query}`, {
     method: 'POST',
     body,
@@ -279,6 +279,41 @@ describe('acting', () => {
     })
   })
 
+  test('a namespace that is being deleted is neither ready nor waiting, whatever its initializers still do', async () => {
+    const conditions = (o: KubeObject): unknown => (o['status'] as { conditions?: unknown }).conditions
+    const going = (type: string, lastTransitionTime: string): JsonObject => ({
+      type,
+      status: 'False',
+      reason: 'Terminating',
+      message: 'The namespace is being deleted',
+      lastTransitionTime,
+    })
+    const finalizers = ['ex.io/keep']
+    await begin('team', { metadata: { finalizers } })
+    await begin('ready', { metadata: { finalizers } })
+    await act('ready', ['two.ex.io'])
+    await act('ready', [])
+    await clock.advance(60_000)
+    await admin.delete(namespaces, { name: 'ready' })
+    expect(conditions(await get('ready'))).toEqual(
+      expect.arrayContaining([
+        going('Ready', '2026-01-01T00:01:00Z'),
+        expect.objectContaining({ type: 'Initializing', status: 'False', reason: 'Initialized' }),
+      ]),
+    )
+    await admin.delete(namespaces, { name: 'team' })
+    const before = conditions(await get('team'))
+    expect(before).toEqual(
+      expect.arrayContaining([
+        going('Initializing', '2026-01-01T00:01:00Z'),
+        expect.objectContaining({ type: 'Ready', status: 'False' }),
+      ]),
+    )
+    for (const pending of [['two.ex.io'], []]) await act('team', pending)
+    expect(conditions(await get('team'))).toEqual(before)
+    for (const name of ['team', 'ready']) await admin.patch(namespaces, { name }, { metadata: { finalizers: null } })
+  })
+
   test('a PUT without the field keeps it', async () => {
     const began = await begin('team')
     const { spec: _spec, ...rest } = began
@@ -476,19 +511,39 @@ describe('the held create', () => {
     expect(await answer.json()).toMatchObject({ status: { phase: 'Initializing' } })
   })
 
+  const deletedMeanwhile = failure({
+    message: 'Operation cannot be fulfilled on namespaces "team": it was deleted while it was being initialized',
+    reason: 'Conflict',
+    details: {
+      name: 'team',
+      kind: 'namespaces',
+      causes: [
+        {
+          reason: 'NamespaceTerminating',
+          message: 'namespace team is being terminated',
+          field: 'metadata.deletionTimestamp',
+        },
+      ],
+    },
+    code: 409,
+  })
+
   test('a namespace deleted meanwhile is an error', async () => {
     const held = create('team')
     await waitFor(admin, namespaces, { name: 'team' }, isThere)
     await admin.delete(namespaces, { name: 'team' })
-    const why = 'the namespace was deleted while it was being initialized'
-    expect(await (await held).json()).toEqual(
-      failure({
-        message: `Internal error occurred: ${why}`,
-        reason: 'InternalError',
-        details: { causes: [{ message: why }] },
-        code: 500,
-      }),
-    )
+    expect(await (await held).json()).toEqual(deletedMeanwhile)
+  })
+
+  test('a namespace deleted meanwhile that a finalizer holds is an error at once, not a success after 30 s', async () => {
+    const held = create('team', '', ['ex.io/keep'])
+    await waitFor(admin, namespaces, { name: 'team' }, isThere)
+    await admin.delete(namespaces, { name: 'team' })
+    // No time passes here.
+    const answer = await held
+    expect([answer.status, await answer.json()]).toEqual([409, deletedMeanwhile])
+    expect((await get('team'))['status']).toMatchObject({ phase: 'Terminating' })
+    await admin.patch(namespaces, { name: 'team' }, { metadata: { finalizers: null } })
   })
 
   test('a server that goes away answers it as it stands', async () => {

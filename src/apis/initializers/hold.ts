@@ -2,8 +2,8 @@
  * A create of a namespace is answered when the namespace is ready. Waiting costs one closure: nothing polls.
  */
 import type { Clock } from '../../base/clock.ts'
-import { internalError, StatusError, type StatusReason } from '../../kube/status-error.ts'
-import { isInitializing, type Namespace } from '../namespaces/types.ts'
+import { StatusError, type StatusReason } from '../../kube/status-error.ts'
+import { isInitializing, type Namespace, namespaceResource } from '../namespaces/types.ts'
 
 /** `waited`: time ran out, the namespace is still initializing. */
 export type HoldOutcome = 'ready' | 'waited'
@@ -48,8 +48,9 @@ export class NamespaceHold {
   }
 
   /**
-   * Waits until `current()` is initialized, has failed (throws what the initializer reported), is gone, `timeoutMs` has
-   * passed or `signal` aborts. `current` is asked first, so a change before the call is not missed.
+   * Waits until `current()` is initialized, has failed (throws what the initializer reported), is being deleted or gone
+   * (throws 409, ADR 0029), `timeoutMs` has passed or `signal` aborts. `current` is asked first, so a change before the
+   * call is not missed.
    */
   wait(
     { name, uid }: HeldNamespace,
@@ -69,7 +70,7 @@ export class NamespaceHold {
       }
       const giveUp = (): void => finish('waited')
       const settle = (next: Namespace | undefined): void => {
-        const verdict = judge(next, uid)
+        const verdict = judge(next, { name, uid })
         if (verdict !== 'waiting') finish(verdict)
       }
       const waiter: Waiter = { settle, giveUp }
@@ -83,10 +84,9 @@ export class NamespaceHold {
   }
 }
 
-function judge(next: Namespace | undefined, uid: string): 'ready' | 'waiting' | StatusError {
-  if (next === undefined || next.metadata.uid !== uid) {
-    return internalError('the namespace was deleted while it was being initialized')
-  }
+function judge(next: Namespace | undefined, { name, uid }: HeldNamespace): 'ready' | 'waiting' | StatusError {
+  if (next === undefined || next.metadata.uid !== uid) return deletedMeanwhile(name)
+  // Before its deletion, which a failure brings about: the failure says more.
   const result = next.spec?.initializers?.result
   if (result !== undefined) {
     return new StatusError(result.message ?? 'initialization of the namespace failed', {
@@ -95,5 +95,26 @@ function judge(next: Namespace | undefined, uid: string): 'ready' | 'waiting' | 
       ...(result.details === undefined ? {} : { details: result.details }),
     })
   }
+  if (next.metadata.deletionTimestamp !== undefined) return deletedMeanwhile(name)
   return isInitializing(next) ? 'waiting' : 'ready'
 }
+
+/** With the cause by which clients of upstream recognise a namespace that is going. */
+const deletedMeanwhile = (name: string): StatusError =>
+  new StatusError(
+    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: it was deleted while it was being initialized`,
+    {
+      reason: 'Conflict',
+      details: {
+        name,
+        kind: namespaceResource.resource,
+        causes: [
+          {
+            reason: 'NamespaceTerminating',
+            message: `namespace ${name} is being terminated`,
+            field: 'metadata.deletionTimestamp',
+          },
+        ],
+      },
+    },
+  )

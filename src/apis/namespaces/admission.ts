@@ -9,6 +9,7 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { forbidden, isAlreadyExists, notFound, StatusError } from '../../kube/status-error.ts'
+import type { UserInfo } from '../../kube/user.ts'
 import type { NamespaceContent } from './content.ts'
 import { type NamespaceLookup, namespaceOf } from './lookup.ts'
 import {
@@ -142,11 +143,12 @@ export function namespaceExists(lookup: Pick<NamespaceLookup, 'find' | 'refresh'
 /**
  * Off by default, as upstream: a create makes the namespace it needs. One that is terminating exists, so it is not made
  * again, and `NamespaceLifecycle` refuses.
- * @param provision makes a namespace as the server itself. @throws StatusError
+ * The user of that create counts as the creator of the namespace, though it needs no right to create namespaces.
+ * @param provision makes a namespace in the name of a user. @throws StatusError
  */
 export function namespaceAutoProvision(
   lookup: NamespaceLookup,
-  provision: (name: string) => Promise<void>,
+  provision: (name: string, creator: UserInfo) => Promise<void>,
 ): AdmissionPlugin {
   return {
     name: 'NamespaceAutoProvision',
@@ -156,7 +158,7 @@ export function namespaceAutoProvision(
       await lookup.refresh()
       if (lookup.find(a.namespace)) return undefined
       try {
-        await provision(a.namespace)
+        await provision(a.namespace, a.user)
       } catch (error) {
         if (!isAlreadyExists(error)) {
           throw forbidden(a.type, a.name, error instanceof Error ? error.message : String(error))

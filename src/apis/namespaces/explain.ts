@@ -1,6 +1,7 @@
 /**
  * Why a namespace is not ready, or not gone: what is left, who must act, and the command that helps. It is all read
- * through the API with the rights of who asks, from the object and its conditions, so it works against any cluster.
+ * through the API with the rights of the caller, from the object and its conditions, so it works against any cluster. What a
+ * webhook or a policy says of a deletion is found out by a dry run.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
@@ -11,6 +12,8 @@ import {
   type NamespaceInitializerConfiguration,
   namespaceTemplateInitializer,
 } from '../initializers/types.ts'
+import type { Explanation, Help, Obstacle } from './explanation.ts'
+import { refusalsIn, rehearsedRefusals } from './refused-deletion.ts'
 import { type LeftContent, type LeftObject, remainingContent } from './remaining-content.ts'
 import { afterDeadline } from './strategy.ts'
 import {
@@ -18,45 +21,11 @@ import {
   kubernetesFinalizer,
   type Namespace,
   type NamespaceCondition,
-  type NamespacePhase,
   namespaceResource,
   phaseOf,
 } from './types.ts'
 
-export interface Help {
-  readonly command: string
-  /** What it does, or when to use it. */
-  readonly effect: string
-}
-
-/** One thing that must happen. */
-export interface Obstacle {
-  readonly what: string
-  /** Who must act. */
-  readonly who: string
-  /** RFC 3339 */
-  readonly since?: string
-  /** RFC 3339: when it ends by itself. */
-  readonly until?: string
-  /** What who must act says of how far it is. */
-  readonly progress?: string
-  readonly helps: readonly Help[]
-}
-
-export interface Explanation {
-  readonly namespace: string
-  readonly state: NamespacePhase
-  /** RFC 3339: when this state began. */
-  readonly since?: string
-  /** True = not ready, or not gone. */
-  readonly held: boolean
-  readonly obstacles: readonly Obstacle[]
-  /** Content of a namespace that is being deleted. */
-  readonly left?: LeftContent
-  /** What the server reports as wrong, in its own words. */
-  readonly reports: readonly { readonly type: string; readonly reason: string; readonly message: string }[]
-  readonly notes: readonly string[]
-}
+export type { Explanation, Obstacle } from './explanation.ts'
 
 /** @throws StatusError NotFound, Forbidden, … as for any GET of the namespace */
 export async function explainNamespace(
@@ -68,11 +37,12 @@ export async function explainNamespace(
   const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
   if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
   if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
+  const rehearse = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
   return {
     namespace: name,
     state: phaseOf(namespace),
     held: false,
-    obstacles: [],
+    obstacles: await rehearsedRefusals(client, rehearse, 'its deletion', signal),
     reports: reportsOf(namespace),
     notes: protectionNote(namespace),
   }
@@ -200,7 +170,12 @@ async function explainTerminating(
     ? await remainingContent(client, namespace, signal)
     : { total: 0, objects: [], unread: [] }
   const others = [...finalizers.filter((f) => f !== kubernetesFinalizer), ...(namespace.metadata.finalizers ?? [])]
-  const content = contentObstacles(name, left.objects, clock.now())
+  const failures = conditionOf(namespace, 'NamespaceDeletionContentFailure')
+  const refusals =
+    failures?.status === 'True'
+      ? await refusalsIn(client, failures.message ?? '', 'the deletion of what is left', signal)
+      : []
+  const content = [...refusals, ...contentObstacles(name, left.objects, clock.now(), refusals.length > 0)]
   const own = others.map(
     (finalizer): Obstacle => ({
       what: `finalizer ${finalizer} holds the namespace itself`,
@@ -214,12 +189,21 @@ async function explainTerminating(
     helps: [],
   }
   const isStuck = content.length === 0 && own.length === 0 && left.unread.length === 0
+  const finalize = (): Promise<unknown> => {
+    const spec = { ...namespace.spec, finalizers: finalizers.filter((f) => f !== kubernetesFinalizer) }
+    return client.update(namespaceResource, { ...namespace, spec } as Namespace, {
+      subresource: 'finalize',
+      dryRun: true,
+      signal,
+    })
+  }
+  const kept = isStuck ? await rehearsedRefusals(client, finalize, 'the update that lets it go', signal) : []
   return {
     namespace: name,
     state: 'Terminating',
     since: deletionTimestamp,
     held: true,
-    obstacles: isStuck ? [nobody] : [...content, ...own],
+    obstacles: isStuck ? (kept.length > 0 ? kept : [nobody]) : [...content, ...own],
     left,
     reports: reportsOf(namespace),
     notes: [...(left.unread.length > 0 ? ['not everything could be read: ask somebody with more rights'] : [])],
@@ -240,7 +224,13 @@ function namesOf(objects: readonly LeftObject[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-function contentObstacles(namespace: string, objects: readonly LeftObject[], nowMs: number): Obstacle[] {
+/** @param isRefused something refuses the deletion of some of them */
+function contentObstacles(
+  namespace: string,
+  objects: readonly LeftObject[],
+  nowMs: number,
+  isRefused: boolean,
+): Obstacle[] {
   const obstacles: Obstacle[] = []
   const byFinalizer = new Map<string, LeftObject[]>()
   for (const object of objects) {
@@ -299,7 +289,7 @@ function contentObstacles(namespace: string, objects: readonly LeftObject[], now
   }
   const untold = free.filter((o) => o.deletionTimestamp === undefined)
   if (untold.length > 0) {
-    const isLater = obstacles.length > 0
+    const isLater = isRefused || obstacles.length > 0
     obstacles.push({
       what: `${namesOf(untold)} ${untold.length === 1 ? 'was' : 'were'} not deleted yet`,
       who: isLater

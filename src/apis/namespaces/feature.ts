@@ -33,7 +33,9 @@ export const namespaces = ({ extraAdmission, ...strategy }: NamespacesOptions): 
     const content = contentIndex(lister, stored, lookup)
     const optional = {
       NamespaceExists: namespaceExists(lookup),
-      NamespaceAutoProvision: namespaceAutoProvision(lookup, (name) => create(lookup.type, { metadata: { name } })),
+      NamespaceAutoProvision: namespaceAutoProvision(lookup, (name, creator) =>
+        create(lookup.type, { metadata: { name } }, creator),
+      ),
     }
     return {
       strategies: { namespaces: namespaceStrategy(strategy) },

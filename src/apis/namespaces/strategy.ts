@@ -55,19 +55,30 @@ export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
       return [...finalizerErrors(next, context), ...(old ? phaseErrors(next) : [])]
     },
 
-    beginDeletion(object: Namespace) {
+    beginDeletion(object: Namespace, context) {
       // Always by way of the controller, even when somebody had taken its finalizer off: only it knows that nothing is left.
       const finalizers = object.spec?.finalizers ?? []
       const kept = finalizers.includes(kubernetesFinalizer) ? finalizers : [...finalizers, kubernetesFinalizer]
       return {
         ...object,
         ...specOf(kept, object.spec?.initializers),
-        status: { ...object.status, phase: 'Terminating' as const },
+        status: { ...object.status, phase: 'Terminating' as const, ...notReady(object, context) },
       }
     },
 
     heldBy: (object: Namespace) => object.spec?.finalizers ?? [],
   }
+}
+
+/** One that was never initialized has no such conditions, and is given none. */
+function notReady({ status }: Namespace, context: StrategyContext): { readonly conditions?: NamespaceCondition[] } {
+  const before = status?.conditions
+  if (before === undefined) return {}
+  const message = 'The namespace is being deleted'
+  const fresh = (['Ready', 'Initializing'] as const)
+    .filter((type) => before.some((c) => c.type === type && c.status === 'True'))
+    .map((type) => ({ type, status: 'False' as const, reason: 'Terminating', message }))
+  return { conditions: withConditions(before, fresh, context) }
 }
 
 function specOf(
@@ -132,8 +143,9 @@ function prepareUpdate(
   const initializers = given ? normalized(next) : old.spec?.initializers
   const object: Namespace = { ...next, ...specOf(finalizers, initializers), ...statusOf(old) }
   if (!isInitializing(old) || JSON.stringify(initializers) === JSON.stringify(old.spec?.initializers)) return object
-  const terminating = old.metadata.deletionTimestamp !== undefined
-  const phase = terminating ? 'Terminating' : initializers === undefined ? 'Active' : 'Initializing'
+  // Whatever initializers still do to it, it is going.
+  if (old.metadata.deletionTimestamp !== undefined) return object
+  const phase = initializers === undefined ? 'Active' : 'Initializing'
   const fresh = initializingConditions(object, options, context)
   const before = (old.status?.conditions ?? []).filter((c) => !isTurnOver(old, object) || c.type !== 'Initializing')
   return { ...object, status: { ...old.status, phase, conditions: withConditions(before, fresh, context) } }
