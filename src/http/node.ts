@@ -180,9 +180,12 @@ function bodyReader(
       if (bytes.length > limitBytes) throw requestTooLarge(limitBytes)
       return bytes
     }
-    // Its events are over.
-    if (source.destroyed) throw leftEarly()
     return new Promise((resolve, reject) => {
+      /** A refusal, not a fault: it concerns no one but the client, who does not see it any more. */
+      const refuse = (cause?: unknown): void =>
+        reject(new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause }))
+      // Its events are over.
+      if (source.destroyed) return refuse()
       const chunks: Buffer[] = []
       let size = 0
       const onData = (chunk: Buffer): void => {
@@ -200,14 +203,14 @@ function bodyReader(
       source.once('end', () => {
         ended = true
         // Node ends an HTTP/2 stream that its client cancels as if all had come.
-        if ((source as Partial<http2.Http2Stream>).aborted) return reject(leftEarly())
+        if ((source as Partial<http2.Http2Stream>).aborted) return refuse()
         resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size))
         // The listeners live as long as the stream, and an answer may be long in coming.
         chunks.length = 0
       })
-      source.once('error', (cause) => reject(leftEarly(cause)))
+      source.once('error', refuse)
       source.once('close', () => {
-        if (!ended) reject(leftEarly())
+        if (!ended) refuse()
       })
     })
   }
@@ -220,10 +223,6 @@ function takeAll(source: Readable): Uint8Array {
   for (let chunk = next(); chunk !== null; chunk = next()) chunks.push(chunk)
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
-
-/** A refusal, not a fault: it concerns no one but the client, who does not see it any more. */
-const leftEarly = (cause?: unknown): StatusError =>
-  new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause })
 
 const noBytes = new Uint8Array(0)
 const noBody: ApiRequest['body'] = () => noBytes

@@ -85,9 +85,9 @@ export class NamespaceHold {
 }
 
 function judge(next: Namespace | undefined, { name, uid }: HeldNamespace): 'ready' | 'waiting' | StatusError {
-  if (next === undefined || next.metadata.uid !== uid) return deletedMeanwhile(name)
+  const isThere = next?.metadata.uid === uid
   // Before its deletion, which a failure brings about: the failure says more.
-  const result = next.spec?.initializers?.result
+  const result = isThere ? next.spec?.initializers?.result : undefined
   if (result !== undefined) {
     return new StatusError(result.message ?? 'initialization of the namespace failed', {
       ...(result.reason === undefined ? {} : { reason: result.reason as StatusReason }),
@@ -95,7 +95,7 @@ function judge(next: Namespace | undefined, { name, uid }: HeldNamespace): 'read
       ...(result.details === undefined ? {} : { details: result.details }),
     })
   }
-  if (next.metadata.deletionTimestamp !== undefined) return deletedMeanwhile(name)
+  if (!isThere || next.metadata.deletionTimestamp !== undefined) return deletedMeanwhile(name)
   return isInitializing(next) ? 'waiting' : 'ready'
 }
 
