@@ -30,25 +30,25 @@ function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () =>
   const serve = createPipeline({
     clock,
     ids: randomIds,
-    stages: [
-      answerErrors(
+    stages: {
+      answerErrors: answerErrors(
         () => undefined,
         (status, n) => renderer.status(status, n),
       ),
-      auditRefusals(deps),
-      authenticate(async ({ bearerToken }) => {
+      auditRefusals: auditRefusals(deps),
+      authenticate: authenticate(async ({ bearerToken }) => {
         if (bearerToken !== 'right') throw unauthorized()
         return { username: 'carol', groups: [] }
       }),
-      auditRequests(deps),
-      impersonate(({ headers }) => {
+      auditRequests: auditRequests(deps),
+      impersonate: impersonate(({ headers }) => {
         const username = headers['impersonate-user']
         if (username === 'root') throw forbidden({ group: '', resource: 'users' }, 'root', 'no')
         if (username === undefined) return undefined
         const constraint = username === 'system:node:n' ? { constraint: 'impersonate:arbitrary-node' } : {}
         return { user: { username, groups: [] }, ...constraint }
       }),
-    ],
+    },
     dispatch,
   })
   const send = fetchAdapter(serve)
