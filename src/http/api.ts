@@ -18,7 +18,10 @@ export interface ApiRequest {
   readonly path: string
   /** Raw query, without `?`. */
   readonly query: string
-  /** Lower-case names; repeated headers joined by the adapter with `, `, except `impersonate-*` and `cookie`: see `headerValues`. */
+  /**
+   * Lower-case names; repeated headers joined by the adapter with `, `, except `impersonate-*` and `cookie`: see
+   * `headerValues`.
+   */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** All values of a header that may repeat. */
   headerValues(name: string): readonly string[]

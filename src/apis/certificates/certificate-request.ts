@@ -1,6 +1,6 @@
 /**
- * A PKCS#10 request in PEM, as far as it must be understood: who asks for what key, and whether they have it. Node reads
- * certificates and keys, but not requests, so the few lengths around them are read here.
+ * A PKCS#10 request in PEM, as far as it must be understood: who asks for what key, and whether they have it. Node
+ * reads certificates and keys, but not requests, so the few lengths around them are read here.
  * @see RFC 2986
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
@@ -22,8 +22,8 @@ const commonNameOid = '2.5.4.3'
 const organizationOid = '2.5.4.10'
 
 /**
- * Of the signature algorithms that clients use. Null: the algorithm says it itself. SHA-1 is good enough here, as for Go:
- * the signature tells no more than that the sender has the key.
+ * Of the signature algorithms that clients use. Null: the algorithm says it itself. SHA-1 is good enough here, as for
+ * Go: the signature tells no more than that the sender has the key.
  */
 const hashByOid: Readonly<Record<string, string | null>> = {
   '1.2.840.113549.1.1.5': 'sha1',

@@ -5,8 +5,8 @@
  * there when the controller looks is all there will ever be: it starts at once, and one pass suffices unless finalizers
  * or graceful pods hold something. Then it waits for the next change, not for a timer.
  *
- * Quotas go first, since every deletion would be charged to them. RoleBindings and Roles go last, right before the namespace
- * itself, since the deleter's own right to watch the deletion may live among them.
+ * Quotas go first, since every deletion would be charged to them. RoleBindings and Roles go last, right before the
+ * namespace itself, since the deleter's own right to watch the deletion may live among them.
  */
 
 import type { Clock } from '../../base/clock.ts'

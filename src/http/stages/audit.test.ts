@@ -107,7 +107,7 @@ test('a fault of ours is a panic, and tells nothing of what is inside', async ()
   expect(JSON.stringify(events)).not.toContain('hunter2')
 })
 
-test('attack: a made-up proxy header can add addresses, but neither hide the peer nor be other than addresses', async () => {
+test('attack: a made-up proxy header can add addresses, not hide the peer nor be anything else', async () => {
   const { events, get } = audited('Metadata')
   await get({ 'x-forwarded-for': '10.0.0.1, <script>, 127.0.0.1', 'x-real-ip': '10.0.0.2' })
   expect(events[0]?.sourceIPs).toEqual(['10.0.0.1', '10.0.0.2', '127.0.0.1'])
