@@ -28,7 +28,8 @@ export default defineConfig({
     setupFiles: ['test/support/property-seed.ts', 'test/support/record-refusals.ts'],
     env: {
       TMPDIR: scratchFolder,
-      // For the many processes and threads that tests start: to strip and compile the same source takes most of a start.
+      // For the many processes and threads that tests start: to strip and compile the same source takes most of a
+      // start.
       NODE_COMPILE_CACHE: fileURLToPath(new URL('.cache/node-compile', import.meta.url)),
     },
     // Modules are loaded once for each worker, not for each file: nothing of ours keeps state outside of functions.

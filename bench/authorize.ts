@@ -104,7 +104,11 @@ function main(): void {
     console.log(`${bindings} other users with two bindings each: ${times}`)
   }
   for (const run of counts.split(',').map(Number).map(measureOwnNamespaces)) {
-    const times = `list ${run.listNs.toFixed(0)} ns, change ${run.changeNs.toFixed(0)} ns, load ${run.loadMs.toFixed(0)} ms`
+    const times = [
+      `list ${run.listNs.toFixed(0)} ns`,
+      `change ${run.changeNs.toFixed(0)} ns`,
+      `load ${run.loadMs.toFixed(0)} ms`,
+    ].join(', ')
     console.log(`own namespaces among ${run.bindings} of others: ${times}`)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Creates per second by 64 clients in one namespace, in-process, without and with a quota that counts them, and that the
- * quota is right at the end. `node bench/quota.ts [memory|sqlite] [seconds]`.
+ * Creates per second by 64 clients in one namespace, in-process, without and with a quota that counts them, and that
+ * the quota is right at the end. `node bench/quota.ts [memory|sqlite] [seconds]`.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -62,7 +62,10 @@ export async function startProcess(dataDir: string, flags: readonly string[] = [
   }
 }
 
-/** Serves with a template of five objects for namespaces labelled `bench: populated`, and a user who may do everything by RBAC. */
+/**
+ * Serves with a template of five objects for namespaces labelled `bench: populated`, and a user who may do everything
+ * by RBAC.
+ */
 export async function startBorough(dataDir: string, flags: readonly string[] = []): Promise<Borough> {
   const server = await startProcess(dataDir, flags)
   const admin = endpointOf(await readFile(server.kubeconfig, 'utf8'))

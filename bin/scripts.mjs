@@ -1,10 +1,10 @@
 /**
- * Loads the scripts of the command line (CommonJS, see `tools/bundle.mjs`), and keeps what V8 compiled of them, so that the
- * next start compiles nothing. Node's own compile cache keeps what is compiled when a module is read; most functions are
- * compiled when they are first called, which took a fifth of a start.
+ * Loads the scripts of the command line (CommonJS, see `tools/bundle.mjs`), and keeps what V8 compiled of them, so that
+ * the next start compiles nothing. Node's own compile cache keeps what is compiled when a module is read; most
+ * functions are compiled when they are first called, which took a fifth of a start.
  *
- * A kept file is two checksums, of the script and of the rest, and what V8 made. V8 itself refuses what another V8, or one
- * with other flags, has made. Whatever does not fit is compiled anew.
+ * A kept file is two checksums, of the script and of the rest, and what V8 made. V8 itself refuses what another V8, or
+ * one with other flags, has made. Whatever does not fit is compiled anew.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -40,7 +40,10 @@ export function scripts(keptFolder) {
     return module.exports
   }
 
-  /** With all functions that have been called so far. To be called before V8's flags are changed: they are part of its mark. */
+  /**
+   * With all functions that have been called so far. To be called before V8's flags are changed: they are part of its
+   * mark.
+   */
   function keepCompiled() {
     if (compiled.size === 0) return
     try {

@@ -1,6 +1,6 @@
 /**
- * Makes the JavaScript of dist/ from src/: one file per entry, and chunks/ for what several of them share or load later;
- * and once more the command line, as scripts (`bin/scripts.mjs` says why).
+ * Makes the JavaScript of dist/ from src/: one file per entry, and chunks/ for what several of them share or load
+ * later; and once more the command line, as scripts (`bin/scripts.mjs` says why).
  * Packages stay what they are, imports of node_modules. Declarations are the compiler's business (tools/build.mjs).
  *
  *   node tools/bundle.mjs OUT
@@ -29,8 +29,9 @@ const entries = [
 const program = 'cli/program'
 
 /**
- * `import.meta.url` goes on saying where a module would lie in dist/ if it were a file of its own: what it looks for beside
- * itself is there, in whichever chunk the module has landed. `here` is JavaScript that says where the chunk lies.
+ * `import.meta.url` goes on saying where a module would lie in dist/ if it were a file of its own: what it looks for
+ * beside itself is there, in whichever chunk the module has landed. `here` is JavaScript that says where the chunk
+ * lies.
  */
 const keepPlaces = (here) => ({
   name: 'keep-places',

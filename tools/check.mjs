@@ -1,8 +1,8 @@
 /**
- * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests, and whether these assert every
- * refusal; stops at the first failure and says which it was. With arguments, which go to vitest, it runs those tests and
- * nothing else. The last lines are the failed tests, each with the beginning of its error (for a property: seed and path),
- * and `N passed, N failed, N skipped`.
+ * What CI runs, in one command: `npm run check`. Layers, format, lint, types, build, tests, and whether these assert
+ * every refusal; stops at the first failure and says which it was. With arguments, which go to vitest, it runs those
+ * tests and nothing else. The last lines are the failed tests, each with the beginning of its error (for a property:
+ * seed and path), and `N passed, N failed, N skipped`.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -124,7 +124,8 @@ function command(program, args, { output, timeoutMs, env = {} } = {}) {
       // vitest hears the signal, ends its workers, and says so by its code.
       if (signal || child.killed)
         process.stderr.write(
-          `${program} was stopped by ${signal ?? 'SIGTERM'}${timeoutMs ? ` (it has ${timeoutMs / 60_000} minutes)` : ''}\n`,
+          `${program} was stopped by ` +
+            `${signal ?? 'SIGTERM'}${timeoutMs ? ` (it has ${timeoutMs / 60_000} minutes)` : ''}\n`,
         )
       end(code === 0)
     })

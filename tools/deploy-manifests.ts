@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Writes `deploy/` from the same code that `borough populate --print-manifests` prints: kinds that templates usually hold.
+ * Writes `deploy/` from the same code that `borough populate --print-manifests` prints: kinds that templates usually
+ * hold.
  *
  *   node tools/deploy-manifests.ts           writes the files
  *   node tools/deploy-manifests.ts --check   fails if one is not what this would write

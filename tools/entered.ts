@@ -5,9 +5,9 @@
  *   node tools/entered.ts --list NAME     the functions that one of them enters, by file
  *   node tools/entered.ts --json          the counts, for test/toolchain/entered.test.ts
  *
- * The requests go through the in-process client to a control plane on a store in memory that has served some before. Its
- * controllers are off, since they work while a request is under way. Counted is all that runs from the call of the client to
- * its answer, in every one of several such requests: a timer that fires meanwhile is not part of a request.
+ * The requests go through the in-process client to a control plane on a store in memory that has served some before.
+ * Its controllers are off, since they work while a request is under way. Counted is all that runs from the call of the
+ * client to its answer, in every one of several such requests: a timer that fires meanwhile is not part of a request.
  */
 import { readFileSync } from 'node:fs'
 import type { Profiler } from 'node:inspector'
@@ -93,8 +93,8 @@ function requestsOf({ client }: TestControlPlane): Record<Name, (n: number) => P
 }
 
 /**
- * Admission populates namespaces only where the controller is on that would do the rest. So all are on while admission is
- * wired, which asks first, and off when they would start.
+ * Admission populates namespaces only where the controller is on that would do the rest. So all are on while admission
+ * is wired, which asks first, and off when they would start.
  */
 function startWithoutControllers(): Promise<TestControlPlane> {
   let asked = false
@@ -174,7 +174,8 @@ async function main(args: readonly string[]): Promise<void> {
   for (const name of names) {
     const { files = 0, functions = 0 } = counts[name] ?? {}
     console.log(
-      `${name}: ${files} files (at most ${bounds[name].files}), ${functions} functions (at most ${bounds[name].functions})`,
+      `${name}: ${files} files (at most ${bounds[name].files}), ${functions} functions (at most ` +
+        `${bounds[name].functions})`,
     )
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Makes `src/catalog/generated/` (or the folder named as its argument) from the installed `@kubernetes/client-node`: resources, verbs, sub-resources, type
- * fields and descriptions of every GA group version. What that client cannot tell is in `src/catalog/facts/`.
+ * Makes `src/catalog/generated/` (or the folder named as its argument) from the installed `@kubernetes/client-node`:
+ * resources, verbs, sub-resources, type fields and descriptions of every GA group version. What that client cannot tell
+ * is in `src/catalog/facts/`.
  *
  * Only exported models and exported API classes are read: the package's folders also hold left-overs of older releases.
  * Everything it does not understand stops it: a guess here would be a wrong API there.
@@ -131,7 +132,7 @@ function draftResources(operations: readonly Operation[], models: ReadonlySet<st
   return [...drafts.values()]
 }
 
-/* Type names: the client flattens `io.k8s.api.core.v1.PodSpec` to `V1PodSpec`; the package comes back by reachability. */
+/* Type names: the client flattens `io.k8s.api.core.v1.PodSpec` to `V1PodSpec`; the package is found by reachability. */
 
 const metaTypes = new Set(
   (

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
- * Does the steps of `deploy/Dockerfile` in a clean folder, where there is no docker, and runs what comes out: a server, and
- * `borough populate` beside it, as the user of the image.
+ * Does the steps of `deploy/Dockerfile` in a clean folder, where there is no docker, and runs what comes out: a server,
+ * and `borough populate` beside it, as the user of the image.
  *
  *   node tools/image-steps.ts [--keep]
  *
- * Each stage is a folder that stands for `/`. The context is what git knows, less .dockerignore. Node is the one that runs
- * this. Knows the instructions that are in the file; another one is an error.
+ * Each stage is a folder that stands for `/`. The context is what git knows, less .dockerignore. Node is the one that
+ * runs this. Knows the instructions that are in the file; another one is an error.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

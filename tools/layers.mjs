@@ -2,7 +2,7 @@
 /**
  * Who may import whom, as data; from it, the lint configuration.
  *
- *   node tools/layers.mjs           writes .cache/oxlintrc.json, which .oxlintrc.json extends; fails if a folder slips through
+ *   node tools/layers.mjs           writes .cache/oxlintrc.json, which .oxlintrc.json extends; fails if a rule is blind
  *   node tools/layers.mjs --print   prints the configuration instead
  *
  * A rule that sees no file is green for the wrong reason. So every folder of src/ must be named here, every name must
@@ -91,8 +91,8 @@ const layers = {
 }
 
 /**
- * Rooms with a front: the one file of each that other folders see, those that see everything too. Tests and tools may look
- * inside.
+ * Rooms with a front: the one file of each that other folders see, those that see everything too. Tests and tools may
+ * look inside.
  */
 const fronts = {
   backup: 'backup/backup.ts',

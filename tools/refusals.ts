@@ -2,9 +2,9 @@
 /**
  * Every field of every refusal that a client can see is asserted by some test. Kept true so:
  *
- * - A *place* is an expression in src/ that makes a refusal: `new StatusError(…)`, a field error written out, a call of a
- *   method of a `report`, or a call of a function that does nothing but return such an expression. The expression in such
- *   a function is no place, its callers are. A place is named by its file and its own text, never by a line.
+ * - A *place* is an expression in src/ that makes a refusal: `new StatusError(…)`, a field error written out, a call of
+ *   a method of a `report`, or a call of a function that does nothing but return such an expression. The expression in
+ *   such a function is no place, its callers are. A place is named by its file and its own text, never by a line.
  * - While tests run, the plugin for vite below hands what each place makes to test/support/record-refusals.ts, which
  *   sees what assertions compare, and leaves the names of the places that were reached and asserted in the folder that
  *   BOROUGH_REFUSALS names.

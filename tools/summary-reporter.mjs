@@ -1,7 +1,7 @@
 /**
- * A vitest reporter that says which tests were skipped, and leaves counts and failures for `tools/check.mjs` in the file
- * that BOROUGH_TEST_SUMMARY names. Faults outside of tests (a file that does not load, an unhandled rejection) count as
- * failed. The file is kept up to date during the run, so that a run that is stopped leaves what it knew.
+ * A vitest reporter that says which tests were skipped, and leaves counts and failures for `tools/check.mjs` in the
+ * file that BOROUGH_TEST_SUMMARY names. Faults outside of tests (a file that does not load, an unhandled rejection)
+ * count as failed. The file is kept up to date during the run, so that a run that is stopped leaves what it knew.
  */
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'

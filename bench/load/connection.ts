@@ -29,7 +29,9 @@ export interface Call {
 
 export interface Connection {
   send(call: Call): Promise<Reply>
-  /** An answer without end: `onData` sees it as it comes. Resolves when the answer has begun. @throws Error unless 200 */
+  /**
+   * An answer without end: `onData` sees it as it comes. Resolves when the answer has begun. @throws Error unless 200
+   */
   follow(call: Call, onData: (data: Buffer) => void): Promise<void>
   close(): void
 }
@@ -71,7 +73,9 @@ async function connectHttp1(endpoint: Endpoint): Promise<Connection> {
   socket.on('error', (error) => fail(error))
   socket.on('close', () => fail(new Error('the connection was closed')))
   const authorization = endpoint.token === undefined ? '' : `authorization: Bearer ${endpoint.token}\r\n`
-  const fixed = ` HTTP/1.1\r\nhost: ${endpoint.host}:${endpoint.port}\r\naccept: application/json\r\nuser-agent: bench\r\n${authorization}`
+  const fixed =
+    ` HTTP/1.1\r\nhost: ${endpoint.host}:${endpoint.port}\r\naccept: application/json\r\nuser-agent: ` +
+    `bench\r\n${authorization}`
   const write = ({ method, path, body, contentType = 'application/json' }: Call): void => {
     const content =
       body === undefined ? '' : `content-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`

@@ -1,4 +1,7 @@
-/** The process that makes the load: one for all servers, so that each of them shares the machine with it in the same way. */
+/**
+ * The process that makes the load: one for all servers, so that each of them shares the machine with it in the same
+ * way.
+ */
 import { type Call, type Connection, connect } from './connection.ts'
 import { type RepeatTask, type Task, type TaskResult, timesOf, type WatchTask } from './tasks.ts'
 

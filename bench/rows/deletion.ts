@@ -1,6 +1,6 @@
 /**
- * What a deletion of a namespace does not depend on: how many types are served, how many other namespaces there are. Each
- * round deletes on a server with few and on one with many, in turn.
+ * What a deletion of a namespace does not depend on: how many types are served, how many other namespaces there are.
+ * Each round deletes on a server with few and on one with many, in turn.
  */
 import { type Connection, connect } from '../load/connection.ts'
 import { type Row, ratios, spread } from '../report.ts'

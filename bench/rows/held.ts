@@ -94,7 +94,10 @@ async function hold(server: HeldServer, protocol: Protocol, prefix: string, coun
   return { connections, answers }
 }
 
-/** Deletes the configuration, so that whatever waits for its initializer goes on. Milliseconds until the last is answered. */
+/**
+ * Deletes the configuration, so that whatever waits for its initializer goes on. Milliseconds until the last is
+ * answered.
+ */
 async function release(server: HeldServer, { answers }: Held): Promise<number> {
   const admin = await connect(server.endpoint, 'http/1.1')
   const began = performance.now()

@@ -1,6 +1,6 @@
 /**
- * Two workers (`borough up --workers 2`) against one process: requests a second, and requests per second of CPU time that
- * all processes of the server spend. How much of a core the load took is said on stderr: it shares the machine.
+ * Two workers (`borough up --workers 2`) against one process: requests a second, and requests per second of CPU time
+ * that all processes of the server spend. How much of a core the load took is said on stderr: it shares the machine.
  */
 import { readFileSync } from 'node:fs'
 import { connect } from '../load/connection.ts'

@@ -15,7 +15,10 @@ export interface LogService extends AsyncDisposable {
   readonly indexes: ReadonlyMap<string, { days?: number }>
 }
 
-/** `before` is awaited ahead of every request: a slow or failing service. It answers the status to refuse with, or nothing. */
+/**
+ * `before` is awaited ahead of every request: a slow or failing service. It answers the status to refuse with, or
+ * nothing.
+ */
 export async function startLogService(
   port: number,
   before: (method: string, path: string) => Promise<number | undefined> = async () => undefined,

@@ -1,9 +1,9 @@
 /**
  * What stands between a valid request and the store.
  *
- * All `mutate` halves run first, in the order of the list in `app/admission-order.ts`; where one asks for it, those up to the last
- * plugin that may ask run a second time. Then the object is validated; then all `validate` halves; then all `decide`
- * halves, inside the compare-and-swap loop, as often as a guard is lost.
+ * All `mutate` halves run first, in the order of the list in `app/admission-order.ts`; where one asks for it, those up
+ * to the last plugin that may ask run a second time. Then the object is validated; then all `validate` halves; then all
+ * `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
  *
  * `decide` and the call of `commit` are one synchronous section: nobody else in this process decides in between. So a
  * decision can stand on writes that are queued but not yet durable (`DecisionView`), which is what lets many creators
@@ -109,8 +109,8 @@ export interface DecisionView {
 }
 
 /**
- * What is created along with a namespace, in its transaction: all of it, or the namespace alone. Each object is admitted,
- * validated and decided as if `user` had created it.
+ * What is created along with a namespace, in its transaction: all of it, or the namespace alone. Each object is
+ * admitted, validated and decided as if `user` had created it.
  */
 export interface Companions {
   /** The namespace, as an update would make it once they are all there. */
@@ -121,7 +121,9 @@ export interface Companions {
   readonly objects: readonly { readonly type: ResourceType; readonly object: KubeObject }[]
   /** Told once when they are durable: the objects as they are stored, in their order, and their revisions. */
   stored(objects: readonly { readonly object: KubeObject; readonly revision: Revision }[]): void
-  /** What must hold at the commit; the rules of `AdmissionPlugin.decide`. undefined = the namespace is created alone. */
+  /**
+   * What must hold at the commit; the rules of `AdmissionPlugin.decide`. undefined = the namespace is created alone.
+   */
   decide(view: DecisionView): Decision | undefined
 }
 

@@ -1,6 +1,8 @@
 import type { AdmissionPlugin } from '../admission/admission.ts'
 
-/** Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas). */
+/**
+ * Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas).
+ */
 export const admissionOrder = [
   'CustomResourceDefinitions',
   'NamespaceAutoProvision',

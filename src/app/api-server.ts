@@ -10,12 +10,13 @@ import type { AskElsewhere, Authorizer, AuthzAttributes } from '../authz/authz.t
 import { forbiddenError } from '../authz/forbidden.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
+import type { Stage } from '../http/api.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
 import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { refusalWith } from '../http/explained-refusals.ts'
 import { protobufMediaType } from '../http/negotiate.ts'
-import { createPipeline, type Serve } from '../http/pipeline.ts'
+import { createPipeline, type Serve, type StageName } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
 import { isNamespaces } from '../http/resolution.ts'
 import { resolveTarget } from '../http/resolve-target.ts'
@@ -118,24 +119,24 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   return createPipeline({
     clock,
     ids,
-    stages: [
-      deps.metrics.stage,
-      compressAnswers(),
-      answerErrors(
+    stages: {
+      metrics: deps.metrics.stage,
+      compressAnswers: compressAnswers(),
+      answerErrors: answerErrors(
         (error, { requestId, info }) =>
           log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
         (status, n) => renderer.status(status, n),
       ),
-      limitInFlight(defaultInFlightLimits),
-      ...(audit === undefined ? [] : [auditRefusals(audit)]),
-      ...(isShared(config) ? [catchUp(() => translated(core.lister.refresh()))] : []),
-      resolveTarget(catalog.types),
-      authenticate(deps.authenticate),
-      limitAnonymous(),
-      ...(audit === undefined ? [] : [auditRequests(audit)]),
-      impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
-      authorize(authorization),
-    ],
+      limitInFlight: limitInFlight(defaultInFlightLimits),
+      auditRefusals: audit && auditRefusals(audit),
+      catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
+      resolveTarget: resolveTarget(catalog.types),
+      authenticate: authenticate(deps.authenticate),
+      limitAnonymous: limitAnonymous(),
+      auditRequests: audit && auditRequests(audit),
+      impersonate: impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
+      authorize: authorize(authorization),
+    } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({
       verbs: {
         get: getVerb(verbDeps),

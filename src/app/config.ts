@@ -1,4 +1,6 @@
-/** What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here. */
+/**
+ * What a control plane is told, with its defaults. Flags of `borough up` and options of `startControlPlane` end here.
+ */
 import type { ManifestConfig } from '../apis/mirrorpods/feature.ts'
 import { type AddressRange, parseCidr } from '../apis/services/address-range.ts'
 import type { PortRange } from '../apis/services/free-ports.ts'

@@ -1,6 +1,6 @@
 /**
- * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts it
- * on the network, `testing/` hands it to tests as it is.
+ * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
+ * it on the network, `testing/` hands it to tests as it is.
  */
 import { priorityClassResource, systemPriorityClasses } from '../apis/classes/priority.ts'
 import { authenticationTrust, publishAuthenticationTrust } from '../apis/controlplane/authentication-trust.ts'

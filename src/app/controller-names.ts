@@ -1,6 +1,6 @@
 /**
- * Controllers, by the service account each acts as, for the command line, which must not load the features to know them.
- * A test compares them with what the features bring.
+ * Controllers, by the service account each acts as, for the command line, which must not load the features to know
+ * them. A test compares them with what the features bring.
  */
 export const controllerNames = [
   'namespace-controller',

@@ -1,6 +1,6 @@
 /**
- * What the server is made of, in the order in which it is opened. A feature that is optional can be left out here: mirror
- * pods, population, webhooks; own namespaces are a flag of the authorizer.
+ * What the server is made of, in the order in which it is opened. A feature that is optional can be left out here:
+ * mirror pods, population, webhooks; own namespaces are a flag of the authorizer.
  */
 import { admissionPolicies } from '../apis/admissionpolicies/feature.ts'
 import { apiServices } from '../apis/apiservices/feature.ts'

@@ -152,7 +152,9 @@ export async function wireCore(
 /** Rights are remembered as long as watches can resume from memory. */
 const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }
 
-/** Those of the features first, the catalogue's for the rest. Features may still be added: looked up at the first use. */
+/**
+ * Those of the features first, the catalogue's for the rest. Features may still be added: looked up at the first use.
+ */
 function strategiesOf(parts: readonly FeatureParts[], catalog: Catalog): (type: ResourceType) => Strategy {
   const known = new WeakMap<ResourceType, Strategy>()
   const find = (type: ResourceType): Strategy => {

@@ -2,8 +2,8 @@
  * The audit log of a group of workers: each hands its events, as lines, to the primary, which alone writes and rotates
  * the file. So lines of different workers never mix, and are in the order in which the primary heard of them.
  *
- * As everywhere in the audit log nothing waits for the disk: the primary takes what it is given, and drops and counts what
- * its own buffer does not hold. A worker drops and counts what the primary has not taken.
+ * As everywhere in the audit log nothing waits for the disk: the primary takes what it is given, and drops and counts
+ * what its own buffer does not hold. A worker drops and counts what the primary has not taken.
  */
 
 import type { RelayPort } from '../base/relay-port.ts'

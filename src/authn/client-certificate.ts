@@ -1,7 +1,7 @@
 /**
- * Client certificates: common name = user, each organization = a group. The TLS adapter has verified the chain; what may
- * change while a connection lives (the end of validity) and what TLS libraries disagree about (the purpose) is checked
- * here, at every request.
+ * Client certificates: common name = user, each organization = a group. The TLS adapter has verified the chain; what
+ * may change while a connection lives (the end of validity) and what TLS libraries disagree about (the purpose) is
+ * checked here, at every request.
  * @see k8s.io/apiserver/pkg/authentication/request/x509/x509.go v0.36
  */
 import { hash, X509Certificate } from 'node:crypto'

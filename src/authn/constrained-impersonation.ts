@@ -54,7 +54,10 @@ function extraFault(extra: WantedUser['extra']): string | undefined {
   for (const [key, values] of extra) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'
     if (!isDomainPrefixedPath(key)) {
-      return `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`
+      return (
+        'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: ' +
+        `${JSON.stringify(key)}: must be a domain-prefixed path (such as "acme.io/foo")`
+      )
     }
     if (key !== key.toLowerCase()) {
       return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`

@@ -310,7 +310,9 @@ const rows: readonly Row[] = [
       `impersonate:user-info ${identity}/groups /system:masters`,
       'impersonate-on:user-info:list /pods ns/',
     ],
-    want: `impersonate:user-info ${identity}/groups /system:masters: impersonating the system:masters group is not allowed`,
+    want:
+      `impersonate:user-info ${identity}/groups /system:masters: impersonating the system:masters group is not ` +
+      'allowed',
   },
   {
     name: 'attack: an extra key that is no domain-prefixed path',
@@ -320,7 +322,9 @@ const rows: readonly Row[] = [
       `impersonate:user-info ${identity}/userextras/scopes /a`,
       'impersonate-on:user-info:list /pods ns/',
     ],
-    want: `impersonate:user-info ${identity}/userextras /: impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")`,
+    want:
+      `impersonate:user-info ${identity}/userextras /: impersonating an invalid key in extra is not allowed: ` +
+      'extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")',
   },
   {
     name: 'who holds nothing reads the refusal of the classic right',

@@ -147,7 +147,7 @@ test.each(['not-a-token', 'a.b.c'])('%s is the business of other authenticators'
   expect(await authenticator().authenticate({ bearerToken })).toBeUndefined()
 })
 
-test('keys are fetched once, and again when the issuer has changed them, but not at the wish of strangers', async () => {
+test('keys are fetched once, and again when the issuer has changed them, but not as strangers wish', async () => {
   const own = authenticator()
   issuer.asked.length = 0
   await Promise.all([1, 2, 3].map(async (n) => own.authenticate({ bearerToken: await token({ jti: `${n}` }) })))

@@ -157,7 +157,7 @@ describe('the rights of a namespace that has just gone', () => {
     expect(story.may(read('get'))).toBe(false)
   })
 
-  test('while a finalizer holds the namespace, the namespace itself stays readable, its content for 60 seconds', async () => {
+  test('while a finalizer holds the namespace, it stays readable, and its content for 60 s', async () => {
     const story = new Story()
     story.bind()
     story.terminate()

@@ -16,7 +16,9 @@ const cases: readonly {
   {
     name: 'a named object of a group in a namespace',
     given: { user, verb: 'get', group: 'apps', resource: 'deployments', namespace: 'ns', name: 'web' },
-    want: 'deployments.apps "web" is forbidden: User "bob" cannot get resource "deployments" in API group "apps" in the namespace "ns"',
+    want:
+      'deployments.apps "web" is forbidden: User "bob" cannot get resource "deployments" in API group "apps" ' +
+      'in the namespace "ns"',
     details: { name: 'web', group: 'apps', kind: 'deployments' },
   },
   {
@@ -29,7 +31,9 @@ const cases: readonly {
     name: 'a sub-resource, with a reason',
     given: { user, verb: 'get', group: '', resource: 'pods', subresource: 'log', namespace: 'ns', name: 'p' },
     reason: 'RBAC: role.rbac.authorization.k8s.io "x" not found',
-    want: 'pods "p" is forbidden: User "bob" cannot get resource "pods/log" in API group "" in the namespace "ns": RBAC: role.rbac.authorization.k8s.io "x" not found',
+    want:
+      'pods "p" is forbidden: User "bob" cannot get resource "pods/log" in API group "" in the namespace "ns": ' +
+      'RBAC: role.rbac.authorization.k8s.io "x" not found',
     details: { name: 'p', kind: 'pods' },
   },
   {

@@ -5,8 +5,9 @@
  *   {"key":"/registry/namespaces/default","value":"{\"metadata\":…"}      or "base64" where a value is not UTF-8
  *   {"entries":81,"sha256":"…"}
  *
- * It holds everything, Secrets and the keys of the certificate authority too: readable by its owner alone. It is written
- * beside its place and moved there when it is whole; a file without its last line, or whose digest differs, is refused.
+ * It holds everything, Secrets and the keys of the certificate authority too: readable by its owner alone. It is
+ * written beside its place and moved there when it is whole; a file without its last line, or whose digest differs, is
+ * refused.
  */
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'

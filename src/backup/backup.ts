@@ -1,7 +1,7 @@
 /**
- * Copies of everything that a store holds, from one place to another: a data directory, an etcd, a file of `borough backup`.
- * What other folders see of this one. `store-copy.ts` copies and verifies; `store-places.ts` and `backup-file.ts` are the
- * places.
+ * Copies of everything that a store holds, from one place to another: a data directory, an etcd, a file of `borough
+ * backup`. What other folders see of this one. `store-copy.ts` copies and verifies; `store-places.ts` and
+ * `backup-file.ts` are the places.
  */
 import { formatTime } from '../kube/time.ts'
 import { backupSource, backupTarget } from './backup-file.ts'

@@ -1,6 +1,6 @@
 /**
- * Copies everything that a store holds to another place, and makes sure of it: while the source is read at one revision,
- * a digest is taken over its keys and values; then the target is read back, and its digest must be the same.
+ * Copies everything that a store holds to another place, and makes sure of it: while the source is read at one
+ * revision, a digest is taken over its keys and values; then the target is read back, and its digest must be the same.
  *
  * It knows pairs of keys and bytes, and nothing of engines or files; `store-places.ts` does.
  */
@@ -102,7 +102,8 @@ export async function copyStore(
   const found = await digestOf(target)
   if (found !== result.sha256) {
     throw new CopyError(
-      `${target.name} does not hold what ${source.name} held (sha256 ${found} instead of ${result.sha256}): somebody else wrote to it, or it lost something. Do not use it`,
+      `${target.name} does not hold what ${source.name} held (sha256 ${found} instead of ${result.sha256}): ` +
+        'somebody else wrote to it, or it lost something. Do not use it',
     )
   }
   await target.seal()

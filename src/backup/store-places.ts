@@ -1,7 +1,7 @@
 /**
  * Where a whole installation can lie, to copy it from one to the other: a data directory with its SQLite store, or an
- * etcd. The keys of the certificate authority and of service accounts go along: in a directory they are files, in an etcd
- * and in a backup they are entries under `/borough/pki/`.
+ * etcd. The keys of the certificate authority and of service accounts go along: in a directory they are files, in an
+ * etcd and in a backup they are entries under `/borough/pki/`.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

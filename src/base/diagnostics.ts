@@ -1,6 +1,6 @@
 /**
- * Observations of one server: who takes note of them (metrics) is unknown to who makes them. Synchronous, without a queue;
- * without a subscriber a publication costs one look-up.
+ * Observations of one server: who takes note of them (metrics) is unknown to who makes them. Synchronous, without a
+ * queue; without a subscriber a publication costs one look-up.
  *
  * Like Node's `diagnostics_channel`, but of an instance: several servers in one process do not hear each other.
  */

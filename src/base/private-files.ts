@@ -28,8 +28,8 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
 }
 
 /**
- * With its parents. Node's own way with those never ends on a file system that takes no directories and says that there is
- * no such place, as /proc does.
+ * With its parents. Node's own way with those never ends on a file system that takes no directories and says that there
+ * is no such place, as /proc does.
  */
 async function makeDirectories(path: string): Promise<void> {
   try {

@@ -2,8 +2,8 @@
  * Writes X.509 v3 certificates: EC P-256 keys, ECDSA with SHA-256, the few extensions that TLS needs, and nothing else.
  * Reading certificates is left to node:crypto.
  *
- * Why not a library: `@peculiar/x509` takes 120 ms to load and 20 ms for its first signature, which is a start-up budget
- * by itself; this is a page of DER around OpenSSL's signature.
+ * Why not a library: `@peculiar/x509` takes 120 ms to load and 20 ms for its first signature, which is a start-up
+ * budget by itself; this is a page of DER around OpenSSL's signature.
  *
  * @see RFC 5280, RFC 5480 (EC keys), RFC 7093 (key identifiers), X.690 (DER)
  */

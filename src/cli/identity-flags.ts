@@ -65,17 +65,15 @@ const minuteMs = 60_000
 export function addAuthorizationOptions(command: Command): void {
   command
     .option('--authorization-webhook-config-file <kubeconfig>', 'ask this service what RBAC does not allow')
-    .option(
-      '--authorization-webhook-cache-authorized-ttl <duration>',
-      'how long its yes holds',
-      parseDurationMs,
-      5 * minuteMs,
+    .addOption(
+      new Option('--authorization-webhook-cache-authorized-ttl <duration>', 'how long its yes holds')
+        .argParser(parseDurationMs)
+        .default(5 * minuteMs, '5m'),
     )
-    .option(
-      '--authorization-webhook-cache-unauthorized-ttl <duration>',
-      'how long its no holds',
-      parseDurationMs,
-      minuteMs / 2,
+    .addOption(
+      new Option('--authorization-webhook-cache-unauthorized-ttl <duration>', 'how long its no holds')
+        .argParser(parseDurationMs)
+        .default(minuteMs / 2, '30s'),
     )
 }
 

@@ -39,8 +39,8 @@ export function addPopulateCommand(program: Command): void {
       'after',
       `
 It acts as the user of the kubeconfig, who needs the rights that --print-manifests shows: close to those of an
-administrator, since it makes whatever the templates hold. While it is installed, creating a namespace takes it: stop it for
-good with --uninstall.
+administrator, since it makes whatever the templates hold. While it is installed, creating a namespace takes it: stop it
+for good with --uninstall.
 
 Examples:
   borough populate --kubeconfig ~/.kube/config

@@ -1,4 +1,7 @@
-/** The log of a process that serves: pino, on stderr. A start that goes well writes no line, so pino waits for the first. */
+/**
+ * The log of a process that serves: pino, on stderr. A start that goes well writes no line, so pino waits for the
+ * first.
+ */
 import { Option } from 'commander'
 import { loadLater } from '../base/load-later.ts'
 import type { Log } from '../base/log.ts'

@@ -65,7 +65,10 @@ function command({ user, attributes }: AccessAnswer, role: RoleName): string {
   const isAccount = system === 'system' && sort === 'serviceaccount' && home && account
   const to = isAccount ? `--serviceaccount=${home}:${account}` : `--user=${user.username}`
   const name = `${role.name}-${isAccount ? account : user.username}`.replace(/[^A-Za-z0-9.-]+/g, '-')
-  return `kubectl create ${kind} ${shellWord(name)}${where} --${role.kind.toLowerCase()}=${shellWord(role.name)} ${shellWord(to)}`
+  return (
+    `kubectl create ${kind} ${shellWord(name)}${where} --${role.kind.toLowerCase()}=${shellWord(role.name)} ` +
+    `${shellWord(to)}`
+  )
 }
 
 /** Nothing that a shell would read as more than a word. */

@@ -33,7 +33,8 @@ export async function runPopulate(flags: PopulateFlags): Promise<void> {
   const signal = await signalled
   if (flags.output !== 'json') {
     process.stderr.write(
-      `\n${signal}: finishing what is under way; a second signal ends it at once. The cluster keeps asking the webhooks` +
+      `\n${signal}: finishing what is under way; a second signal ends it at once. The cluster keeps asking ` +
+        'the webhooks' +
         ` about new namespaces: start this again, or take them off with borough populate --uninstall\n`,
     )
   }

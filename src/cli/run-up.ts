@@ -94,6 +94,7 @@ function sayReady(server: Served, kubeconfigs: readonly string[], json: boolean)
   }
   const shown = relative(process.cwd(), kubeconfig)
   process.stdout.write(
-    `Borough serves ${server.url}. To use it: export KUBECONFIG=${shown.startsWith('..') ? kubeconfig : `$PWD/${shown}`}\n`,
+    `Borough serves ${server.url}. To use it: export ` +
+      `KUBECONFIG=${shown.startsWith('..') ? kubeconfig : `$PWD/${shown}`}\n`,
   )
 }

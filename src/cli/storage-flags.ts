@@ -73,12 +73,16 @@ function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdFlags): EtcdTlsFil
   }
 }
 
-/** `etcd://[user@]host:port[,host:port…]`. @throws Error for a password: others can read command lines, and the message must not repeat it */
+/**
+ * `etcd://[user@]host:port[,host:port…]`. @throws Error for a password: others can read command lines, and the message
+ * must not repeat it
+ */
 export function parseEtcd(text: string): NamedEtcd | undefined {
   const [, user, hosts = ''] = /^etcd:\/\/(?:([^@/]*)@)?([^@]*)$/.exec(text) ?? []
   if (user?.includes(':')) {
     throw new Error(
-      `a password does not belong on the command line, where others can read it: --etcd-password-file, or ${etcdPasswordVariable}`,
+      'a password does not belong on the command line, where others can read it: --etcd-password-file, or ' +
+        `${etcdPasswordVariable}`,
     )
   }
   const endpoints = hosts.split(',').map((part) => part.replace(/^etcd:\/\//, ''))

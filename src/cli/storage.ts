@@ -130,7 +130,10 @@ function inWords(
   target: Target,
   { entries, bytes, revision, sha256 }: CopyResult,
 ): string {
-  return `${source.name} ${done} to ${target.name}: ${entries} entries, ${mebibytes(bytes)}, at revision ${revision}; verified, sha256 ${sha256}`
+  return (
+    `${source.name} ${done} to ${target.name}: ${entries} entries, ${mebibytes(bytes)}, at revision ` +
+    `${revision}; verified, sha256 ${sha256}`
+  )
 }
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`

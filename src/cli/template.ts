@@ -33,8 +33,9 @@ export function addTemplateCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-For each namespace: what would be created, changed (from, to), pruned, refused and why. The server is asked by dry runs, as
-whoever runs this, so it takes the rights to write the objects. Namespaces that would be treated alike are named together.
+For each namespace: what would be created, changed (from, to), pruned, refused and why. The server is asked by dry runs
+as the user who runs this, so it takes the rights to write the objects. Namespaces that would be treated alike are named
+together.
 Exit codes: 0 nothing would change, 2 something would, 1 there is no plan (the template itself would be refused).
 
 Examples:
@@ -68,8 +69,8 @@ Examples:
     .addHelpText(
       'after',
       `
-The last ten generations of a template are kept as ControllerRevisions in kube-system. A step back is a change like any other:
-it gets a new generation, and reaches namespaces as spec.rollout says.
+The last ten generations of a template are kept as ControllerRevisions in kube-system. A step back is a change like any
+other: it gets a new generation, and reaches namespaces as spec.rollout says.
 
 Examples:
   kubectl get controllerrevisions -n kube-system -l policy.borough.dev/namespace-template=default

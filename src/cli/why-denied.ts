@@ -30,7 +30,8 @@ export function addWhyDeniedCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-It reads with the rights of who asks, so it works against any cluster, and shows of roles and bindings what you may read.
+It reads with the rights of who asks, so it works against any cluster, and shows of roles and bindings what you may
+read.
 Exit codes: 0 it is allowed, 2 it is not, 1 it could not be found out.
 
 Examples:

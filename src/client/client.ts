@@ -99,8 +99,9 @@ export interface Discovery {
   /** The resource that serves a kind, or undefined. */
   findKind(apiVersion: string, kind: string): Promise<ServedKind | undefined>
   /**
-   * Everything served, each resource in the version its group prefers of those that have it. A group that does not answer
-   * (the API service behind it is down) hides nothing but itself. Throws only if the list of groups can't be had.
+   * Everything served, each resource in the version its group prefers of those that have it. A group that does not
+   * answer (the API service behind it is down) hides nothing but itself. Throws only if the list of groups can't be
+   * had.
    */
   kinds(): Promise<ServedKinds>
 }

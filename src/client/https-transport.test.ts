@@ -60,7 +60,7 @@ describe('a server elsewhere', () => {
     await expect(client.get(configMaps, ref)).rejects.toThrow()
   })
 
-  test('whose watch says nothing past the time it should have ended is taken for dead, after what it said', async () => {
+  test('whose watch says nothing past the time it should have ended is taken for dead after what it said', async () => {
     const client = await serving((_, response) => response.write(event), patient(1500))
     const seen: (string | undefined)[] = []
     const following = (async () => {

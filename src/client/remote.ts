@@ -1,6 +1,7 @@
 /**
  * Any cluster as a `Client`: the server and the credentials of a kubeconfig, found and read as kubectl does, with its
- * plugins for credentials. The official client library knows how; it is slow to load, so only who needs it imports this.
+ * plugins for credentials. The official client library knows how; it is slow to load, so only who needs it imports
+ * this.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -97,8 +98,8 @@ interface FileWithUsers {
 }
 
 /**
- * `users[].user.tokenFile`, which the library does not know. Read at each request, since whoever keeps a token in a file
- * renews it there.
+ * `users[].user.tokenFile`, which the library does not know. Read at each request, since whoever keeps a token in a
+ * file renews it there.
  */
 function tokenFileOf(config: KubeConfig, kubeconfigPath: string | undefined): string | undefined {
   const user = config.getCurrentUser()

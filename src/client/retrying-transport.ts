@@ -1,6 +1,6 @@
 /**
- * A transport that comes back when it is told to: servers that are busy (priority and fairness), that are going down, or
- * whose etcd is busy answer 429 or 5xx with `Retry-After`. To the client such an answer is a pause and no failure.
+ * A transport that comes back when it is told to: servers that are busy (priority and fairness), that are going down,
+ * or whose etcd is busy answer 429 or 5xx with `Retry-After`. To the client such an answer is a pause and no failure.
  *
  * Only what says `Retry-After` is sent again: the server has then not begun with it.
  * @see k8s.io/client-go/rest/request.go v0.36, checkWait

@@ -1,6 +1,6 @@
 /**
- * Calls webhooks: a POST of JSON over HTTPS, to a URL or to a Service whose address somebody else knows. Faults are told
- * in the words of Go's HTTP client, since operators search for them.
+ * Calls webhooks: a POST of JSON over HTTPS, to a URL or to a Service whose address somebody else knows. Faults are
+ * told in the words of Go's HTTP client, since operators search for them.
  *
  * Connections are kept and shared by whoever calls the same address under the same authority. One call never waits for
  * another. What a webhook sends back is bounded.
@@ -215,7 +215,8 @@ function readAnswer({ status, body }: Answer): unknown {
   if (status < 200 || status > 206) throw new WebhookCallError(refusalText(status, text, value), { status })
   if (!isJsonObject(value)) {
     throw new WebhookCallError(
-      `couldn't get version/kind; json parse error: ${text === '' ? 'unexpected end of JSON input' : `not a JSON object: ${text.slice(0, quotedAnswerLength)}`}`,
+      `couldn't get version/kind; json parse error: ` +
+        `${text === '' ? 'unexpected end of JSON input' : `not a JSON object: ${text.slice(0, quotedAnswerLength)}`}`,
       { status },
     )
   }

@@ -13,8 +13,9 @@
  * could, and those may differ by a third.
  *
  * Differences from client-go, all on the safe or the quick side: a watch of the lease wakes those who wait, so a
- * released lease is taken at once and not at the next poll; the leader gives up `renewDeadline` after it *began* its last
- * good renewal; the lease is released only when the work has ended; leadership may be won again in the same process.
+ * released lease is taken at once and not at the next poll; the leader gives up `renewDeadline` after it *began* its
+ * last good renewal; the lease is released only when the work has ended; leadership may be won again in the same
+ * process.
  *
  * Not a fence: a process that was stopped (SIGSTOP) in the middle of a write finishes that write when it wakes. What
  * leaders write must be guarded by resourceVersion or be harmless when repeated, as level-triggered controllers are.

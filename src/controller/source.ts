@@ -3,7 +3,8 @@
  *
  *   changesOf(feed).map((next, old) => keys)
  *
- * Sources run from the moment the controller starts until it stops; a feed tells what exists at first, then each change.
+ * Sources run from the moment the controller starts until it stops; a feed tells what exists at first, then each
+ * change.
  */
 import { setImmediate } from 'node:timers/promises'
 import { aborted } from '../base/aborted.ts'

@@ -5,8 +5,8 @@
  *   const roles = watches.on({ resource }, (next, old) => key)      // an informer to read from
  *   sources: [watches]
  *
- * Nothing is enqueued before all of them have listed once, so a reconciler never acts on half a picture. Then every object
- * that exists is work, and after that each change.
+ * Nothing is enqueued before all of them have listed once, so a reconciler never acts on half a picture. Then every
+ * object that exists is work, and after that each change.
  */
 import { aborted } from '../base/aborted.ts'
 import type { Clock } from '../base/clock.ts'

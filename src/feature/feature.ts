@@ -1,6 +1,6 @@
 /**
- * What one concept brings to the server: the seam between the folders of `apis/` and the wiring. A feature declares; what
- * becomes of it (the order of admission, who leads, where metrics are shown) is the wiring's.
+ * What one concept brings to the server: the seam between the folders of `apis/` and the wiring. A feature declares;
+ * what becomes of it (the order of admission, who leads, where metrics are shown) is the wiring's.
  *
  *   declared ──▶ kinds are served ──▶ the cache shows the store ──▶ open(context) ──▶ parts ──▶ start() ──▶ controllers
  */

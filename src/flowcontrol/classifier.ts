@@ -1,8 +1,8 @@
 /**
  * Which flow a request belongs to. Schemas are tried in their order; to try them for every request would cost more than
  * most requests do. So their subjects are matched once per user, and the flow is remembered for each kind of request:
- * user, verb, resource and namespace, or user, verb and path. All of it is bounded, and forgotten when the configuration
- * changes.
+ * user, verb, resource and namespace, or user, verb and path. All of it is bounded, and forgotten when the
+ * configuration changes.
  */
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { UserInfo } from '../kube/user.ts'

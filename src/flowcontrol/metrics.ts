@@ -81,13 +81,15 @@ function flowFamilies(stats: readonly FlowStats[]): MetricFamily[] {
     numbers(
       'gauge',
       'current_executing_requests',
-      'Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage in the API Priority and Fairness subsystem',
+      'Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage in the API ' +
+        'Priority and Fairness subsystem',
       (of) => of.executing,
     ),
     numbers(
       'gauge',
       'current_executing_seats',
-      'Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, any stage otherwise) requests in the API Priority and Fairness subsystem',
+      'Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, any ' +
+        'stage otherwise) requests in the API Priority and Fairness subsystem',
       (of) => of.seatsExecuting,
     ),
     numbers(
@@ -131,7 +133,8 @@ function flowHistograms(stats: readonly FlowStats[]): HistogramFamily[] {
     ),
     family(
       'request_execution_seconds',
-      'Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution in the API Priority and Fairness subsystem',
+      'Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution in the ' +
+        'API Priority and Fairness subsystem',
       ({ executionSeconds }) => [
         [{ type: 'regular' }, executionSeconds.regular.snapshot()],
         [{ type: 'watch' }, executionSeconds.watch.snapshot()],
@@ -139,7 +142,8 @@ function flowHistograms(stats: readonly FlowStats[]): HistogramFamily[] {
     ),
     family(
       'work_estimated_seats',
-      'Number of estimated seats (maximum of initial and final seats) associated with requests in API Priority and Fairness',
+      'Number of estimated seats (maximum of initial and final seats) associated with requests in API ' +
+        'Priority and Fairness',
       ({ estimatedSeats }) => [[{}, estimatedSeats.snapshot()]],
     ),
   ]
@@ -213,17 +217,20 @@ function utilizationFamilies(levels: readonly PriorityLevel[], nowMs: number): H
   return [
     family(
       'demand_seats',
-      'Observations, at the end of every nanosecond, of (the number of seats each priority level could use) / (nominal number of seats for that level)',
+      'Observations, at the end of every nanosecond, of (the number of seats each priority level could use) ' +
+        '/ (nominal number of seats for that level)',
       ({ utilization }) => [[{}, utilization.demand.snapshot(nowMs)]],
     ),
     family(
       'priority_level_seat_utilization',
-      'Observations, at the end of every nanosecond, of utilization of seats for any stage of execution (but only initial stage for WATCHes)',
+      'Observations, at the end of every nanosecond, of utilization of seats for any stage of execution (but ' +
+        'only initial stage for WATCHes)',
       ({ utilization }) => [[{ phase: 'executing' }, utilization.seats.snapshot(nowMs)]],
     ),
     family(
       'priority_level_request_utilization',
-      'Observations, at the end of every nanosecond, of number of requests (as a fraction of the relevant limit) waiting or in any stage of execution (but only initial stage for WATCHes)',
+      'Observations, at the end of every nanosecond, of number of requests (as a fraction of the relevant ' +
+        'limit) waiting or in any stage of execution (but only initial stage for WATCHes)',
       ({ utilization }) => [
         [{ phase: 'waiting' }, utilization.waiting.snapshot(nowMs)],
         [{ phase: 'executing' }, utilization.executing.snapshot(nowMs)],

@@ -507,8 +507,8 @@ describe('borrowing', () => {
       outcomeOf(apf.admit(requestOf('alice', {}, clock.now() + 1e9), patient)),
     )
     await clock.advance(10_000)
-    // Nominal: 50, 45 and 5. The borrower may have 27 more than its own; the lender keeps at least 10 and catch-all 5, and
-    // these two share the 13 that are left in the same proportion.
+    // Nominal: 50, 45 and 5. The borrower may have 27 more than its own; the lender keeps at least 10 and catch-all 5,
+    // and these two share the 13 that are left in the same proportion.
     expect(limits()).toEqual([19, 72, 9])
     expect(metricOf(apf, 'current_executing_seats', { priority_level: 'level' })).toBe(72)
     const granted = outcomes.filter(({ value }) => value?.granted)

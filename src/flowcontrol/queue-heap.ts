@@ -1,6 +1,6 @@
 /**
- * Which queue is served next: a binary heap of the queues with waiting requests, by when the oldest of them would be done
- * in virtual time. Each queue knows its place, so that it can move or leave.
+ * Which queue is served next: a binary heap of the queues with waiting requests, by when the oldest of them would be
+ * done in virtual time. Each queue knows its place, so that it can move or leave.
  */
 import type { Queue } from './queue.ts'
 

@@ -6,8 +6,8 @@
  *     min(limit, seats in use + seats asked for) / active queues      seat-milliseconds per millisecond
  *
  * A queue's `nextStart` says how much work it has been given. The waiting request that would be done first, nextStart
- * plus its estimated work, is dispatched. Its estimate moves nextStart forward at once, and at its end the real duration
- * takes the place of the estimate.
+ * plus its estimated work, is dispatched. Its estimate moves nextStart forward at once, and at its end the real
+ * duration takes the place of the estimate.
  *
  * Ours: seats alone do not model a server with one main thread, where a request that holds the thread makes all others
  * stand still. A millisecond of the thread is a millisecond of every seat, so `charge` counts it as that much work: it

@@ -8,7 +8,8 @@ import { estimatedServiceMs, maxSeatsOf, type WorkEstimate } from './work-estima
 
 /**
  * The requests that share a fate: one FlowSchema, and of it one user or one namespace where the schema distinguishes
- * them. Made when a request of it is first seen; forgotten when it has not been seen for long, or at a new configuration.
+ * them. Made when a request of it is first seen; forgotten when it has not been seen for long, or at a new
+ * configuration.
  */
 export interface Flow {
   readonly schemaName: string
@@ -30,8 +31,8 @@ export interface SeatOwner {
 }
 
 /**
- * The record that queues hold and the seat that the caller gets are one object, so an undisturbed request costs a single
- * small allocation.
+ * The record that queues hold and the seat that the caller gets are one object, so an undisturbed request costs a
+ * single small allocation.
  *
  *     waiting ──dispatch──► executing ──release──► released
  *        └────time-out, cancelled────────────────────▲

@@ -1,10 +1,12 @@
 /**
- * Remembers an answer for each kind of request of one user: verb, group, resource and namespace, or verb and path. Nested
- * maps, because a key put together for each request would cost more than the four look-ups.
+ * Remembers an answer for each kind of request of one user: verb, group, resource and namespace, or verb and path.
+ * Nested maps, because a key put together for each request would cost more than the four look-ups.
  */
 import type { RequestAttributes } from './flow-control.ts'
 
-/** Of the names in a key together. What is longer is not kept: clients choose paths, so they would choose our memory. */
+/**
+ * Of the names in a key together. What is longer is not kept: clients choose paths, so they would choose our memory.
+ */
 const maxKeyLength = 512
 
 type ByName<T> = Map<string, T>

@@ -1,6 +1,6 @@
 /**
- * A server with one main thread, in simulated time: requests are admitted, then worked on one after the other, as an event
- * loop does. An elephant keeps many costly requests under way, mice send a cheap one now and then.
+ * A server with one main thread, in simulated time: requests are admitted, then worked on one after the other, as an
+ * event loop does. An elephant keeps many costly requests under way, mice send a cheap one now and then.
  */
 import { describe, expect, test } from 'vitest'
 import { allUsersTo, patient, queuedLevel, requestOf, seatOf, worldOf } from '../../test/support/flow-control.ts'

@@ -44,13 +44,15 @@ describe('a FlowSchema', () => {
     {
       spec: { ...schemaSpec, matchingPrecedence: 1 },
       want: [
-        "FieldValueInvalid spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may have matchingPrecedence 1",
+        "FieldValueInvalid spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may " +
+          'have matchingPrecedence 1',
       ],
     },
     {
       spec: { ...schemaSpec, distinguisherMethod: { type: 'ByPhase' } },
       want: [
-        'FieldValueNotSupported spec.distinguisherMethod.type: Unsupported value: {"Type":"ByPhase"}: supported values: "ByNamespace", "ByUser"',
+        'FieldValueNotSupported spec.distinguisherMethod.type: Unsupported value: {"Type":"ByPhase"}: ' +
+          'supported values: "ByNamespace", "ByUser"',
       ],
     },
     {
@@ -62,7 +64,10 @@ describe('a FlowSchema', () => {
     {
       spec: { ...schemaSpec, priorityLevelConfiguration: { name: 'a_b' } },
       want: [
-        "FieldValueInvalid spec.priorityLevelConfiguration.name: Invalid value: \"a_b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        'FieldValueInvalid spec.priorityLevelConfiguration.name: Invalid value: "a_b": a lowercase RFC ' +
+          "1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+          "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
       ],
     },
   ])('with $spec is refused', ({ spec, want }) => {
@@ -77,13 +82,15 @@ describe('a FlowSchema', () => {
     {
       subjects: [{ kind: 'Robot' }],
       want: [
-        'FieldValueNotSupported spec.rules[0].subjects[0].kind: Unsupported value: "Robot": supported values: "Group", "ServiceAccount", "User"',
+        'FieldValueNotSupported spec.rules[0].subjects[0].kind: Unsupported value: "Robot": supported ' +
+          'values: "Group", "ServiceAccount", "User"',
       ],
     },
     {
       subjects: [{ kind: 'User' }],
       want: [
-        "FieldValueRequired spec.rules[0].subjects[0].user: Required value: user is required when subject kind is 'User'",
+        'FieldValueRequired spec.rules[0].subjects[0].user: Required value: user is required when subject ' +
+          "kind is 'User'",
       ],
     },
     {
@@ -95,21 +102,30 @@ describe('a FlowSchema', () => {
         { kind: 'User', user: { name: 'a' }, group: { name: 'g' }, serviceAccount: { name: 's', namespace: 'n' } },
       ],
       want: [
-        "FieldValueForbidden spec.rules[0].subjects[0].serviceAccount: Forbidden: serviceAccount is forbidden when subject kind is not 'ServiceAccount'",
-        "FieldValueForbidden spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject kind is not 'Group'",
+        'FieldValueForbidden spec.rules[0].subjects[0].serviceAccount: Forbidden: serviceAccount is ' +
+          "forbidden when subject kind is not 'ServiceAccount'",
+        'FieldValueForbidden spec.rules[0].subjects[0].group: Forbidden: group is forbidden when subject ' +
+          "kind is not 'Group'",
       ],
     },
     {
       subjects: [{ kind: 'ServiceAccount', serviceAccount: { name: '*' } }],
       want: [
-        'FieldValueRequired spec.rules[0].subjects[0].serviceAccount.namespace: Required value: must specify namespace for service account',
+        'FieldValueRequired spec.rules[0].subjects[0].serviceAccount.namespace: Required value: must specify ' +
+          'namespace for service account',
       ],
     },
     {
       subjects: [{ kind: 'ServiceAccount', serviceAccount: { name: 'A', namespace: 'B' } }],
       want: [
-        "FieldValueInvalid spec.rules[0].subjects[0].serviceAccount.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-        "FieldValueInvalid spec.rules[0].subjects[0].serviceAccount.namespace: Invalid value: \"B\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+        'FieldValueInvalid spec.rules[0].subjects[0].serviceAccount.name: Invalid value: "A": a lowercase ' +
+          "RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
+          "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        'FieldValueInvalid spec.rules[0].subjects[0].serviceAccount.namespace: Invalid value: "B": a ' +
+          "lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start " +
+          "and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
       ],
     },
   ])('with the subjects $subjects is refused', ({ subjects, want }) => {
@@ -140,7 +156,8 @@ describe('a FlowSchema', () => {
     {
       rule: { apiGroups: ['', '*'] },
       want: [
-        `FieldValueInvalid ${at}.apiGroups: Invalid value: ["","*"]: if '*' is present, must not specify other api groups`,
+        `FieldValueInvalid ${at}.apiGroups: Invalid value: ["","*"]: if '*' is present, must not specify ` +
+          'other api groups',
       ],
     },
     {
@@ -150,26 +167,32 @@ describe('a FlowSchema', () => {
     {
       rule: { resources: ['*', 'pods'] },
       want: [
-        `FieldValueInvalid ${at}.resources: Invalid value: ["*","pods"]: if '*' is present, must not specify other resources`,
+        `FieldValueInvalid ${at}.resources: Invalid value: ["*","pods"]: if '*' is present, must not specify ` +
+          'other resources',
       ],
     },
     {
       rule: { namespaces: [] },
       want: [
-        `FieldValueRequired ${at}.namespaces: Required value: resource rules that are not cluster scoped must supply at least one namespace`,
+        `FieldValueRequired ${at}.namespaces: Required value: resource rules that are not cluster scoped ` +
+          'must supply at least one namespace',
       ],
     },
     { rule: { namespaces: [], clusterScope: true }, want: [] },
     {
       rule: { namespaces: ['*', 'a'] },
       want: [
-        `FieldValueInvalid ${at}.namespaces: Invalid value: ["*","a"]: if '*' is present, must not specify other namespaces`,
+        `FieldValueInvalid ${at}.namespaces: Invalid value: ["*","a"]: if '*' is present, must not specify ` +
+          'other namespaces',
       ],
     },
     {
       rule: { namespaces: ['a', 'B'] },
       want: [
-        `FieldValueInvalid ${at}.namespaces[1]: Invalid value: "B": each member of this list must be '*' or a DNS-1123 label; a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+        `FieldValueInvalid ${at}.namespaces[1]: Invalid value: "B": each member of this list must be '*' or ` +
+          'a DNS-1123 label; a lowercase RFC 1123 label must consist of lower case alphanumeric characters or ' +
+          `'-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex ` +
+          `used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
       ],
     },
   ])('with the resource rule $rule is judged', ({ rule, want }) => {
@@ -187,7 +210,8 @@ describe('a FlowSchema', () => {
     {
       rule: { verbs: ['get'], nonResourceURLs: ['*', '/a'] },
       want: [
-        `FieldValueInvalid ${urls}: Invalid value: ["*","/a"]: if '*' is present, must not specify other non-resource URLs`,
+        `FieldValueInvalid ${urls}: Invalid value: ["*","/a"]: if '*' is present, must not specify other ` +
+          'non-resource URLs',
       ],
     },
     {
@@ -208,7 +232,8 @@ describe('a FlowSchema', () => {
   test('needs rules of one sort at least', () => {
     expect(ofRules({ subjects: [subject] })).toEqual(
       fieldErrors([
-        'FieldValueRequired spec.rules[0]: Required value: at least one of resourceRules and nonResourceRules has to be non-empty',
+        'FieldValueRequired spec.rules[0]: Required value: at least one of resourceRules and ' +
+          'nonResourceRules has to be non-empty',
       ]),
     )
   })
@@ -218,7 +243,8 @@ describe('a FlowSchema', () => {
     const changed = { ...spec, rules: [] }
     expect(ofSchema(changed, name)).toEqual(
       fieldErrors([
-        `FieldValueInvalid spec: Invalid value: ${JSON.stringify(changed)}: spec of '${name}' must equal the fixed value`,
+        `FieldValueInvalid spec: Invalid value: ${JSON.stringify(changed)}: spec of '${name}' must equal the ` +
+          'fixed value',
       ]),
     )
   })
@@ -277,25 +303,29 @@ describe('a PriorityLevelConfiguration', () => {
       want: [
         'FieldValueInvalid spec.limited.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer',
         'FieldValueInvalid spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive',
-        'FieldValueInvalid spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer',
+        'FieldValueInvalid spec.limited.borrowingLimitPercent: Invalid value: -1: if specified, must be a ' +
+          'non-negative integer',
       ],
     },
     {
       spec: { type: 'Limited', limited: { ...limited, limitResponse: { type: 'Reject', queuing } } },
       want: [
-        'FieldValueForbidden spec.limited.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited',
+        'FieldValueForbidden spec.limited.limitResponse.queuing: Forbidden: must be nil if ' +
+          'limited.limitResponse.type is not Limited',
       ],
     },
     {
       spec: { type: 'Limited', limited: { ...limited, limitResponse: { type: 'Queue' } } },
       want: [
-        'FieldValueRequired spec.limited.limitResponse.queuing: Required value: must not be empty if limited.limitResponse.type is Limited',
+        'FieldValueRequired spec.limited.limitResponse.queuing: Required value: must not be empty if ' +
+          'limited.limitResponse.type is Limited',
       ],
     },
     {
       spec: { type: 'Limited', limited: { ...limited, limitResponse: { type: 'Drop' } } },
       want: [
-        'FieldValueNotSupported spec.limited.limitResponse.type: Unsupported value: "Drop": supported values: "Queue", "Reject"',
+        'FieldValueNotSupported spec.limited.limitResponse.type: Unsupported value: "Drop": supported ' +
+          'values: "Queue", "Reject"',
       ],
     },
   ])('with $spec is refused', ({ spec, want }) => {
@@ -317,7 +347,8 @@ describe('a PriorityLevelConfiguration', () => {
     {
       part: { handSize: 8 },
       want: [
-        `FieldValueInvalid ${at}.handSize: Invalid value: 8: required entropy bits of deckSize 512 and handSize 8 should not be greater than 60`,
+        `FieldValueInvalid ${at}.handSize: Invalid value: 8: required entropy bits of deckSize 512 and ` +
+          'handSize 8 should not be greater than 60',
       ],
     },
     {
@@ -331,7 +362,8 @@ describe('a PriorityLevelConfiguration', () => {
       part: { queues: 2_147_483_647, handSize: 3 },
       want: [
         `FieldValueInvalid ${at}.queues: Invalid value: 2147483647: must not be greater than 10000000`,
-        `FieldValueInvalid ${at}.handSize: Invalid value: 3: required entropy bits of deckSize 2147483647 and handSize 3 should not be greater than 60`,
+        `FieldValueInvalid ${at}.handSize: Invalid value: 3: required entropy bits of deckSize 2147483647 ` +
+          'and handSize 3 should not be greater than 60',
       ],
     },
   ])('with the queues $part is judged', ({ part, want }) => {
@@ -346,7 +378,8 @@ describe('a PriorityLevelConfiguration', () => {
       name: 'catch-all',
       spec: levelSpec,
       want: [
-        `FieldValueInvalid spec: Invalid value: ${JSON.stringify(levelSpec)}: spec of 'catch-all' must equal the fixed value`,
+        `FieldValueInvalid spec: Invalid value: ${JSON.stringify(levelSpec)}: spec of 'catch-all' must equal ` +
+          'the fixed value',
       ],
     },
     {
@@ -366,8 +399,10 @@ describe('a PriorityLevelConfiguration', () => {
       name: 'exempt',
       spec: levelSpec,
       want: [
-        "FieldValueInvalid spec.type: Invalid value: \"Limited\": type must be 'Exempt' if and only if name is 'exempt'",
-        `FieldValueInvalid spec: Invalid value: ${JSON.stringify(levelSpec)}: spec of 'exempt' except the 'spec.exempt' field must equal the fixed value`,
+        'FieldValueInvalid spec.type: Invalid value: "Limited": type must be \'Exempt\' if and only if name ' +
+          "is 'exempt'",
+        `FieldValueInvalid spec: Invalid value: ${JSON.stringify(levelSpec)}: spec of 'exempt' except the ` +
+          `'spec.exempt' field must equal the fixed value`,
       ],
     },
     {
@@ -375,7 +410,8 @@ describe('a PriorityLevelConfiguration', () => {
       spec: { type: 'Exempt', exempt: {}, limited },
       want: [
         'FieldValueForbidden spec.limited: Forbidden: must be nil if the type is not Limited',
-        `FieldValueInvalid spec: Invalid value: ${JSON.stringify({ type: 'Exempt', exempt: {}, limited })}: spec of 'exempt' except the 'spec.exempt' field must equal the fixed value`,
+        `FieldValueInvalid spec: Invalid value: ${JSON.stringify({ type: 'Exempt', exempt: {}, limited })}: ` +
+          `spec of 'exempt' except the 'spec.exempt' field must equal the fixed value`,
       ],
     },
   ])('that is mandatory keeps its spec: $name', ({ name, spec, want }) => {

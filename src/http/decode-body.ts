@@ -129,7 +129,8 @@ export class BodyDecoder {
         return parseYaml(text)
       } catch (error) {
         throw badRequest(
-          `error decoding YAML: error converting YAML to JSON: ${error instanceof Error ? error.message : String(error)}`,
+          'error decoding YAML: error converting YAML to JSON: ' +
+            `${error instanceof Error ? error.message : String(error)}`,
         )
       }
     }
@@ -182,7 +183,8 @@ function utf8(bytes: Uint8Array): string {
 
 function unrecognized(type: Pick<ResourceType, 'kind'>, problem: string, bytes: Uint8Array): StatusError {
   return badRequest(
-    `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; ${problem} (${snippet(bytes)})`,
+    `the object provided is unrecognized (must be of type ${type.kind}): couldn't get version/kind; ` +
+      `${problem} (${snippet(bytes)})`,
   )
 }
 
@@ -211,7 +213,8 @@ function checkKind(
     }
     if (type.custom) {
       throw badRequest(
-        `the API version in the data (${String(apiVersion ?? '')}) does not match the expected API version (${expected})`,
+        `the API version in the data (${String(apiVersion ?? '')}) does not match the expected API version ` +
+          `(${expected})`,
       )
     }
   }
@@ -224,7 +227,8 @@ function checkKind(
   if (kind && kind !== type.kind) {
     const version = JSON.stringify(parseApiVersion(String(apiVersion ?? ''))?.version ?? type.version)
     throw badRequest(
-      `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ${JSON.stringify(kind)} is expected here`,
+      `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
+        `${JSON.stringify(kind)} is expected here`,
     )
   }
   if (apiVersion && apiVersion !== expected && apiVersion !== olderName[`${expected} ${type.kind}`]) {

@@ -71,7 +71,9 @@ describe('health', () => {
       query: 'verbose&exclude=nope&exclude=etcd',
       want: {
         status: 200,
-        text: '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "etcd","nope"\nreadyz check passed\n',
+        text:
+          '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "etcd","nope"\nreadyz check ' +
+          'passed\n',
       },
     },
     {

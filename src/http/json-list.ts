@@ -1,7 +1,8 @@
 /**
- * Lists in JSON, copied from the stored bytes. What was assembled for one reader serves the next: clients that poll, and
- * the herd that comes back after a restart, list the same objects again and again. There is nothing to invalidate: a body
- * is used again only for exactly the versions that are in it. It is held weakly, so it costs memory that nobody else wants.
+ * Lists in JSON, copied from the stored bytes. What was assembled for one reader serves the next: clients that poll,
+ * and the herd that comes back after a restart, list the same objects again and again. There is nothing to invalidate:
+ * a body is used again only for exactly the versions that are in it. It is held weakly, so it costs memory that nobody
+ * else wants.
  */
 import { apiVersionOf } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -28,7 +29,9 @@ export class JsonLists {
 
   /** The same array for the same question while nothing changes: whoever keeps something about it finds that again. */
   body(type: ResourceType, { items, ...page }: ListPage): Uint8Array | readonly Uint8Array[] {
-    const head = `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},"metadata":${JSON.stringify(listMeta(page))},"items":[`
+    const head =
+      `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},` +
+      `"metadata":${JSON.stringify(listMeta(page))},"items":[`
     const known = this.#take(items)
     if (known !== undefined) {
       this.#remember(known)

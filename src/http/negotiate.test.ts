@@ -47,7 +47,8 @@ const cases: {
     want: {
       code: 406,
       message:
-        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+        'only the following media types are accepted: application/json, application/yaml, ' +
+        'application/vnd.kubernetes.protobuf',
     },
   },
   {
@@ -57,7 +58,8 @@ const cases: {
     want: {
       code: 406,
       message:
-        'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+        'only the following media types are accepted: application/json, application/yaml, ' +
+        'application/vnd.kubernetes.protobuf',
     },
   },
   {

@@ -1,5 +1,6 @@
 /**
- * What the caller wants to read: a serialisation (JSON, YAML, protobuf) and a view (the object, a Table, metadata only).
+ * What the caller wants to read: a serialisation (JSON, YAML, protobuf) and a view (the object, a Table, metadata
+ * only).
  * @see k8s.io/apiserver/pkg/endpoints/handlers/negotiation v0.36
  */
 import { notAcceptable, StatusError } from '../kube/status-error.ts'

@@ -41,7 +41,9 @@ export interface Listener {
   setTls(tls: TlsMaterial): void
   /** Resolves when no request waits for its answer any more, watches apart, or `deadline` aborts. */
   answered(deadline: AbortSignal): Promise<void>
-  /** Stops accepting; resolves when every request under way is answered or `deadline` aborts, which cuts the rest off. */
+  /**
+   * Stops accepting; resolves when every request under way is answered or `deadline` aborts, which cuts the rest off.
+   */
   close(deadline: AbortSignal): Promise<void>
 }
 
@@ -227,7 +229,9 @@ function takeAll(source: Readable): Uint8Array {
 const noBytes = new Uint8Array(0)
 const noBody: ApiRequest['body'] = () => noBytes
 
-/** Tells when the peer has left before its answer was complete. The signal is made when it is first asked for: few do. */
+/**
+ * Tells when the peer has left before its answer was complete. The signal is made when it is first asked for: few do.
+ */
 class Departure {
   /** Set when all of the answer is handed over: what happens to the stream then is no departure. */
   answered = false
@@ -284,7 +288,9 @@ class Http1Request implements ApiRequest {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-/** Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second. */
+/**
+ * Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second.
+ */
 const mergedBytes = 16 * 1024 - 1024
 const noPieces: readonly Uint8Array[] = []
 

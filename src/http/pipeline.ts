@@ -1,16 +1,6 @@
 /**
- * The life of a request, outermost stage first. Read this before anything else in `http/`.
- *
- *   answerErrors   turns whatever is thrown into a Status; adds the headers every answer has
- *   limitInFlight  bounds concurrent work; says 429 early instead of 504 late
- *   catchUp        waits for what other processes on the store were told is done, where there are any
- *   resolveTarget  what the path is about: one record, which is authorized and then dispatched
- *   authenticate   who is asking
- *   limitAnonymous keeps those who are nobody from taking the places of others
- *   audit          tells the audit log what was asked and what came of it, where there is one
- *   impersonate    whom they ask to be taken for, if they may
- *   authorize      may they: decided before anything is looked up or read
- *   dispatch       discovery and documents, or a verb on a resource
+ * The life of a request: its stages, and then the dispatch to a document or to a verb on a resource. Read this before
+ * anything else in `http/`.
  *
  * `ApiRequest` comes from a socket (`node.ts`) or from our own code (`client/loopback.ts`): both run all of it.
  */
@@ -21,11 +11,41 @@ import { anonymousUser } from '../kube/user.ts'
 import type { ApiRequest, ApiResponse, Handler, RequestContext, Stage } from './api.ts'
 import { parseRequestInfo } from './request-info.ts'
 
+/** All stages, outermost first. `docs/flow.md` and `docs/architecture.md` quote this list, and a test compares. */
+export const stageOrder = [
+  // Counts and times what the client sees.
+  'metrics',
+  // Long answers in gzip for clients that accept it.
+  'compressAnswers',
+  // Turns whatever is thrown into a Status; adds the headers that every answer has.
+  'answerErrors',
+  // Bounds concurrent work: 429 early instead of 504 late.
+  'limitInFlight',
+  // With an audit log: records requests that are refused before their user is known.
+  'auditRefusals',
+  // On a shared store: waits until the cache shows what other processes have acknowledged.
+  'catchUp',
+  // Finds what the path is about: one record, which is authorized and then dispatched.
+  'resolveTarget',
+  // Finds the user of the credentials.
+  'authenticate',
+  // Leaves anonymous requests a few places of their own.
+  'limitAnonymous',
+  // With an audit log: records every request whose user is known.
+  'auditRequests',
+  // Replaces the user by the one that the request names, if that is allowed.
+  'impersonate',
+  // Allows or refuses, before anything is looked up or read.
+  'authorize',
+] as const
+
+export type StageName = (typeof stageOrder)[number]
+
 export interface PipelineOptions {
   readonly clock: Clock
   readonly ids: Ids
-  /** Outermost first. */
-  readonly stages: readonly Stage[]
+  /** Those that are there run in the order of `stageOrder`. */
+  readonly stages: Readonly<Partial<Record<StageName, Stage | undefined>>>
   readonly dispatch: Handler
 }
 
@@ -33,7 +53,7 @@ export interface PipelineOptions {
 export type Serve = (request: ApiRequest) => Eventual<ApiResponse>
 
 export function createPipeline({ clock, ids, stages, dispatch }: PipelineOptions): Serve {
-  const handler = stages.reduceRight((next, stage) => stage(next), dispatch)
+  const handler = stageOrder.reduceRight((next, name) => stages[name]?.(next) ?? next, dispatch)
   return (request) => handler(request, createContext(request, clock, ids))
 }
 

@@ -128,8 +128,8 @@ function nonResource(method: string, path: string, query: URLSearchParams): Requ
 const slash = 0x2f
 
 /**
- * Undefined if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. By hand: `split` goes
- * through a cache of its own, which paths that name objects only wear out.
+ * Undefined if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. By hand: `split`
+ * goes through a cache of its own, which paths that name objects only wear out.
  */
 function splitPath(path: string): string[] | undefined {
   let start = 0

@@ -1,10 +1,10 @@
 /**
- * From a path to what it is about, once, before authorization. Authorization and dispatch both work on this record: a path
- * can't be authorized as one thing and served as another.
+ * From a path to what it is about, once, before authorization. Authorization and dispatch both work on this record: a
+ * path can't be authorized as one thing and served as another.
  *
- * A path whose scope does not fit its type is no route at all: a cluster-scoped type under `namespaces/{namespace}/`, or an
- * object of a namespaced type without a namespace. It is 404 for authenticated users. Anonymous ones are authorized by what
- * the path says, as upstream, and are refused before they learn which types exist.
+ * A path whose scope does not fit its type is no route at all: a cluster-scoped type under `namespaces/{namespace}/`,
+ * or an object of a namespaced type without a namespace. It is 404 for authenticated users. Anonymous ones are
+ * authorized by what the path says, as upstream, and are refused before they learn which types exist.
  */
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import type { Stage } from './api.ts'

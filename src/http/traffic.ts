@@ -1,4 +1,6 @@
-/** What a listener has under way: requests that wait for their answers, and answers that go on until somebody ends them. */
+/**
+ * What a listener has under way: requests that wait for their answers, and answers that go on until somebody ends them.
+ */
 export class Traffic {
   #underWay = 0
   #goingOn = 0

@@ -1,4 +1,6 @@
-/** What an initializer says of its work, in the words of condition `Initializing`, where `kubectl describe` shows it. */
+/**
+ * What an initializer says of its work, in the words of condition `Initializing`, where `kubectl describe` shows it.
+ */
 import { type Namespace, namespaceResource } from '../apis/namespaces/types.ts'
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'

@@ -118,7 +118,8 @@ describe('runInitializer', () => {
     await begin('team')
     const failing = await seen('team', (o) => messageOf(o).includes('no room'))
     expect(messageOf(failing)).toBe(
-      `Waiting for initializer ${name} since 2026-01-01T00:00:00Z: the last attempt failed: no index: no room for it; it is tried again`,
+      `Waiting for initializer ${name} since 2026-01-01T00:00:00Z: the last attempt failed: no index: no ` +
+        'room for it; it is tried again',
     )
     await until(() => at.length === 8, 5)
     await seen('team', isActive)

@@ -6,8 +6,8 @@
  *                     └─ backoff ──┴─ throws anything else        (the condition says why, and that it is tried again)
  *   turn is over (skipped, released, deleted) ──▶ `signal` aborts, nothing is written
  *
- * A turn is found in the namespaces themselves, by list and watch. So a process that dies midway loses nothing: the next
- * one finds the turn still open and calls `initialize` again, which must therefore do no harm when it runs twice.
+ * A turn is found in the namespaces themselves, by list and watch. So a process that dies midway loses nothing: the
+ * next one finds the turn still open and calls `initialize` again, which must therefore do no harm when it runs twice.
  *
  * Knows nothing private: it needs the verbs below and works over any `Client`.
  */
@@ -29,7 +29,10 @@ import { stderrLog } from './stderr-log.ts'
 import { turnOf } from './turn.ts'
 
 export interface InitializeContext {
-  /** Aborts when the run stops, and when nobody waits any more: the namespace is being deleted, or was let go without us. */
+  /**
+   * Aborts when the run stops, and when nobody waits any more: the namespace is being deleted, or was let go without
+   * us.
+   */
   readonly signal: AbortSignal
   /**
    * Says in condition `Initializing` what is being done; needs `patch` on `namespaces/status`. Resolves when it is
@@ -46,7 +49,8 @@ export interface InitializerOptions {
   /**
    * Makes a namespace ready. May be called again for the same namespace, after an error or a restart; never twice at
    * once by one process.
-   * @throws InitializationFailed when it can not succeed: the namespace is deleted. Anything else thrown is tried again.
+   * @throws InitializationFailed when it can not succeed: the namespace is deleted. Anything else thrown is tried
+   *   again.
    */
   initialize(namespace: Namespace, client: Client, context: InitializeContext): Promise<void>
   /** Ends the run: no new work is begun, work under way is told by its own signal. */
@@ -60,7 +64,10 @@ export interface InitializerOptions {
 
 const defaultConcurrency = 8
 const hourMs = 3_600_000
-/** Others may label or annotate the namespace meanwhile; each time it is read again. More often than this is no accident. */
+/**
+ * Others may label or annotate the namespace meanwhile; each time it is read again. More often than this is no
+ * accident.
+ */
 const maxConflicts = 10
 
 interface Turn {
@@ -70,7 +77,10 @@ interface Turn {
   outcome?: 'initialized' | InitializationFailed | undefined
 }
 
-/** Runs until `signal` aborts and all work under way has ended. Never rejects: whatever goes wrong is logged and tried again. */
+/**
+ * Runs until `signal` aborts and all work under way has ended. Never rejects: whatever goes wrong is logged and tried
+ * again.
+ */
 export async function runInitializer(options: InitializerOptions): Promise<void> {
   const { name: initializer, client, initialize, signal, clock = systemClock, log = stderrLog } = options
   const turns = new Map<string, Turn>()

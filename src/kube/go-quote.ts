@@ -63,7 +63,9 @@ export function printGoValue(value: unknown): string {
   return typeof value === 'number' ? printGoNumber(value) : String(value)
 }
 
-/** Integers in full, others with an exponent of at least two digits from 1e+21 and below 1e-04, as Go's %v of a float64. */
+/**
+ * Integers in full, others with an exponent of at least two digits from 1e+21 and below 1e-04, as Go's %v of a float64.
+ */
 function printGoNumber(value: number): string {
   if (Number.isSafeInteger(value)) return String(value)
   const magnitude = Math.abs(value)

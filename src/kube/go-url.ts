@@ -1,6 +1,6 @@
 /**
- * URLs as Go's net/url reads them, and what it says of those that it does not read. Not what `URL` of the platform takes:
- * that one mends, and takes or refuses other characters.
+ * URLs as Go's net/url reads them, and what it says of those that it does not read. Not what `URL` of the platform
+ * takes: that one mends, and takes or refuses other characters.
  *
  * Escapes are of bytes, so inside this file text is one character for each byte of its UTF-8.
  * @see net/url (Parse) of Go 1.26

@@ -56,15 +56,26 @@ describe('label selectors are refused in upstream words', () => {
     { given: 'a,', want: "found '', expected: identifier after ','" },
     {
       given: 'a/b/c',
-      want: `unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      want:
+        'unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of ' +
+        `alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. ` +
+        `'MyName',  or 'my.name',  or '123-abc', regex used for validation is ` +
+        `'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. ` +
+        `'example.com/MyName')`,
     },
     {
       given: 'a>x',
-      want: `unable to parse requirement: values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer`,
+      want:
+        `unable to parse requirement: values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must ` +
+        'be an integer',
     },
     {
       given: 'a=-',
-      want: `unable to parse requirement: values[0][a]: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+      want:
+        'unable to parse requirement: values[0][a]: Invalid value: "-": a valid label must be an empty string ' +
+        `or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric ` +
+        `character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is ` +
+        `'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     },
   ]
   test.each(cases)('$given', ({ given, want }) =>

@@ -89,7 +89,8 @@ describe('metadata on create', () => {
       name: 'an event owns nothing',
       given: { name: 'a', ownerReferences: [{ ...owner, kind: 'Event' }] },
       want: [
-        'metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"o","uid":"u"}: /v1, Kind=Event is disallowed from being an owner',
+        'metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"o","uid":"u"}: ' +
+          '/v1, Kind=Event is disallowed from being an owner',
       ],
     },
     {
@@ -103,7 +104,8 @@ describe('metadata on create', () => {
       },
       want: [
         expect.stringContaining(
-          'Only one reference can have Controller set to true. Found "true" in references for ConfigMap/o and ConfigMap/p',
+          'Only one reference can have Controller set to true. Found "true" in references for ConfigMap/o ' +
+            'and ConfigMap/p',
         ),
       ] as unknown as string[],
     },
@@ -111,7 +113,8 @@ describe('metadata on create', () => {
       name: 'a finalizer of a built-in kind is standard or qualified',
       given: { name: 'a', finalizers: ['kubernetes', 'a.b/c', 'mine'] },
       want: [
-        'metadata.finalizers[2]: Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+        'metadata.finalizers[2]: Invalid value: "mine": name is neither a standard finalizer name nor is it ' +
+          'fully qualified',
       ],
     },
     {
@@ -124,7 +127,8 @@ describe('metadata on create', () => {
       name: 'orphan and foreground deletion exclude each other',
       given: { name: 'a', finalizers: ['orphan', 'foregroundDeletion'] },
       want: [
-        'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
+        'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and ' +
+          'foregroundDeletion cannot be both set',
       ],
     },
     {
@@ -161,7 +165,8 @@ describe('metadata on update', () => {
       old: deleting,
       given: { ...deleting, finalizers: ['q.r/s', 'a.b/c'] },
       want: [
-        'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.b/c", "q.r/s"}',
+        'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, ' +
+          'found new finalizers []string{"a.b/c", "q.r/s"}',
       ],
     },
     {
@@ -187,7 +192,8 @@ test('equal owner references are kept once, with a warning that names their uids
   const result = dedupOwnerReferences([owner, other, { ...owner }, { ...owner, name: 'p' }])
   expect(result.owners).toEqual([owner, other, { ...owner, name: 'p' }])
   expect(result.warning).toBe(
-    '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u',
+    '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and ' +
+      'may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: u',
   )
   const unique = [owner, other]
   expect(dedupOwnerReferences(unique)).toEqual({ owners: unique })
@@ -197,8 +203,10 @@ test('short finalizers of custom resources earn a warning once', () => {
   expect(
     finalizerWarnings({ finalizers: ['mine', 'a.b', 'a.b/c', 'orphan', 'known'] }, { finalizers: ['known'] }),
   ).toEqual([
-    'metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
-    'metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
+    'metadata.finalizers: "mine": prefer a domain-qualified finalizer name to avoid accidental conflicts ' +
+      'with other finalizer writers',
+    'metadata.finalizers: "a.b": prefer a domain-qualified finalizer name including a path (/) to avoid ' +
+      'accidental conflicts with other finalizer writers',
   ])
 })
 

@@ -91,7 +91,8 @@ export function validateOwnerReferences(owners: readonly OwnerReference[] | unde
         fieldInvalid(
           field,
           owners,
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`,
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} ` +
+            `and ${name}`,
         ),
       )
     }
@@ -232,12 +233,17 @@ export function finalizerWarnings(meta: Readonly<ObjectMeta>, old?: Readonly<Obj
     .filter((f) => !f.includes('/') && !known.has(f))
     .map((f) =>
       f.includes('.')
-        ? `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`
-        : `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+        ? `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name including a path (/) to avoid ` +
+          'accidental conflicts with other finalizer writers'
+        : `metadata.finalizers: "${f}": prefer a domain-qualified finalizer name to avoid accidental conflicts ` +
+          'with other finalizer writers',
     )
 }
 
-/** Drops what is repeated among its owners, in place. @param afterAdmission whether it was a patch or admission that repeated */
+/**
+ * Drops what is repeated among its owners, in place. @param afterAdmission whether it was a patch or admission that
+ * repeated
+ */
 export function keepDistinctOwners(
   { metadata }: KubeObject,
   warn: (text: string) => void,
@@ -279,7 +285,10 @@ export function dedupOwnerReferences(
   const when = afterAdmission ? ' after mutating admission happens' : ''
   return {
     owners: kept,
-    warning: `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicates.join(', ')}`,
+    warning:
+      `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in ` +
+      '1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) ' +
+      `observed: ${duplicates.join(', ')}`,
   }
 }
 

@@ -12,9 +12,13 @@ import {
 } from './names.ts'
 
 const badLabel =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and " +
+  "end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 const badKeyName =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
+  "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
+  "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 
 describe('names', () => {
   const cases: { name: string; given: () => readonly string[]; want: readonly string[] }[] = [
@@ -37,14 +41,18 @@ describe('names', () => {
       name: 'a subdomain must not have empty parts',
       given: () => isDns1123Subdomain('a..b'),
       want: [
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and " +
+          "must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
       ],
     },
     {
       name: 'a DNS-1035 label starts with a letter',
       given: () => isDns1035Label('1a'),
       want: [
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an " +
+          "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex " +
+          "used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')",
       ],
     },
     { name: 'a qualified name may have a domain', given: () => isQualifiedName('example.com/Name_1'), want: [] },
@@ -52,7 +60,10 @@ describe('names', () => {
       name: 'a qualified name has one slash at most',
       given: () => isQualifiedName('a/b/c'),
       want: [
-        "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end " +
+          "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for " +
+          "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and " +
+          "'/' (e.g. 'example.com/MyName')",
       ],
     },
     {
@@ -75,7 +86,9 @@ describe('names', () => {
       name: 'a label value has no blanks',
       given: () => isLabelValue('a b'),
       want: [
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " +
+          "must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', " +
+          "regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
       ],
     },
     {

@@ -1,6 +1,6 @@
 /**
- * What names, label keys and label values may look like, in upstream's words. Each check answers every complaint it has,
- * in upstream's order; an empty list means valid.
+ * What names, label keys and label values may look like, in upstream's words. Each check answers every complaint it
+ * has, in upstream's order; an empty list means valid.
  * All patterns are anchored and match in time linear in the input.
  * @see k8s.io/apimachinery/pkg/util/validation/validation.go, pkg/api/validate/content v0.36
  */
@@ -45,7 +45,8 @@ export function isDns1123Label(value: string): readonly string[] {
     subdomainPattern.test(value)
       ? 'must not contain dots'
       : mustMatch(
-          "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+          "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must " +
+            'start and end with an alphanumeric character',
           label,
           'my-name',
           '123-abc',
@@ -61,7 +62,8 @@ export function isDns1123Subdomain(value: string): readonly string[] {
   if (!subdomainPattern.test(value)) {
     errors.push(
       mustMatch(
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and " +
+          'must start and end with an alphanumeric character',
         subdomain,
         'example.com',
       ),
@@ -77,7 +79,8 @@ export function isDns1035Label(value: string): readonly string[] {
   if (!label1035Pattern.test(value)) {
     errors.push(
       mustMatch(
-        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+        "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an " +
+          'alphabetic character, and end with an alphanumeric character',
         label1035,
         'my-name',
         'abc-123',
@@ -102,7 +105,8 @@ export function isQualifiedName(value: string): readonly string[] {
   const name = value.slice(slash + 1)
   if (name.includes('/')) {
     return [
-      `${labelKeyComplaint('a valid label key ')} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `${labelKeyComplaint('a valid label key ')} with an optional DNS subdomain prefix and '/' (e.g. ` +
+        `'example.com/MyName')`,
     ]
   }
   const errors: string[] = []
@@ -126,7 +130,8 @@ export function isLabelValue(value: string): readonly string[] {
   if (!labelValuePattern.test(value)) {
     errors.push(
       mustMatch(
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " +
+          'must start and end with an alphanumeric character',
         labelValue,
         'MyValue',
         'my_value',

@@ -63,7 +63,9 @@ const framings = [
   {
     name: 'a watch line',
     given: (b: Uint8Array) => watchLine('ADDED', configMap, 7, b),
-    want: `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"7",${stored.slice(13)}}\n`,
+    want:
+      `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1",` +
+      `"metadata":{"resourceVersion":"7",${stored.slice(13)}}\n`,
   },
 ]
 for (const { name, given, want } of framings) {

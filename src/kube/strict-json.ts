@@ -1,6 +1,6 @@
 /**
- * Bodies to JSON values. What `JSON.parse` can't say is found here: duplicate keys with their path, integers beyond 2^53
- * (kept as `ExactNumber`), numbers no double can hold, nesting, and Go's words for what is wrong.
+ * Bodies to JSON values. What `JSON.parse` can't say is found here: duplicate keys with their path, integers beyond
+ * 2^53 (kept as `ExactNumber`), numbers no double can hold, nesting, and Go's words for what is wrong.
  *
  * Cost: the native parser does the work unless a cheap test of the text says that it would lose something. With
  * `duplicates` the text is scanned once more to count colons; only if there are more than members did a key repeat.
@@ -12,8 +12,8 @@ import { exactNumber, isJsonObject, setMember } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 /**
- * Containers within containers. Upstream stops at 10,000; no real object passes 50, and recursive code elsewhere in this
- * house runs out of stack at some 5,000.
+ * Containers within containers. Upstream stops at 10,000; no real object passes 50, and recursive code elsewhere in
+ * this house runs out of stack at some 5,000.
  */
 export const maxDepth = 1_000
 
@@ -23,7 +23,10 @@ export class JsonSyntaxError extends Error {
 
 export interface ParsedJson {
   readonly value: JsonValue
-  /** `metadata.name`, `spec.ports[0].port`: keys given twice in one object; the last one holds. Each path once, at most 100. */
+  /**
+   * `metadata.name`, `spec.ports[0].port`: keys given twice in one object; the last one holds. Each path once, at most
+   * 100.
+   */
   readonly duplicates: readonly string[]
   /** Of YAML: the same, as upstream's YAML library tells it. */
   readonly repeats?: readonly string[]

@@ -1,5 +1,6 @@
 /**
- * Versions of a group from the newest to the oldest: GA before beta before alpha, higher before lower, other names last.
+ * Versions of a group from the newest to the oldest: GA before beta before alpha, higher before lower, other names
+ * last.
  * @see k8s.io/apimachinery/pkg/version/helpers.go v0.36
  */
 const versionShape = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/

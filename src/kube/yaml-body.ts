@@ -1,6 +1,6 @@
 /**
- * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times and
- * binaries stay texts. Only the first document counts.
+ * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times
+ * and binaries stay texts. Only the first document counts.
  *
  * Bounds. The YAML library costs some 6 µs a token on the event loop, so a body may have 250,000 tokens (a manifest of
  * 30,000 lines); JSON, which is what client libraries send under this media type, takes the JSON parser and has no such

@@ -1,10 +1,11 @@
 /**
- * The metrics of a group of workers as those of one server: whichever worker is asked, the answer is of all of them. What
- * they count is added up; of what each of them only sees (the newest revision, who waits) one value is given.
+ * The metrics of a group of workers as those of one server: whichever worker is asked, the answer is of all of them.
+ * What they count is added up; of what each of them only sees (the newest revision, who waits) one value is given.
  *
  *   scrape ──▶ a worker ──▶ primary ──▶ every worker ──▶ primary adds up, and its own ──▶ the worker ──▶ answer
  *
- * Invariant: a counter never falls. What a worker that died had counted, as far as anybody was ever told, stays in the sum.
+ * Invariant: a counter never falls. What a worker that died had counted, as far as anybody was ever told, stays in the
+ * sum.
  */
 import type { MetricObjectWithValues, MetricValue, Registry as PromRegistry } from 'prom-client'
 import { type Clock, sleep } from '../base/clock.ts'

@@ -1,7 +1,7 @@
 /**
- * What the library tells of any process, without what would wake one that rests: its percentiles of event loop lag take a
- * timer every 10 ms for as long as the process lives. How busy the loop was since the last scrape is said instead: Node
- * counts that anyway.
+ * What the library tells of any process, without what would wake one that rests: its percentiles of event loop lag take
+ * a timer every 10 ms for as long as the process lives. How busy the loop was since the last scrape is said instead:
+ * Node counts that anyway.
  */
 import { performance } from 'node:perf_hooks'
 import type { Gauge, Registry } from 'prom-client'

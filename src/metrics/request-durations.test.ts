@@ -37,7 +37,9 @@ test.each([
   }
   const series = (await printed(durations)).filter((l) => l.includes('_count'))
   expect(series).toEqual([
-    `apiserver_request_duration_seconds_count{verb="LIST",group="",version="",resource="",subresource="",scope="",code="${code}"} 2`,
+    `apiserver_request_duration_seconds_count{verb="LIST",group="",version="",resource="",` +
+      `subresource="",scope="",code="${code}"} ` +
+      '2',
   ])
 })
 

@@ -1,6 +1,6 @@
 /**
- * How long answers took, as a Prometheus histogram, and how many there were, as the counter that dashboards and alerts for
- * Kubernetes ask for. Counted here and not in the library, which spends more on finding a
+ * How long answers took, as a Prometheus histogram, and how many there were, as the counter that dashboards and alerts
+ * for Kubernetes ask for. Counted here and not in the library, which spends more on finding a
  * series than a small request spends on authorization; the library prints what `get` answers.
  */
 import type { RequestContext } from '../http/api.ts'

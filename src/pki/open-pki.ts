@@ -246,7 +246,9 @@ function makeServiceAccountKey(now: number, made: Map<string, string>): ServiceA
   return key
 }
 
-/** Adds a key pair, which servers that run take up by themselves; tokens of the older keys stay valid. Answers its kid. */
+/**
+ * Adds a key pair, which servers that run take up by themselves; tokens of the older keys stay valid. Answers its kid.
+ */
 export async function rotateServiceAccountKey(store: PkiStore, clock: Clock): Promise<string> {
   const made = new Map<string, string>()
   const key = makeServiceAccountKey(clock.now(), made)

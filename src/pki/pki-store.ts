@@ -1,4 +1,6 @@
-/** Where keys and certificates lie: a directory that only its owner may read, or memory. `shared-pki.ts` has a third. */
+/**
+ * Where keys and certificates lie: a directory that only its owner may read, or memory. `shared-pki.ts` has a third.
+ */
 import { watch } from 'node:fs'
 import { join } from 'node:path'
 import {

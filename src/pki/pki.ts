@@ -1,6 +1,7 @@
 /**
- * The keys of an installation and the certificates made with them: what other folders see of this one. `open-pki.ts` says
- * which keys there are; they lie in the data directory, in memory, or, where replicas share a store, in that store.
+ * The keys of an installation and the certificates made with them: what other folders see of this one. `open-pki.ts`
+ * says which keys there are; they lie in the data directory, in memory, or, where replicas share a store, in that
+ * store.
  */
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'

@@ -65,7 +65,8 @@ describe('a data directory with an authority of its own', () => {
     await using storage = new MemoryStorage({ clock })
     await open(storage, memoryPkiStore())
     await expect(open(storage, local)).rejects.toThrow(
-      'memory holds another certificate authority than the store: choose another --data-dir, or remove ca.crt and ca.key there',
+      'memory holds another certificate authority than the store: choose another --data-dir, or remove ' +
+        'ca.crt and ca.key there',
     )
   })
 })

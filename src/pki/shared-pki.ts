@@ -58,7 +58,8 @@ export function sharedPkiStore(storage: Storage, local: PkiStore): PkiStore {
       const copy = own.get('ca.crt')
       if (authority !== undefined && copy !== undefined && authority !== copy) {
         throw new PrivateFileError(
-          `${local.place} holds another certificate authority than the store: choose another --data-dir, or remove ca.crt and ca.key there`,
+          `${local.place} holds another certificate authority than the store: choose another --data-dir, or ` +
+            'remove ca.crt and ca.key there',
         )
       }
       if (authority !== undefined && copy === undefined) await local.write(only(shared, isAuthority))

@@ -27,7 +27,7 @@ const pod = (the('Deployment')['spec'] as unknown as { readonly template: PodTem
 const container = pod.spec.containers[0] as Container
 
 describe('the objects of an installation', () => {
-  test('everything that lives in a namespace lives in the one that was asked for, but its rights in kube-system', () => {
+  test('all that lives in a namespace lives in the one that was asked for, but its rights in kube-system', () => {
     const elsewhere = all.filter((o) => o.metadata.namespace !== undefined && o.metadata.namespace !== namespace)
     expect(elsewhere.map((o) => `${o.kind} ${o.metadata.namespace}`)).toEqual([
       'Role kube-system',

@@ -1,5 +1,6 @@
 /**
- * `borough populate`: the population controller and its webhooks for a cluster that is reached as any client reaches it.
+ * `borough populate`: the population controller and its webhooks for a cluster that is reached as any client reaches
+ * it.
  *
  * Order of start: the kind is served, the certificate is there, the webhooks answer, the cluster is told of them; then
  * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
@@ -137,8 +138,8 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 }
 
 /**
- * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that label, so
- * anybody could put their namespace among those.
+ * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that
+ * label, so anybody could put their namespace among those.
  */
 const oldestMinor = 21
 

@@ -1,6 +1,7 @@
 /**
- * What `borough populate` may do on a cluster: what it always needs, and what the kinds in the templates need. The second
- * part is why its account must be guarded like an administrator's, and why it is made from what is used and no more.
+ * What `borough populate` may do on a cluster: what it always needs, and what the kinds in the templates need. The
+ * second part is why its account must be guarded like an administrator's, and why it is made from what is used and no
+ * more.
  */
 import { may, read } from '../apis/rbac/bootstrap-rules.ts'
 import { populationConfig } from '../apis/templates/auto-opt-out.ts'
@@ -111,12 +112,14 @@ export function reachOf(kinds: readonly ServedKind[]): string {
     'It may read, write and delete the kinds that templates hold, in every namespace, kube-system among them.',
     ...(grants
       ? [
-          'Templates hold roles or bindings, so it may grant any right in any namespace: whoever acts as its account is administrator of the cluster.',
+          'Templates hold roles or bindings, so it may grant any right in any namespace: whoever acts as its ' +
+            'account is administrator of the cluster.',
         ]
       : []),
     ...(secrets ? ['It may read every Secret, the tokens of administrators among them.'] : []),
     ...(workloads ? ['It may run workloads in every namespace, with the accounts and Secrets that are there.'] : []),
-    'Guard its namespace accordingly, and give the right to write templates to nobody who is no administrator unless the check of authors (the webhook `check`) is in place.',
+    'Guard its namespace accordingly, and give the right to write templates to nobody who is no ' +
+      'administrator unless the check of authors (the webhook `check`) is in place.',
   ]
   return what.join(' ')
 }

@@ -1,7 +1,7 @@
 /**
- * What an API server is told: which writes it must ask about, and where. Fail closed, and narrow: a process that is gone
- * must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about only
- * while its gate is shut, and deletions and the finalizing of namespaces never.
+ * What an API server is told: which writes it must ask about, and where. Fail closed, and narrow: a process that is
+ * gone must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about
+ * only while its gate is shut, and deletions and the finalizing of namespaces never.
  */
 import { pendingLabel, templateResource } from '../apis/templates/types.ts'
 import type { KubeObject } from '../kube/types.ts'

@@ -33,7 +33,7 @@ export class AdmissionPlans {
 
   of(operation: Operation, type: ResourceType, subresource: string): AdmissionPlan {
     let ofType = this.#plans.get(type)
-    if (ofType === undefined) this.#plans.set(type, (ofType = new Map()))
+    if (ofType === undefined) this.#plans.set(type, (ofType = new Map<string, AdmissionPlan>()))
     const key = `${operation} ${subresource}`
     let plan = ofType.get(key)
     if (plan === undefined) ofType.set(key, (plan = this.#make(operation, type, subresource)))

@@ -4,7 +4,8 @@ import type { KubeObject } from '../kube/types.ts'
 import type { WriteScope } from './registry.ts'
 
 const invalidManagers =
-  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests'
+  '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated ' +
+  'mutating admission controller; please fix your requests'
 
 /**
  * What admission changed belongs to nobody. If it left managedFields that make no sense, they are as they were before,

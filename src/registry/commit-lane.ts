@@ -8,7 +8,8 @@
  *
  *   cache: used=5    queued: T1 used=6    T2 used=7 (asLeftBy T1)    head: used=7, asLeftBy T2
  *
- * Invariant: a queued write stands on the one before it in the queue of its key, so whoever fails takes all after it along.
+ * Invariant: a queued write stands on the one before it in the queue of its key, so whoever fails takes all after it
+ * along.
  *
  * A client that updates such an object itself (the quota's spec) reads it, thinks, and commits: while the lane is busy
  * somebody is always faster. So after a lost race it may hold the key: nothing more is queued, it gets its turn.

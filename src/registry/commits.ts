@@ -154,8 +154,8 @@ export class Commits {
   }
 
   /**
-   * Removals as one transaction, so that each account is charged once for all of them. False = not like this: one is not
-   * as expected, is refused or has to wait; nothing has happened then. Not retried.
+   * Removals as one transaction, so that each account is charged once for all of them. False = not like this: one is
+   * not as expected, is refused or has to wait; nothing has happened then. Not retried.
    */
   async removeTogether(removals: readonly ObjectWrite[]): Promise<boolean> {
     const decided = decideTogether(this.#chain, this.#view, removals)
@@ -238,7 +238,9 @@ export class Commits {
     return pending
   }
 
-  /** When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first. */
+  /**
+   * When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first.
+   */
   async #settled(pending: PendingCommit, more: number, durable?: (revision: Revision) => void): Promise<Commit> {
     let commit: Commit
     try {

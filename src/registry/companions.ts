@@ -1,7 +1,7 @@
 /**
- * What admission wants created along with a namespace, made ready: every object comes the way of a create of its own, as
- * the user whom admission names. If one of them can't be judged yet, or is refused, the namespace is created alone; who
- * wanted them makes them afterwards, and hears why not.
+ * What admission wants created along with a namespace, made ready: every object comes the way of a create of its own,
+ * as the user whom admission names. If one of them can't be judged yet, or is refused, the namespace is created alone;
+ * who wanted them makes them afterwards, and hears why not.
  */
 import { type Attributes, type Companions, NeedsNamespace } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'

@@ -30,7 +30,8 @@ test('a created object is complete, stored without TypeMeta, and visible when th
     data: { k: 'v' },
   })
   expect(text(stored.bytes)).toBe(
-    '{"metadata":{"name":"a","namespace":"ns","uid":"uid-1","creationTimestamp":"2026-01-01T00:00:00Z"},"data":{"k":"v"}}',
+    '{"metadata":{"name":"a","namespace":"ns","uid":"uid-1","creationTimestamp":"2026-01-01T00:00:00Z"},' +
+      '"data":{"k":"v"}}',
   )
   expect(f.lister.find(configMaps, 'ns', 'a')?.revision).toBe(stored.revision)
   const read = await f.registry.get(configMaps, 'ns', 'a')

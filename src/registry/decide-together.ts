@@ -1,6 +1,6 @@
 /**
- * Several writes decided as one transaction, each on what those before it leave. What they demand of each other holds by
- * itself, so it is no guard of the transaction.
+ * Several writes decided as one transaction, each on what those before it leave. What they demand of each other holds
+ * by itself, so it is no guard of the transaction.
  */
 import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'

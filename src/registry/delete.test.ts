@@ -134,7 +134,9 @@ const badOptions: { name: string; given: DeleteOptions; want: string }[] = [
   {
     name: 'an unknown policy',
     given: { propagationPolicy: 'Bogus' },
-    want: 'propagationPolicy: Unsupported value: "Bogus": supported values: "Foreground", "Background", "Orphan", "nil"',
+    want:
+      'propagationPolicy: Unsupported value: "Bogus": supported values: "Foreground", "Background", "Orphan", ' +
+      '"nil"',
   },
 ]
 for (const { name, given, want } of badOptions) {
@@ -153,7 +155,8 @@ test('preconditions are worded by kind, and by storage for namespaces', async ()
   expect(await refusal(f.registry.delete(f.scope(configMaps, 'a'), { preconditions: { uid: 'x' } }))).toEqual(
     failure({
       message:
-        'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (x) does not match the UID in record (uid-1). The object might have been deleted and then recreated',
+        'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (x) does not match the ' +
+        'UID in record (uid-1). The object might have been deleted and then recreated',
       reason: 'Conflict',
       details: { name: 'a', kind: 'ConfigMap' },
       code: 409,
@@ -163,7 +166,9 @@ test('preconditions are worded by kind, and by storage for namespaces', async ()
     await refusal(f.registry.delete(f.scope(configMaps, 'a'), { preconditions: { resourceVersion: '1' } })),
   ).toEqual(
     failure({
-      message: `Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${revision}). The object might have been modified`,
+      message:
+        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (1) does not ' +
+        `match the ResourceVersion in record (${revision}). The object might have been modified`,
       reason: 'Conflict',
       details: { name: 'a', kind: 'ConfigMap' },
       code: 409,
@@ -172,7 +177,8 @@ test('preconditions are worded by kind, and by storage for namespaces', async ()
   expect(await refusal(f.registry.delete(f.scope(namespaces, 'n'), { preconditions: { uid: 'bogus' } }))).toEqual(
     failure({
       message:
-        'Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: bogus, UID in object meta: uid-2',
+        'Operation cannot be fulfilled on namespaces "n": Precondition failed: UID in precondition: bogus, ' +
+        'UID in object meta: uid-2',
       reason: 'Conflict',
       details: { name: 'n', kind: 'namespaces' },
       code: 409,
@@ -292,7 +298,7 @@ test('a dry run shows the mark and leaves the object', async () => {
   expect((await f.registry.get(configMaps, 'ns', 'a')).object.metadata).not.toHaveProperty('deletionTimestamp')
 })
 
-test('a collection answers what was there, spares what is not selected, and ignores what vanishes meanwhile', async () => {
+test('a collection answers what it had, spares what is not selected, and ignores what vanishes meanwhile', async () => {
   await using f = await startFixture()
   for (let i = 0; i < 300; i++) {
     await f.registry.create(f.scope(configMaps, ''), configMap(`c${i}`, {}, { labels: { half: String(i % 2) } }))

@@ -27,7 +27,9 @@ import { encoded, shownOne } from './shown.ts'
 import type { Strategy } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
-/** Objects of a collection that go in one transaction: it holds a hundred operations, and accounts are charged in it. */
+/**
+ * Objects of a collection that go in one transaction: it holds a hundred operations, and accounts are charged in it.
+ */
 const togetherAtMost = 50
 /** Such groups under way at once: enough for the store to be busy, little enough to be fair. */
 const groupsAtOnce = 3
@@ -46,7 +48,9 @@ function checkDeleteOptions(options: DeleteOptions): void {
     errors.push({
       type: 'FieldValueNotSupported',
       field: 'propagationPolicy',
-      body: `Unsupported value: ${JSON.stringify(policy)}: supported values: ${policies.map((p) => `"${p}"`).join(', ')}`,
+      body:
+        `Unsupported value: ${JSON.stringify(policy)}: supported values: ` +
+        `${policies.map((p) => `"${p}"`).join(', ')}`,
     })
   }
   if (errors.length > 0) throw invalidOptions('DeleteOptions', errors)
@@ -124,13 +128,15 @@ function checkPreconditions(
   if (uid !== undefined && uid !== storedUid) {
     throw refuse(
       `UID in precondition: ${uid}, UID in object meta: ${storedUid}`,
-      `the UID in the precondition (${uid}) does not match the UID in record (${storedUid}). The object might have been deleted and then recreated`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${storedUid}). The object ` +
+        'might have been deleted and then recreated',
     )
   }
   if (resourceVersion !== undefined && resourceVersion !== storedVersion) {
     throw refuse(
       `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${storedVersion}`,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${storedVersion}). The object might have been modified`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in ` +
+        `record (${storedVersion}). The object might have been modified`,
     )
   }
 }

@@ -95,6 +95,8 @@ export const gaveUp = (operation: string, resource: string): StatusError =>
 
 /** An unparsable resourceVersion, in the words of `list` (400) or of `get` and `watch` (500). */
 export function badVersion(text: string, verb: 'list' | 'get' | 'watch'): StatusError {
-  const words = `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`
+  const words =
+    `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ` +
+    `${JSON.stringify(text)}: invalid syntax`
   return verb === 'list' ? badRequest(`invalid resource version: ${words}`) : new StatusError(words)
 }

@@ -1,6 +1,6 @@
 /**
- * Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody, and with what is
- * known of the other versions of a kind.
+ * Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody, and with what
+ * is known of the other versions of a kind.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -21,7 +21,9 @@ import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
 import type { RegistryDeps, TrackedWrite } from './parts.ts'
 
-/** Server-side apply. `live` undefined = there is none yet. A promise where versions are converted. @throws StatusError */
+/**
+ * Server-side apply. `live` undefined = there is none yet. A promise where versions are converted. @throws StatusError
+ */
 export type Apply = (input: {
   readonly live: KubeObject | undefined
   readonly config: KubeObject
@@ -127,8 +129,8 @@ export function applyWith(clock: Clock, types: Types): Apply {
 }
 
 /**
- * What an apply makes where there is nothing, defaulted: no other version of the kind has a say. Shares nothing with the
- * configuration. undefined = it does not fit the schema. @throws StatusError
+ * What an apply makes where there is nothing, defaulted: no other version of the kind has a say. Shares nothing with
+ * the configuration. undefined = it does not fit the schema. @throws StatusError
  */
 export function firstApplied(
   clock: Clock,

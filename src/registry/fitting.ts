@@ -1,6 +1,6 @@
 /**
- * What is stored must fit. Before a write is refused for its size, the note of who owns which field is given up: it can be
- * as large as the content, and the client did not send it. Not by an apply, which rests on that note.
+ * What is stored must fit. Before a write is refused for its size, the note of who owns which field is given up: it can
+ * be as large as the content, and the client did not send it. Not by an apply, which rests on that note.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
 import { andThen, type Eventual } from '../base/eventual.ts'

@@ -21,7 +21,9 @@ export function parseVersion(text: string | undefined, verb: 'list' | 'get' | 'w
 const unsupported = (value: string, supported: readonly string[]): FieldError => ({
   type: 'FieldValueNotSupported',
   field,
-  body: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}`,
+  body:
+    `Unsupported value: ${JSON.stringify(value)}: supported values: ` +
+    `${supported.map((s) => JSON.stringify(s)).join(', ')}`,
 })
 
 /** @throws StatusError */

@@ -150,7 +150,11 @@ test('a token of forgotten history is 410, with a token to go on inconsistently'
   expect(statusOf(refused)).toEqual({
     ...failure({
       message:
-        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+        'The provided continue parameter is too old to display a consistent list result. You can start a new ' +
+        'list without the continue parameter, or use the continue token in this response to retrieve the ' +
+        'remainder of the results. Continuing with the provided token results in an inconsistent list - ' +
+        'objects that were created, modified, or deleted between the time the first chunk was returned and ' +
+        'now may show up in the list.',
       reason: 'Expired',
       code: 410,
     }),
@@ -208,7 +212,8 @@ const combinations: { name: string; given: Partial<ListQuery>; want: object }[] 
     given: { resourceVersion: 'abc' },
     want: failure({
       message:
-        'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+        'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": ' +
+        'invalid syntax',
       reason: 'BadRequest',
       code: 400,
     }),

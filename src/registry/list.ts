@@ -22,7 +22,11 @@ import { shownAll, shownOne } from './shown.ts'
 const scanLength = 1000
 
 const expiredToken =
-  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+  'without the continue parameter, or use the continue token in this response to retrieve the remainder of ' +
+  'the results. Continuing with the provided token results in an inconsistent list - objects that were ' +
+  'created, modified, or deleted between the time the first chunk was returned and now may show up in the ' +
+  'list.'
 
 interface Page {
   readonly type: ResourceType

@@ -1,6 +1,6 @@
 /**
- * Changes of namespaced objects by this process that are queued and not yet shown by the cache. Where nobody else writes
- * to the store, these and the cache are all that can be in a namespace.
+ * Changes of namespaced objects by this process that are queued and not yet shown by the cache. Where nobody else
+ * writes to the store, these and the cache are all that can be in a namespace.
  */
 import type { ContentChange, QueuedChange } from '../admission/admission.ts'
 import type { Ticket } from '../storage/storage.ts'

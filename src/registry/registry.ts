@@ -96,8 +96,8 @@ export type RegistryEvent = WatchEvent
 
 /**
  * Makes the next state from the current one. May be called again after a lost race, so it
- * must not change its argument or anything else. What it answers is handed over: it shares no part that can be changed with
- * the current state, or with what it answers another time.
+ * must not change its argument or anything else. What it answers is handed over: it shares no part that can be changed
+ * with the current state, or with what it answers another time.
  */
 export type Transform = (current: KubeObject) => KubeObject | Promise<KubeObject>
 

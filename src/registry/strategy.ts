@@ -57,7 +57,9 @@ export interface Strategy {
   readonly keepsNewStatus?: boolean
   /** Metadata that a write to this sub-resource leaves as it was. Default: none of it. */
   keptMetadata?(subresource: string): readonly (keyof ObjectMeta)[]
-  /** metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces. */
+  /**
+   * metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces.
+   */
   readonly tracksGeneration?: boolean
   /** Selectable fields beyond metadata.name and metadata.namespace: label → value. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>

@@ -1,6 +1,6 @@
 /**
- * The loop that every change of one existing object runs in: try on the version the cache shows; if somebody was faster,
- * again, in turn with the others; if it is refused, believe the refusal only of a cache that has caught up.
+ * The loop that every change of one existing object runs in: try on the version the cache shows; if somebody was
+ * faster, again, in turn with the others; if it is refused, believe the refusal only of a cache that has caught up.
  */
 import { StatusError } from '../kube/status-error.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'

@@ -81,7 +81,8 @@ const refusals: { name: string; given: Transform; options?: object; want: object
     given: put(configMap('a', {}, { resourceVersion: '1' })),
     want: failure({
       message:
-        'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+        'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your ' +
+        'changes to the latest version and try again',
       reason: 'Conflict',
       details: { name: 'a', kind: 'configmaps' },
       code: 409,
@@ -93,7 +94,9 @@ const refusals: { name: string; given: Transform; options?: object; want: object
     options: { preconditions: { uid: 'foo' } },
     want: failure({
       message:
-        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: foo, UID in object meta: uid-1',
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: ' +
+        '/registry/configmaps/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in ' +
+        'precondition: foo, UID in object meta: uid-1',
       reason: 'Conflict',
       details: { name: 'a', kind: 'configmaps' },
       code: 409,
@@ -105,7 +108,9 @@ const refusals: { name: string; given: Transform; options?: object; want: object
     options: { preconditions: { resourceVersion: '1' } },
     want: failure({
       message:
-        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in object meta: 1024',
+        'Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: ' +
+        '/registry/configmaps/ns/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ' +
+        'ResourceVersion in precondition: 1, ResourceVersion in object meta: 1024',
       reason: 'Conflict',
       details: { name: 'a', kind: 'configmaps' },
       code: 409,
@@ -179,7 +184,8 @@ test('what is missing is NotFound, unless it may be created', async () => {
   ).toEqual(
     failure({
       message:
-        'Operation cannot be fulfilled on events "f": uid mismatch: the provided object specified uid abc, and no existing object was found',
+        'Operation cannot be fulfilled on events "f": uid mismatch: the provided object specified uid abc, ' +
+        'and no existing object was found',
       reason: 'Conflict',
       details: { name: 'f', kind: 'events' },
       code: 409,
@@ -256,7 +262,8 @@ test('the last finalizer to go takes the object with it; the answer is what was 
     await refusal(f.registry.update(f.scope(configMaps, 'a'), merge({}, { finalizers: ['a.b/c', 'a.b/d', 'x/y'] }))),
   ).toEqual(
     invalidObject({ kind: 'ConfigMap', name: 'a' }, [
-      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x/y"}',
+      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found ' +
+        'new finalizers []string{"x/y"}',
     ]),
   )
   const one = await f.registry.update(

@@ -238,7 +238,8 @@ function checkPreconditions(scope: WriteScope, current: StoredObject, { uid, res
     conflict(
       type,
       name,
-      `StorageError: invalid object, Code: 4, Key: ${keyOf(scope, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${why}`,
+      `StorageError: invalid object, Code: 4, Key: ${keyOf(scope, name)}, ResourceVersion: 0, ` +
+        `AdditionalErrorMsg: Precondition failed: ${why}`,
     )
   const storedUid = current.object.metadata.uid ?? ''
   if (uid !== undefined && uid !== storedUid) {
@@ -286,8 +287,8 @@ function endsDeletion(strategy: Strategy, old: KubeObject, next: KubeObject): bo
 }
 
 /**
- * `next` in the version that is stored. undefined = nothing changes, so nothing is written. New times in managedFields alone are no change; neither is
- * another order of keys, which can only be the case when both forms are equally long.
+ * `next` in the version that is stored. undefined = nothing changes, so nothing is written. New times in managedFields
+ * alone are no change; neither is another order of keys, which can only be the case when both forms are equally long.
  */
 function encodeUnlessSame(next: KubeObject, current: StoredObject): Uint8Array | undefined {
   const old = current.object.metadata.managedFields

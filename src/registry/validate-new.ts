@@ -1,4 +1,7 @@
-/** What is wrong with a create as far as it depends on the object alone: what `prepare-create.ts` refuses, admission aside. */
+/**
+ * What is wrong with a create as far as it depends on the object alone: what `prepare-create.ts` refuses, admission
+ * aside.
+ */
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'

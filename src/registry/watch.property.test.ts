@@ -53,7 +53,9 @@ async function run(f: Fixture, s: Step): Promise<void> {
 const stateOf = (items: Iterable<StoredObject>): Map<string, number> =>
   new Map([...items].map((s) => [`${s.namespace}/${s.name}`, s.revision]))
 
-/** Ends that would spoil the comparison are put in one at a time: names y and x, so that each name selection sees one. */
+/**
+ * Ends that would spoil the comparison are put in one at a time: names y and x, so that each name selection sees one.
+ */
 const ends = [
   { namespace: 'a', name: 'x', app: 'red', data: '2' },
   { namespace: 'b', name: 'y', app: 'blue', data: '2' },
@@ -134,14 +136,17 @@ test('list at r, then watch after r, arrives at the list of now: for every r, se
   )
 })
 
-test('a watcher that is there from the start sees the same as one that lists at the end, whatever happens meanwhile', async () => {
+test('a watcher from the start sees the same as one that lists at the end, whatever happens meanwhile', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, concurrent) => {
       await using f = await startFixture()
       await using other = await startFixture({ storage: f.storage, clock: f.clock })
       const states = await Promise.all(
         selections.map(async (selection) => {
-          const stream = await other.registry.watch(configMaps, { ...selection, signal: new AbortController().signal })
+          const stream = await other.registry.watch(configMaps, {
+            ...selection,
+            signal: new AbortController().signal,
+          })
           return { selection, stream }
         }),
       )

@@ -93,7 +93,7 @@ test('sendInitialEvents=true ends the initial events with a marked bookmark', as
   expect(initial[2]).toMatchObject({ revision: f.cache.revision })
 })
 
-test('entering a selection is ADDED, leaving it is DELETED with the previous content and the new revision', async () => {
+test('entering a selection is ADDED, leaving it is DELETED with the old content and the new revision', async () => {
   await using f = await startFixture()
   await create(f, 'a', { app: 'x' })
   const events = await open(f, { labelSelector: 'app=x' })
@@ -256,7 +256,7 @@ test('forgotten history is Expired, in the stream', async () => {
   )
 })
 
-test('a version that this store has not come to is Expired, in the stream: its client comes from another store', async () => {
+test('a version that this store has not come to is Expired, in the stream: it is of another store', async () => {
   await using f = await startFixture()
   const asked = f.cache.revision + 1024
   const events = await open(f, { resourceVersion: String(asked) })
@@ -264,7 +264,7 @@ test('a version that this store has not come to is Expired, in the stream: its c
   expect(await refusal(events.next())).toEqual(failure({ message, reason: 'Expired', code: 410 }))
 })
 
-test('a version that another process was told, and this one has not seen yet, is no version of the future', async () => {
+test('a version that another process was told, and this one has not seen, is no version of the future', async () => {
   await using a = await startFixture()
   await using b = await startFixture({ storage: a.storage, clock: a.clock })
   await create(b, 'there')
@@ -278,7 +278,8 @@ const refused: { name: string; given: Partial<WatchQuery>; want: Status }[] = [
     name: 'a match without sendInitialEvents',
     given: { resourceVersionMatch: 'NotOlderThan' },
     want: invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, [
-      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents ' +
+        'is provided',
     ]),
   },
   {

@@ -137,7 +137,9 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
     return watchExpired(this.#after, await this.#oldest())
   }
 
-  /** Where a watch can begin. What the store kept says nothing if only this process has forgotten, or nobody answers. */
+  /**
+   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or nobody answers.
+   */
   async #oldest(): Promise<Revision> {
     const { cache, storage } = this.#parts
     const kept = await storage.compactedRevision().catch(() => cache.revision)

@@ -3,7 +3,8 @@
  *
  * Every few seconds it notes where the store is. What lies before the note that has become older than the window is
  * compacted; so is what exceeds the size, if the engine can tell its size. It starts knowing nothing: after a restart
- * the history found is kept for one more window. A store that rests is left alone until it moves, or until a note is due.
+ * the history found is kept for one more window. A store that rests is left alone until it moves, or until a note is
+ * due.
  */
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Revision, Storage } from './storage.ts'

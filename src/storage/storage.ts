@@ -57,7 +57,10 @@ export interface Guard {
 
 export interface Write {
   readonly key: string
-  /** undefined deletes; a delete of a key that is not there is refused like a failed expectation. Never changed after `commit`. */
+  /**
+   * undefined deletes; a delete of a key that is not there is refused like a failed expectation. Never changed after
+   * `commit`.
+   */
   readonly value: Uint8Array | undefined
   readonly expect: Expect
 }
@@ -126,7 +129,9 @@ export type ChangeBatch =
 export interface Storage extends AsyncDisposable {
   /** `revision` is `endOfCommit` of the store's, or of `at`: what to watch `after`. */
   get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
-  /** Ascending by key. `revision` as for `get`. A `limit` is at least 1; the next page starts at the last key + '\0'. */
+  /**
+   * Ascending by key. `revision` as for `get`. A `limit` is at least 1; the next page starts at the last key + '\0'.
+   */
   range(
     span: Span,
     options?: RangeOptions,
@@ -141,9 +146,14 @@ export interface Storage extends AsyncDisposable {
    * After a revision that is still to come: waits for it. Revisions inside a commit are honoured: the rest of it comes.
    */
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch>
-  /** Linearizable: at least the revision of every commit acknowledged anywhere before the call. An `endOfCommit`, never 0. */
+  /**
+   * Linearizable: at least the revision of every commit acknowledged anywhere before the call. An `endOfCommit`, never
+   * 0.
+   */
   currentRevision(): Promise<Revision>
-  /** What `currentRevision` would answer, where nobody else writes to the store; absent or undefined = it must be asked. */
+  /**
+   * What `currentRevision` would answer, where nobody else writes to the store; absent or undefined = it must be asked.
+   */
   readonly ownRevision?: Revision | undefined
   /**
    * Forgets history before `endOfCommit(before)`: reads `at` an earlier commit and watches `after` anything older fail

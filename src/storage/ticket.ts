@@ -64,7 +64,10 @@ export function settle(key: string, expect: Expect): Settled | undefined {
   return typeof expect === 'object' ? (expect.asLeftBy as QueuedTicket).leftAs(key) : expect
 }
 
-/** @throws StorageError code=invalid for a ticket of another storage object, or of a transaction that does not name the key. */
+/**
+ * @throws StorageError code=invalid for a ticket of another storage object, or of a transaction that does not name the
+ * key.
+ */
 export function checkTickets(transaction: Transaction, issuer: object): void {
   for (const { key, expect } of transaction.guards) checkTicket(key, expect, issuer)
   for (const { key, expect } of transaction.writes) checkTicket(key, expect, issuer)

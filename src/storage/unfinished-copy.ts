@@ -1,7 +1,7 @@
 /**
- * A mark that a place is being filled by `borough restore` or `borough storage copy`: set before the first entry, durable,
- * and taken off when what was written has been verified. If the command is killed in between the mark stays, and nothing
- * serves the place, copies from it or backs it up: it holds a part, and nobody could tell.
+ * A mark that a place is being filled by `borough restore` or `borough storage copy`: set before the first entry,
+ * durable, and taken off when what was written has been verified. If the command is killed in between the mark stays,
+ * and nothing serves the place, copies from it or backs it up: it holds a part, and nobody could tell.
  *
  * In a data directory it is a file, in an etcd a key.
  */

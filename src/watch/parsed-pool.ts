@@ -3,7 +3,8 @@
  * several times the room of their bytes; keeping them all would multiply the memory of a large installation, keeping
  * none would parse the hot ones again and again.
  *
- * What this process is storing need not be parsed at all: it is announced, and whoever sees the bytes is given the object.
+ * What this process is storing need not be parsed at all: it is announced, and whoever sees the bytes is given the
+ * object.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'

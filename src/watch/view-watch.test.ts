@@ -1,4 +1,6 @@
-/** What `test/namespaces/own-namespaces.property.test.ts` does not see: who is offered what, and what is left behind. */
+/**
+ * What `test/namespaces/own-namespaces.property.test.ts` does not see: who is offered what, and what is left behind.
+ */
 import { expect, test } from 'vitest'
 import { type Fixture, namespaces, startFixture } from '../../test/support/registry-fixture.ts'
 import type { NameView, ViewListener } from '../kube/name-view.ts'
@@ -93,7 +95,7 @@ test('a view that does not remember so far back is Expired, and nothing stays op
   expect([view.listeners.size, f.cache.type('namespaces').watchers.size]).toEqual([0, 0])
 })
 
-test('a change of rights that the watcher knows already, from another replica, is no event, and counts from then on', async () => {
+test('a change of rights that the watcher knows from another replica is no event, and counts from then', async () => {
   await using f = await startFixture()
   await create(f, 'old')
   const view = new HandView()

@@ -189,7 +189,7 @@ test('a broken watch goes on where it stopped, and nothing is missed or told twi
   expect(told).toEqual(revisions)
 })
 
-test('when history is gone everything is read again: listeners hear the difference, sessions end with compacted', async () => {
+test('when history is gone all is read again: listeners hear the difference, sessions end as compacted', async () => {
   const breakable = new Breakable()
   await using cache = await start(breakable.storage)
   await put(breakable.inner, '/registry/configmaps/a/stays')

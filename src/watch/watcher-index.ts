@@ -32,7 +32,9 @@ export class WatcherIndex {
     else this.#addAt(place, session)
   }
 
-  /** From now on `session`, of all of a cluster-scoped type, is offered changes of these names only; undefined = all. */
+  /**
+   * From now on `session`, of all of a cluster-scoped type, is offered changes of these names only; undefined = all.
+   */
   choose(session: WatchSession, names: readonly string[] | undefined): void {
     if (!this.#everywhere.delete(session) && !this.#choices.has(session)) return
     for (const name of this.#choices.get(session) ?? []) this.#removeAt(name, session)

@@ -5,7 +5,8 @@
  *   workers   each a whole control plane whose store is the primary's, over the channel between the two processes
  *
  * To each other the workers are what replicas on an etcd are: nothing in them assumes to be alone, what one of them
- * acknowledged holds at the others, and one at a time runs the controllers. With an etcd each worker speaks to it itself.
+ * acknowledged holds at the others, and one at a time runs the controllers. With an etcd each worker speaks to it
+ * itself.
  *
  * A worker that dies is replaced; its clients connect again. When the primary dies, so do its workers.
  */

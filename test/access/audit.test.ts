@@ -103,7 +103,8 @@ test('what controllers do is there under their own names', async () => {
 
 test('bodies are there where the policy asks for them, without managed fields where it says so', async () => {
   const policy = `{apiVersion: audit.k8s.io/v1, kind: Policy, omitManagedFields: true, omitStages: [RequestReceived],
-    rules: [{level: None, users: [system:apiserver]}, {level: RequestResponse, resources: [{resources: [configmaps]}]}]}`
+    rules: [{level: None, users: [system:apiserver]},
+            {level: RequestResponse, resources: [{resources: [configmaps]}]}]}`
   const object = { metadata: { name: 'c', uid: '' }, data: { k: 'v' } }
   const { events } = await recorded(policy, async (plane) => {
     await plane.fetch(...post('/api/v1/namespaces/default/configmaps', object))

@@ -112,7 +112,8 @@ test('its no is a refusal, with its reason', async () => {
   expect(await refusal(get('bob'))).toEqual(
     failure({
       message:
-        'configmaps "x" is forbidden: User "bob" cannot get resource "configmaps" in API group "" in the namespace "kube-public": no friend',
+        'configmaps "x" is forbidden: User "bob" cannot get resource "configmaps" in API group "" in the ' +
+        'namespace "kube-public": no friend',
       reason: 'Forbidden',
       details: { name: 'x', kind: 'configmaps' },
       code: 403,
@@ -135,7 +136,8 @@ test('a yes holds for five minutes, a no for thirty seconds', async () => {
     expect(await refusal(get('no'))).toEqual(
       failure({
         message:
-          'configmaps "x" is forbidden: User "no" cannot get resource "configmaps" in API group "" in the namespace "kube-public"',
+          'configmaps "x" is forbidden: User "no" cannot get resource "configmaps" in API group "" in the ' +
+          'namespace "kube-public"',
         reason: 'Forbidden',
         details: { name: 'x', kind: 'configmaps' },
         code: 403,

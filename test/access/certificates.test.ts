@@ -84,14 +84,16 @@ describe('a new request', () => {
       name: 'to a mere word',
       spec: { signerName: 'me' },
       want: [
-        'spec.signerName: Invalid value: "me": must be a fully qualified domain and path of the form "example.com/signer-name"',
+        'spec.signerName: Invalid value: "me": must be a fully qualified domain and path of the form ' +
+          '"example.com/signer-name"',
       ],
     },
     {
       name: 'to the old signer',
       spec: { signerName: 'kubernetes.io/legacy-unknown' },
       want: [
-        'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not allowed via this API version',
+        'spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": the legacy signerName is not ' +
+          'allowed via this API version',
       ],
     },
     {
@@ -124,7 +126,9 @@ describe('a new request', () => {
     const name = answer.details?.name ?? ''
     expect(answer).toEqual(
       failure({
-        message: `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: use of ${signerName} signer with system:masters group is not allowed`,
+        message:
+          `certificatesigningrequests.certificates.k8s.io "${name}" is forbidden: use of ${signerName} signer ` +
+          'with system:masters group is not allowed',
         reason: 'Forbidden',
         details: { name, group: 'certificates.k8s.io', kind: 'certificatesigningrequests' },
         code: 403,
@@ -250,7 +254,8 @@ describe('the status', () => {
       name: 'a request',
       certificate: janeRequest,
       want: [
-        'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"',
+        'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, ' +
+          'found "CERTIFICATE REQUEST"',
       ],
     },
   ])('does not take $name', async ({ certificate, want }) => {

@@ -1,7 +1,7 @@
 /**
- * What each default role gives: every role × verb × kind that is served, against `test/golden/default-roles.txt`. A role that
- * begins to give more, or less, shows up there as a changed line. The facts that matter most stand here by hand, so
- * that a new recording can't take them along.
+ * What each default role gives: every role × verb × kind that is served, against `test/golden/default-roles.txt`. A
+ * role that begins to give more, or less, shows up there as a changed line. The facts that matter most stand here by
+ * hand, so that a new recording can't take them along.
  *
  * To record on purpose: `npx vitest run test/access/default-roles.test.ts -u`, and read the difference.
  */

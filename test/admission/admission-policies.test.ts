@@ -144,7 +144,8 @@ describe('a policy with a binding', () => {
           validations: [
             {
               expression:
-                '!(request.operation == "CREATE" && oldObject == null && namespaceObject.metadata.labels.tier == "gold")',
+                '!(request.operation == "CREATE" && oldObject == null && ' +
+                'namespaceObject.metadata.labels.tier == "gold")',
               messageExpression: 'request.userInfo.username + " " + request.namespace + "/" + request.name',
             },
           ],
@@ -168,7 +169,9 @@ describe('a policy with a binding', () => {
           variables: [{ name: 'v', expression: 'object.data.missing' }],
           validations: [{ expression: 'variables.v == "x"' }],
         },
-        want: 'expression \'variables.v == "x"\' resulted in error: composited variable "v" fails to evaluate: no such key: missing',
+        want:
+          'expression \'variables.v == "x"\' resulted in error: composited variable "v" fails to evaluate: no ' +
+          'such key: missing',
       },
       {
         name: 'asks for permissions',
@@ -185,7 +188,9 @@ describe('a policy with a binding', () => {
       {
         name: 'stops at what it may cost',
         spec: { validations: [{ expression: 'lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0))' }] },
-        want: "expression 'lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0))' resulted in error: operation cancelled: actual cost limit exceeded",
+        want:
+          "expression 'lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0))' resulted in error: " +
+          'operation cancelled: actual cost limit exceeded',
       },
     ]
   it.each(rows)('$name', async ({ spec, want, code = 422 }) => {
@@ -347,7 +352,9 @@ describe('parameters', () => {
     expect((await wire.call('POST', maps, map('m'))).body).toEqual(
       failure({
         message:
-          "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+          "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied " +
+          'request: failed to configure binding: no params found for policy binding with `Deny` ' +
+          'parameterNotFoundAction',
         reason: 'Invalid',
         details: {
           name: 'm',
@@ -355,7 +362,8 @@ describe('parameters', () => {
           causes: [
             {
               message:
-                "ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+                "ValidatingAdmissionPolicy 'p.ex.io' with binding 'b.ex.io' denied request: failed to " +
+                'configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
             },
           ],
         },
@@ -371,7 +379,8 @@ describe('parameters', () => {
     expect((await wire.call('POST', maps, map('m'))).body).toEqual(
       failure({
         message:
-          "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'p.ex.io' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'",
+          'configmaps "m" is forbidden: ValidatingAdmissionPolicy \'p.ex.io\' denied request: failed to ' +
+          "configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'",
         reason: 'Invalid',
         details: {
           name: 'm',
@@ -379,7 +388,8 @@ describe('parameters', () => {
           causes: [
             {
               message:
-                "ValidatingAdmissionPolicy 'p.ex.io' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'",
+                "ValidatingAdmissionPolicy 'p.ex.io' denied request: failed to configure policy: failed to " +
+                "find resource referenced by paramKind: 'ex.io/v9, Kind=Limit'",
             },
           ],
         },
@@ -417,7 +427,8 @@ describe('what a policy may say', () => {
       name: 'has no parameters without a kind of them',
       spec: { validations: [{ expression: 'params.x == 1' }] },
       want: [
-        "spec.validations[0].expression: Invalid value: \"params.x == 1\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.x == 1\n | ^",
+        'spec.validations[0].expression: Invalid value: "params.x == 1": compilation failed: ERROR: ' +
+          "<input>:1:1: undeclared reference to 'params' (in container '')\n | params.x == 1\n | ^",
       ],
     },
     {
@@ -434,7 +445,8 @@ describe('what a policy may say', () => {
       name: 'has annotations that are text',
       spec: { auditAnnotations: [{ key: 'k', valueExpression: '1' }] },
       want: [
-        'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null] but got int',
+        'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null] ' +
+          'but got int',
       ],
     },
   ]
@@ -451,7 +463,8 @@ describe('what a policy may say', () => {
     const of = async (spec: Part): Promise<string[]> =>
       causes((await wire.call('POST', `${bindings}?dryRun=All`, binding('b', 'p', spec))).body)
     expect(await of({ validationActions: ['Deny', 'Warn'] })).toEqual([
-      'spec.validationActions: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      'spec.validationActions: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn ' +
+        '(repeating the same validation failure information in the API response and headers serves no purpose)',
     ])
     expect(await of({ validationActions: [] })).toEqual([
       'spec.validationActions: Required value: at least one validation action is required',
@@ -507,7 +520,8 @@ describe('the check of types', () => {
         {
           fieldRef: 'spec.validations[0].expression',
           warning:
-            "apps/v1, Kind=Deployment: compilation failed: ERROR: <input>:1:22: found no matching overload for '_>_' applied to '(int, string)'\n | object.spec.replicas > '1'\n | .....................^\n",
+            'apps/v1, Kind=Deployment: compilation failed: ERROR: <input>:1:22: found no matching overload ' +
+            "for '_>_' applied to '(int, string)'\n | object.spec.replicas > '1'\n | .....................^\n",
         },
         {
           fieldRef: 'spec.validations[0].messageExpression',

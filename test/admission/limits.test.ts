@@ -67,7 +67,9 @@ describe('defaults', () => {
       { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '500m', memory: '512Mi' } },
     ])
     expect(made.metadata.annotations?.['kubernetes.io/limit-ranger']).toBe(
-      'LimitRanger plugin set: cpu, memory request for container a; cpu, memory limit for container a; cpu limit for container b; cpu, memory request for init container i; cpu, memory limit for init container i',
+      'LimitRanger plugin set: cpu, memory request for container a; cpu, memory limit for container a; cpu ' +
+        'limit for container b; cpu, memory request for init container i; cpu, memory limit for init container ' +
+        'i',
     )
   })
 
@@ -172,7 +174,9 @@ const rows: Row[] = [
     name: 'everything that is wrong, at once',
     limit: { type: 'Container', min: { cpu: '100m', memory: '1Mi' } },
     given: pod([asks({ cpu: '1m', memory: '1' })]),
-    want: '[minimum cpu usage per Container is 100m, but request is 1m, minimum memory usage per Container is 1Mi, but request is 1]',
+    want:
+      '[minimum cpu usage per Container is 100m, but request is 1m, minimum memory usage per Container is 1Mi, ' +
+      'but request is 1]',
   },
 ]
 
@@ -200,7 +204,8 @@ describe('a claim', () => {
     expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('500Mi'))).body).toEqual(
       failure({
         message:
-          'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi',
+          'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, ' +
+          'but request is 500Mi',
         reason: 'Forbidden',
         details: { name: 'c', kind: 'persistentvolumeclaims' },
         code: 403,
@@ -209,7 +214,8 @@ describe('a claim', () => {
     expect((await wire.call('POST', `${at}/persistentvolumeclaims`, claim('5Gi'))).body).toEqual(
       failure({
         message:
-          'persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 5Gi',
+          'persistentvolumeclaims "c" is forbidden: maximum storage usage per PersistentVolumeClaim is 2Gi, ' +
+          'but request is 5Gi',
         reason: 'Forbidden',
         details: { name: 'c', kind: 'persistentvolumeclaims' },
         code: 403,
@@ -240,7 +246,8 @@ describe('what is there already', () => {
     expect((await wire.call('PATCH', `${at}/persistentvolumeclaims/c`, grown, merge)).body).toEqual(
       failure({
         message:
-          'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 5Gi, but request is 2Gi',
+          'persistentvolumeclaims "c" is forbidden: minimum storage usage per PersistentVolumeClaim is 5Gi, ' +
+          'but request is 2Gi',
         reason: 'Forbidden',
         details: { name: 'c', kind: 'persistentvolumeclaims' },
         code: 403,

@@ -104,7 +104,8 @@ describe('a policy with a binding', () => {
           containers: [Object.spec.template.spec.containers{name: variables.side, image: "s"}]}}}}`),
         patch(
           'op: "add", path: "/metadata/labels", value: {}',
-          'op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("ex.io/x"), value: string(size(object.spec.template.spec.containers))',
+          'op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey("ex.io/x"), value: ' +
+            'string(size(object.spec.template.spec.containers))',
         ),
       ],
     })
@@ -132,7 +133,9 @@ describe('a policy with a binding', () => {
     const { body } = await wire.call('POST', maps, map('a', { k: 'v' }))
     expect(body).toEqual(
       invalidObject({ kind: 'ConfigMap', name: 'a' }, [
-        "data[not/valid]: Invalid value: \"not/valid\": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+        'data[not/valid]: Invalid value: "not/valid": a valid config key must consist of alphanumeric ' +
+          "characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for " +
+          "validation is '[-._a-zA-Z0-9]+')",
       ]),
     )
   })
@@ -272,7 +275,8 @@ describe('parameters', () => {
     const paramRef = { name: 'gone', parameterNotFoundAction: 'Deny' }
     await wire.must('PATCH', `${bindings}/p-binding`, { spec: { paramRef } }, merge)
     const message =
-      "policy 'p' with binding 'p-binding' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
+      "policy 'p' with binding 'p-binding' denied request: failed to configure binding: no params found for " +
+      'policy binding with `Deny` parameterNotFoundAction'
     expect((await wire.call('POST', maps, map('n'))).body).toEqual(
       failure({
         message,
@@ -296,7 +300,8 @@ describe('parameters', () => {
     expect((await wire.call('POST', maps, map('n'))).body).toEqual(
       failure({
         message:
-          'policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: \'ex.io/v9, Kind=No\'',
+          'policy "p" denied request: failed to configure policy: failed to find resource referenced by ' +
+          "paramKind: 'ex.io/v9, Kind=No'",
         reason: 'Forbidden',
         details: {
           name: 'n',
@@ -304,7 +309,8 @@ describe('parameters', () => {
           causes: [
             {
               message:
-                'policy "p" denied request: failed to configure policy: failed to find resource referenced by paramKind: \'ex.io/v9, Kind=No\'',
+                'policy "p" denied request: failed to configure policy: failed to find resource referenced ' +
+                "by paramKind: 'ex.io/v9, Kind=No'",
             },
           ],
         },
@@ -324,7 +330,9 @@ describe('what a policy does wrong', () => {
     {
       name: 'an expression that fails',
       spec: { mutations: [annotate('a', 'object.data.missing')] },
-      want: `expression 'Object{metadata: Object.metadata{annotations: {"a": object.data.missing}}}' resulted in error: no such key: missing`,
+      want:
+        `expression 'Object{metadata: Object.metadata{annotations: {"a": object.data.missing}}}' resulted in ` +
+        'error: no such key: missing',
     },
     {
       name: 'a match condition that fails',
@@ -337,7 +345,9 @@ describe('what a policy does wrong', () => {
     {
       name: 'an object that is not named after its place',
       spec: { mutations: [apply('Object{metadata: Object.metadatax{}}')] },
-      want: 'type mismatch: unexpected type name "Object.metadatax", expected "Object.metadata", which matches field name path from root Object type',
+      want:
+        'type mismatch: unexpected type name "Object.metadatax", expected "Object.metadata", which matches ' +
+        'field name path from root Object type',
     },
     {
       name: 'a field that the kind has not',
@@ -347,7 +357,9 @@ describe('what a policy does wrong', () => {
     {
       name: 'an operation that does not apply',
       spec: { mutations: [patch('op: "remove", path: "/data/missing"')] },
-      want: "JSON Patch: error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: missing value",
+      want:
+        "JSON Patch: error in remove for path: '/data/missing': Unable to remove nonexistent key: missing: " +
+        'missing value',
     },
   ]
   it.each(rows)('$name refuses the request', async ({ spec, want }) => {
@@ -382,7 +394,8 @@ describe('what a policy does wrong', () => {
     expect((await wire.call('POST', deployments, deployment('d'))).body).toEqual(
       failure({
         message:
-          "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector",
+          "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid " +
+          'ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector',
         reason: 'Invalid',
         details: {
           name: 'd',
@@ -391,7 +404,8 @@ describe('what a policy does wrong', () => {
           causes: [
             {
               message:
-                "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector",
+                "policy 'p' with binding 'p-binding' denied request: error applying patch: invalid " +
+                'ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.selector',
             },
           ],
         },
@@ -414,7 +428,10 @@ describe('what a policy does wrong', () => {
     {
       leaves: 'a list',
       operation: 'op: "replace", path: "", value: []',
-      message: `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+      message:
+        `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ` +
+        `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" ` +
+        '}',
     },
   ])('a patch that leaves $leaves is an error whatever the failurePolicy', async ({ operation, message }) => {
     await enforce('p', { failurePolicy: 'Ignore', matchConstraints: onDeployments, mutations: [patch(operation)] })
@@ -444,7 +461,9 @@ describe('what a policy does wrong', () => {
     expect((await wire.call('POST', maps, map('m'))).body).toEqual(
       failure({
         message:
-          "policy 'p' with binding 'p-binding' denied request: expression 'Object{metadata: Object.metadata{annotations: {\"a\": string(lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0)))}}}' resulted in error: operation cancelled: actual cost limit exceeded",
+          "policy 'p' with binding 'p-binding' denied request: expression 'Object{metadata: " +
+          'Object.metadata{annotations: {"a": string(lists.range(2000).all(a, lists.range(2000).all(b, a + ' +
+          "b >= 0)))}}}' resulted in error: operation cancelled: actual cost limit exceeded",
         reason: 'Invalid',
         details: {
           name: 'm',
@@ -452,7 +471,10 @@ describe('what a policy does wrong', () => {
           causes: [
             {
               message:
-                "policy 'p' with binding 'p-binding' denied request: expression 'Object{metadata: Object.metadata{annotations: {\"a\": string(lists.range(2000).all(a, lists.range(2000).all(b, a + b >= 0)))}}}' resulted in error: operation cancelled: actual cost limit exceeded",
+                "policy 'p' with binding 'p-binding' denied request: expression 'Object{metadata: " +
+                'Object.metadata{annotations: {"a": string(lists.range(2000).all(a, ' +
+                "lists.range(2000).all(b, a + b >= 0)))}}}' resulted in error: operation cancelled: actual " +
+                'cost limit exceeded',
             },
           ],
         },
@@ -535,7 +557,8 @@ it('has an author who may read its parameters', async () => {
   await alice.must('POST', policies, { metadata: { name: 'p' }, spec })
   const { body } = await alice.call('PATCH', `${policies}/p`, { spec: { paramKind } }, merge)
   const why =
-    'Forbidden: user &{alice  [system:authenticated] map[]} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)'
+    'Forbidden: user &{alice  [system:authenticated] map[]} must have "get" permission on all objects of the ' +
+    'referenced paramKind (kind=Secret, apiVersion=v1)'
   expect(body).toEqual({
     kind: 'Status',
     apiVersion: 'v1',
@@ -562,7 +585,9 @@ it('is counted, by what came of it', async () => {
   await wire.call('POST', maps, map('n'))
   const text = await (await plane.fetch('/metrics')).text()
   const line = (outcome: string): string =>
-    `apiserver_mutating_admission_policy_check_total{policy="counted",policy_binding="counted-binding",error_type="${outcome}"} 1`
+    `apiserver_mutating_admission_policy_check_total{policy="counted",policy_binding="counted-binding",` +
+    `error_type="${outcome}"} ` +
+    '1'
   expect(text).toContain(line('no_error'))
   expect(text).toContain(line('invalid_error'))
   expect(text).toContain('apiserver_mutating_admission_policy_check_duration_seconds_count{policy="counted"')

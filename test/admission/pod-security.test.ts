@@ -60,7 +60,11 @@ const careful = {
 const pod = (spec: object, name = 'p'): object => ({ metadata: { name }, spec })
 
 const carelessness =
-  'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'
+  'allowPrivilegeEscalation != false (container "a" must set ' +
+  'securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "a" must set ' +
+  'securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "a" must set ' +
+  'securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set ' +
+  'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'
 const isPrivileged = 'privileged (container "a" must not set securityContext.privileged=true)'
 
 const warningsOf = ({ headers }: Answer): string[] =>
@@ -101,7 +105,8 @@ describe('pods', () => {
     expect(refused.body).toEqual(
       forbidden(
         { kind: 'pods', name: 'p' },
-        'violates PodSecurity "restricted:v1.7": runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true)',
+        'violates PodSecurity "restricted:v1.7": runAsNonRoot != true (pod or container "a" must set ' +
+          'securityContext.runAsNonRoot=true)',
       ),
     )
   })
@@ -158,7 +163,8 @@ describe('pods', () => {
     expect((await debug({ capabilities: { add: ['SYS_PTRACE'] } })).body).toEqual(
       forbidden(
         { kind: 'pods', name: 'p' },
-        'violates PodSecurity "baseline:latest": non-default capabilities (container "debug" must not include "SYS_PTRACE" in securityContext.capabilities.add)',
+        'violates PodSecurity "baseline:latest": non-default capabilities (container "debug" must not ' +
+          'include "SYS_PTRACE" in securityContext.capabilities.add)',
       ),
     )
     expect((await debug({})).status).toBe(200)
@@ -314,7 +320,8 @@ it('the audit log and the metrics tell what was decided', async () => {
       },
       {
         'pod-security.kubernetes.io/enforce-policy': 'baseline:latest',
-        'pod-security.kubernetes.io/audit-violations': `would violate PodSecurity "restricted:v1.99": ${isPrivileged}, ${carelessness}`,
+        'pod-security.kubernetes.io/audit-violations':
+          `would violate PodSecurity "restricted:v1.99": ` + `${isPrivileged}, ${carelessness}`,
       },
       { 'pod-security.kubernetes.io/enforce-policy': 'privileged:latest' },
     ])
@@ -322,7 +329,9 @@ it('the audit log and the metrics tell what was decided', async () => {
     await rm(directory, { recursive: true })
   }
   const evaluated = (decision: string, level: string, version: string, mode: string, count: number): string =>
-    `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",mode="${mode}",request_operation="create",resource="pod",subresource=""} ${count}`
+    `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",` +
+    `mode="${mode}",request_operation="create",resource="pod",subresource=""} ` +
+    `${count}`
   expect(figures.split('\n')).toEqual(
     expect.arrayContaining([
       evaluated('allow', 'privileged', 'latest', 'enforce', 1),

@@ -325,7 +325,8 @@ describe('what is charged', () => {
     expect((await wire.call('PUT', at('services/s'), service(3))).body).toEqual(
       failure({
         message:
-          'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=2, limited: services.nodeports=2',
+          'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: ' +
+          'services.nodeports=2, limited: services.nodeports=2',
         reason: 'Forbidden',
         details: { name: 's', kind: 'services' },
         code: 403,
@@ -370,7 +371,8 @@ describe('what is refused', () => {
     expect(status).toBe(403)
     expect(body.reason).toBe('Forbidden')
     expect(body.message).toBe(
-      'pods "b" is forbidden: exceeded quota: small, requested: requests.cpu=500m,requests.memory=512Mi, used: requests.cpu=600m,requests.memory=1Gi, limited: requests.cpu=1,requests.memory=1Gi',
+      'pods "b" is forbidden: exceeded quota: small, requested: requests.cpu=500m,requests.memory=512Mi, ' +
+        'used: requests.cpu=600m,requests.memory=1Gi, limited: requests.cpu=1,requests.memory=1Gi',
     )
     expect(await used('small')).toEqual({ pods: '1', 'requests.cpu': '600m', 'requests.memory': '1Gi' })
   })
@@ -396,7 +398,8 @@ describe('what is refused', () => {
     expect((await configMap('x')).body).toEqual(
       failure({
         message:
-          'configmaps "x" is forbidden: exceeded quota: b-tight, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1',
+          'configmaps "x" is forbidden: exceeded quota: b-tight, requested: count/configmaps=1, used: ' +
+          'count/configmaps=1, limited: count/configmaps=1',
         reason: 'Forbidden',
         details: { name: 'x', kind: 'configmaps' },
         code: 403,

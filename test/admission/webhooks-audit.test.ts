@@ -75,6 +75,7 @@ test('the patch itself stands where bodies do', async () => {
   expect(await annotations('Request')).toEqual({
     ...always,
     'patch.webhook.admission.k8s.io/round_0_index_0':
-      '{"configuration":"m","webhook":"changes.ex.io","patch":[{"op":"add","path":"/data","value":{"a":"b"}}],"patchType":"JSONPatch"}',
+      '{"configuration":"m","webhook":"changes.ex.io",' +
+      '"patch":[{"op":"add","path":"/data","value":{"a":"b"}}],"patchType":"JSONPatch"}',
   })
 })

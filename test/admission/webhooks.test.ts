@@ -154,7 +154,7 @@ describe('what a webhook is asked', () => {
     expect(server.received[0]?.headers['host']).toBe('hooks.team-a.svc:8443')
   })
 
-  it('comes to a webhook whose own certificate is the caBundle, as envtest of controller-runtime configures it', async () => {
+  it('comes to a webhook whose own certificate is the caBundle, as controller-runtime configures it', async () => {
     const clientConfig = { url: `${server.url}/check`, caBundle: server.certificate }
     await configure('validating', 'all', hook('check', { clientConfig }))
     expect((await create()).status).toBe(201)
@@ -313,7 +313,8 @@ describe('a webhook that can not be asked', () => {
     const url = `${server.url}/p`
     expect(await outcome({ clientConfig: { url } })).toEqual(
       failed(
-        `${call}Post "${url}?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority`,
+        `${call}Post "${url}?timeout=10s": tls: failed to verify certificate: x509: certificate signed by ` +
+          'unknown authority',
       ),
     )
     expect(server.received).toEqual([])
@@ -490,7 +491,9 @@ describe('owners that are named twice', () => {
     const { body, headers } = await act({ ownerReferences: [owner, owner] })
     expect([body.metadata.ownerReferences, headers.get('warning')]).toEqual([
       [owner],
-      `299 - ".metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${owner.uid}"`,
+      `299 - ".metadata.ownerReferences contains duplicate entries${when}; API server dedups owner ` +
+        'references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; ' +
+        `duplicate UID(s) observed: ${owner.uid}"`,
     ])
   })
 })
@@ -880,7 +883,9 @@ describe('a mutating webhook', () => {
       reply: patchReply({ op: 'replace', path: '', value: [] }),
       policy: 'Fail',
       want: internal(
-        `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+        `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ` +
+          `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string ` +
+          `"json:\\"kind,omitempty\\"" }`,
       ),
     },
     {
@@ -913,13 +918,15 @@ describe('a mutating webhook', () => {
     expect((await wire.call('DELETE', `${maps}/${name}`)).body).toEqual(
       failure({
         message:
-          'Internal error occurred: admission webhook "first.ex.io" attempted to modify the object, which is not supported for this operation',
+          'Internal error occurred: admission webhook "first.ex.io" attempted to modify the object, which is ' +
+          'not supported for this operation',
         reason: 'InternalError',
         details: {
           causes: [
             {
               message:
-                'admission webhook "first.ex.io" attempted to modify the object, which is not supported for this operation',
+                'admission webhook "first.ex.io" attempted to modify the object, which is not supported for ' +
+                'this operation',
             },
           ],
         },
@@ -1020,7 +1027,9 @@ describe('dry runs, warnings and races', () => {
     await create()
     const text = await (await plane.fetch('/metrics')).text()
     expect(text).toContain(
-      'apiserver_admission_webhook_rejection_count{name="counted.ex.io",type="validating",operation="CREATE",error_type="no_error",rejection_code="403"} 1',
+      'apiserver_admission_webhook_rejection_count{name="counted.ex.io",type="validating",' +
+        'operation="CREATE",error_type="no_error",rejection_code="403"} ' +
+        '1',
     )
     expect(text).toContain('apiserver_admission_webhook_admission_duration_seconds_count{name="counted.ex.io"')
   })

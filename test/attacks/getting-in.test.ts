@@ -1,4 +1,6 @@
-/** Attempts to be taken for somebody else, or to reach by a trick of spelling what one may not. Each names the attack. */
+/**
+ * Attempts to be taken for somebody else, or to reach by a trick of spelling what one may not. Each names the attack.
+ */
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import { exportJWK, SignJWT } from 'jose'
@@ -388,15 +390,21 @@ describe('attack: headers', () => {
   test.each<{ name: string; bytes: string }>([
     {
       name: 'a length and chunks at once',
-      bytes: `POST /version HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length + 5}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+      bytes:
+        `POST /version HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length + 5}\r\nTransfer-Encoding: ` +
+        `chunked\r\n\r\n0\r\n\r\n${smuggled}`,
     },
     {
       name: 'chunks, spelled so that one side misses it',
-      bytes: `POST /version HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n${smuggled}`,
+      bytes:
+        `POST /version HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\nContent-Length: ` +
+        `5\r\n\r\n0\r\n\r\n${smuggled}`,
     },
     {
       name: 'two lengths',
-      bytes: `POST /version HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
+      bytes:
+        `POST /version HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: ` +
+        `${smuggled.length}\r\n\r\n${smuggled}`,
     },
     {
       name: 'a blank before the colon',

@@ -142,6 +142,7 @@ test('POST of finalize is authorized as the update that it is', async () => {
   const { code, body } = await send(plane, path, { method: 'POST', user: dora, body: {} })
   expect([code, (body as { message: string }).message]).toEqual([
     403,
-    'namespaces "theirs" is forbidden: User "dora" cannot update resource "namespaces/finalize" in API group "" in the namespace "theirs"',
+    'namespaces "theirs" is forbidden: User "dora" cannot update resource "namespaces/finalize" in API group ' +
+      '"" in the namespace "theirs"',
   ])
 })

@@ -243,7 +243,7 @@ describe('an instance', () => {
     ])
   })
 
-  test('that is applied with a null where none may be is refused; another write of it means there is nothing', async () => {
+  test('that is applied with a null where none may be is refused; in another write it means nothing', async () => {
     const apply = (name: string, spec: JsonObject): Promise<Answered> =>
       send(plane, `${at('widgets', name)}?fieldManager=a&force=true`, {
         method: 'PATCH',
@@ -426,7 +426,8 @@ describe('an instance', () => {
     const answer = await send(plane, at('widgets'), { headers: { accept: 'application/vnd.kubernetes.protobuf' } })
     expect(answer.code).toBe(406)
     const message =
-      'only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf'
+      'only the following media types are accepted: application/json, application/yaml, ' +
+      'application/vnd.kubernetes.protobuf'
     expect(answer.text).toContain(message)
     const other = await send(plane, at('widgets'), { headers: { accept: 'text/csv' } })
     expect(other.body).toEqual(failure({ code: 406, reason: 'NotAcceptable', message }))
@@ -436,7 +437,8 @@ describe('an instance', () => {
     const type = 'application/vnd.kubernetes.protobuf'
     const answer = await send(plane, at('widgets'), { method: 'POST', body: 'k8s', type })
     const message =
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml'
+      'the body of the request was in an unknown format - accepted media types include: application/json, ' +
+      'application/yaml'
     expect(answer.body).toEqual(failure({ code: 415, reason: 'UnsupportedMediaType', message }))
   })
 
@@ -448,7 +450,8 @@ describe('an instance', () => {
       type: 'application/strategic-merge-patch+json',
     })
     const message =
-      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml'
+      'the body of the request was in an unknown format - accepted media types include: ' +
+      'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml'
     expect(answer.body).toEqual(failure({ code: 415, reason: 'UnsupportedMediaType', message }))
   })
 
@@ -503,7 +506,8 @@ describe('an instance', () => {
     const x = 'xy'.repeat(100_000)
     const answer = await post(plane, at('mazes'), make('Maze', 'a', { x }))
     expect(faultsIn(answer, { group: 'ex.io', kind: 'Maze', name: 'a' })).toEqual([
-      `x: Invalid value: "${x}": x in body should match '^(x{0,900}y{0,900})*$', which could not be found out: matching the patterns of this object would take too long`,
+      `x: Invalid value: "${x}": x in body should match '^(x{0,900}y{0,900})*$', which could not be found ` +
+        'out: matching the patterns of this object would take too long',
     ])
   })
 })
@@ -526,7 +530,8 @@ describe('a definition', () => {
     await until(plane, name, (d) => d !== undefined && isEstablished(d))
     const about = { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition', name }
     expect(faultsIn(await merge(path, { spec: { conversion: bad.spec.conversion } }), about)).toEqual([
-      'spec.conversion.webhookClientConfig.caBundle: Invalid value: "Cg==": unable to load root certificates: unable to parse bytes as PEM block',
+      'spec.conversion.webhookClientConfig.caBundle: Invalid value: "Cg==": unable to load root ' +
+        'certificates: unable to parse bytes as PEM block',
     ])
   })
 })
@@ -737,7 +742,7 @@ describe('deletion', () => {
     expect((body as { items: unknown[] }).items).toEqual([])
   })
 
-  test('shows in discovery, which offers no writes any more, while what is there can be changed and watches go on', async () => {
+  test('shows in discovery, which offers no writes any more, while instances can be changed and watched', async () => {
     const given = definition({ plural: 'torches', kind: 'Torch', version: { subresources: { status: {} } } })
     await install(plane, given)
     const held = { ...make('Torch', 'held'), metadata: { name: 'held', finalizers: ['ex.io/wait'] } }

@@ -75,14 +75,17 @@ describe('a definition', () => {
       name: 'may not preserve unknown fields everywhere',
       given: { spec: { preserveUnknownFields: true } },
       want: [
-        'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+        'spec.preserveUnknownFields: Invalid value: true: cannot set to true, set ' +
+          'x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
       ],
     },
     {
       name: 'of a protected group needs an approval',
       given: { group: 'stable.k8s.io' },
       want: [
-        'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+        'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have ' +
+          'approval annotation "api-approved.kubernetes.io", see ' +
+          'https://github.com/kubernetes/enhancements/pull/1111',
       ],
     },
     {
@@ -193,7 +196,8 @@ describe('a schema', () => {
       name: 'does not mix int-or-string with unknown fields',
       given: field({ 'x-kubernetes-int-or-string': true, 'x-kubernetes-preserve-unknown-fields': true }),
       want: [
-        `${at}.x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true`,
+        `${at}.x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if ` +
+          'x-kubernetes-int-or-string is true',
       ],
     },
     {
@@ -205,7 +209,8 @@ describe('a schema', () => {
       name: 'restricts only the names in metadata',
       given: objectOf({ metadata: objectOf({ labels: { type: 'object' } }) }),
       want: [
-        `${root}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
+        `${root}.properties[metadata]: Forbidden: must not specify anything other than name and ` +
+          'generateName, but metadata is implicitly specified',
       ],
     },
     {
@@ -217,14 +222,16 @@ describe('a schema', () => {
       name: 'knows its types',
       given: field({ type: 'text' }),
       want: [
-        `${at}.type: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", "object", "string"`,
+        `${at}.type: Unsupported value: "text": supported values: "array", "boolean", "integer", "number", ` +
+          '"object", "string"',
       ],
     },
     {
       name: 'has no unique items',
       given: field({ type: 'array', items: scalar, uniqueItems: true }),
       want: [
-        `${at}.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`,
+        `${at}.uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity ` +
+          'becomes quadratic',
       ],
     },
     {
@@ -236,7 +243,8 @@ describe('a schema', () => {
       name: 'has patterns that can be compiled',
       given: field({ type: 'string', pattern: '(' }),
       want: [
-        `${at}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
+        `${at}.pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing ` +
+          `regexp: missing closing ): \`(\``,
       ],
     },
     {
@@ -253,7 +261,8 @@ describe('a schema', () => {
         'x-kubernetes-list-map-keys': ['a'],
       }),
       want: [
-        `${at}.items.properties[a].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property`,
+        `${at}.items.properties[a].default: Required value: this property is in x-kubernetes-list-map-keys, ` +
+          'so it must have a default or be a required property',
       ],
     },
     {
@@ -270,7 +279,8 @@ describe('a schema', () => {
       name: 'has sets of scalars or atoms',
       given: field({ type: 'array', items: objectOf({ a: scalar }), 'x-kubernetes-list-type': 'set' }),
       want: [
-        `${at}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set`,
+        `${at}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with ` +
+          'x-kubernetes-list-type=set',
       ],
     },
     {
@@ -313,7 +323,8 @@ describe('a schema', () => {
         default: { r: { apiVersion: 'v1', kind: 'A', metadata: { labels: 3 } } },
       }),
       want: [
-        `${at}.default.r.metadata: Invalid value: {"labels":3}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string`,
+        `${at}.default.r.metadata: Invalid value: {"labels":3}: json: cannot unmarshal number into Go struct ` +
+          'field ObjectMeta.labels of type map[string]string',
       ],
     },
     {
@@ -357,11 +368,18 @@ describe('a schema', () => {
         }),
       ),
       want: [
-        `${at}.properties[apiVersion].default: Invalid value: "a/b/c": must result in valid metadata: apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c`,
-        `${at}.properties[kind].default: Invalid value: 7: must result in valid metadata: kind: Invalid value: 7: must be a string`,
-        `${inMetadata('name')}.default: Invalid value: "a/b": must result in valid metadata: metadata.name: Invalid value: "a/b": may not contain '/'`,
-        `${inMetadata('finalizers')}.default: Invalid value: ["","x"]: must result in valid metadata: [metadata.finalizers: Invalid value: "": name part must be non-empty, metadata.finalizers: Invalid value: "": ${notQualified}]`,
-        `${inMetadata('labels')}.default: Invalid value: {"a":1}: must result in valid metadata: metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`,
+        `${at}.properties[apiVersion].default: Invalid value: "a/b/c": must result in valid metadata: ` +
+          'apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+        `${at}.properties[kind].default: Invalid value: 7: must result in valid metadata: kind: Invalid ` +
+          'value: 7: must be a string',
+        `${inMetadata('name')}.default: Invalid value: "a/b": must result in valid metadata: metadata.name: ` +
+          `Invalid value: "a/b": may not contain '/'`,
+        `${inMetadata('finalizers')}.default: Invalid value: ["","x"]: must result in valid metadata: ` +
+          '[metadata.finalizers: Invalid value: "": name part must be non-empty, metadata.finalizers: Invalid ' +
+          `value: "": ${notQualified}]`,
+        `${inMetadata('labels')}.default: Invalid value: {"a":1}: must result in valid metadata: metadata: ` +
+          'Invalid value: {"labels":{"a":1}}: json: cannot unmarshal number into Go struct field ' +
+          'ObjectMeta.labels of type string',
       ],
     },
     {
@@ -400,7 +418,8 @@ describe('a schema', () => {
     })
     const faults = await faultsOf({ versions: [version('v1', true, field(scalar)), version('v2', false, field({}))] })
     expect(faults).toEqual([
-      'spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[x].type: Required value: must not be empty for specified object fields',
+      'spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[x].type: Required value: must not ' +
+        'be empty for specified object fields',
     ])
   })
 })
@@ -415,7 +434,8 @@ describe('the rest of a version', () => {
       given: { version: { additionalPrinterColumns: [{ name: '', type: 'text', jsonPath: 'spec' }] } },
       want: [
         'spec.additionalPrinterColumns[0].name: Required value',
-        'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+        'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of ' +
+          'boolean,date,integer,number,string',
         'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
       ],
     },
@@ -442,8 +462,10 @@ describe('the rest of a version', () => {
       },
       want: [
         'spec.selectableFields[1].jsonPath: Duplicate value: ".spec.color"',
-        'spec.selectableFields[2].jsonPath: Invalid value: ".spec.list": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
-        'spec.selectableFields[3].jsonPath: Invalid value: ".spec.none": is an invalid path: does not refer to a valid field',
+        'spec.selectableFields[2].jsonPath: Invalid value: ".spec.list": must point to a field of type ' +
+          'string, boolean or integer. Enum string fields and strings with formats are allowed.',
+        'spec.selectableFields[3].jsonPath: Invalid value: ".spec.none": is an invalid path: does not refer ' +
+          'to a valid field',
       ],
     },
   ]
@@ -492,7 +514,9 @@ describe('an update', () => {
       name: 'that drops a version with stored objects',
       given: { versions: [version('v2', true)] },
       want: [
-        'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
+        'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a ' +
+          'storage version, and must remain in spec.versions until a storage migration ensures no data remains ' +
+          'persisted in v1 and removes v1 from status.storedVersions',
       ],
     },
   ]

@@ -1,4 +1,6 @@
-/** What the etcd engine promises beyond the contract of all engines: the key layout, other hands, broken connections. */
+/**
+ * What the etcd engine promises beyond the contract of all engines: the key layout, other hands, broken connections.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -221,7 +223,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       await expect(storage.get('/broken')).rejects.toMatchObject({ code: 'corrupt', message: /\/broken/ })
     })
 
-    it("another application's writes move currentRevision, and a watch is told of it without a write of ours", async () => {
+    it("another application's writes move currentRevision, and a watch hears of it without one of ours", async () => {
       const storage = await open()
       const reader = watch(storage, await storage.currentRevision())
       await otherHands(rawPut('/another-application/key', '1'))
@@ -264,7 +266,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
     })
   })
 
-  it('resuming right before a commit that has been compacted is refused by a fresh engine: its deletes are gone', async () => {
+  it('resuming before a commit that has been compacted is refused by a fresh engine: deletes are gone', async () => {
     const one = await open()
     const first = await commit(one, put('/a', '1'))
     const gone = await commit(one, remove('/a', first))
@@ -329,22 +331,26 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       expect(faults.map((fault) => fault.code)).toContain('unavailable')
     })
 
-    it('when history is compacted away while the connection is broken, watches end with compacted and new ones work', async () => {
-      await using proxy = await TcpProxy.start(portOf(server.endpoint))
-      const near = await open()
-      const far = await open({ prefix, endpoints: [`http://127.0.0.1:${proxy.port}`] })
-      const reader = watch(far, await far.currentRevision())
-      await reader.until(await far.currentRevision())
-      proxy.cut()
-      const first = await commit(near, put('/a', '1'))
-      const second = await commit(near, put('/a', '2', first))
-      await near.compact(second)
-      const third = await commit(near, put('/b', '1'))
-      proxy.mend()
-      expect(await reader.end()).toMatchObject({ code: 'compacted' })
-      const next = watch(far, endOfCommit(second))
-      expect((await next.until(endOfCommit(third))).map((c) => c.revision)).toEqual([third])
-    })
+    it(
+      'when history is compacted away while the connection is broken, watches end with compacted and new ones ' +
+        'work',
+      async () => {
+        await using proxy = await TcpProxy.start(portOf(server.endpoint))
+        const near = await open()
+        const far = await open({ prefix, endpoints: [`http://127.0.0.1:${proxy.port}`] })
+        const reader = watch(far, await far.currentRevision())
+        await reader.until(await far.currentRevision())
+        proxy.cut()
+        const first = await commit(near, put('/a', '1'))
+        const second = await commit(near, put('/a', '2', first))
+        await near.compact(second)
+        const third = await commit(near, put('/b', '1'))
+        proxy.mend()
+        expect(await reader.end()).toMatchObject({ code: 'compacted' })
+        const next = watch(far, endOfCommit(second))
+        expect((await next.until(endOfCommit(third))).map((c) => c.revision)).toEqual([third])
+      },
+    )
 
     it('a delete that was compacted away while the connection was broken is not passed over', async () => {
       await using proxy = await TcpProxy.start(portOf(server.endpoint))
@@ -400,7 +406,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
   })
 
   describe('TLS', () => {
-    it('with client certificates both sides know each other; without, or with another CA, nothing is said', async () => {
+    it('with client certificates both sides know each other; without, or with another CA, none speaks', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'borough-etcd-tls-'))
       keep({ [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) })
       const pki = await openPki(memoryPkiStore(), { clock: systemClock, names: ['127.0.0.1'] })
@@ -450,7 +456,9 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
   })
 })
 
-/** A commit whose connection breaks is not repeated by the storage: nobody knows whether it was applied. Here it wasn't. */
+/**
+ * A commit whose connection breaks is not repeated by the storage: nobody knows whether it was applied. Here it wasn't.
+ */
 async function retried<T>(action: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

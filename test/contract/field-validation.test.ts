@@ -149,7 +149,8 @@ describe('apply', () => {
 
   it('tells keys that stand twice by their lines', async () => {
     const said =
-      'yaml: unmarshal errors:\n  line 8: key "paused" already set in map\n  line 19: key "imagePullPolicy" already set in map'
+      'yaml: unmarshal errors:\n  line 8: key "paused" already set in map\n  line 19: key "imagePullPolicy" ' +
+      'already set in map'
     const strict = await apply('&fieldValidation=Strict', known)
     expect(strict.code).toBe(400)
     expect((strict.body as { message: string }).message).toBe(

@@ -120,7 +120,9 @@ const notSupported = (verb: string): Pick<Row, 'code' | 'reason' | 'message' | '
   details: { group: 'ex.io', kind: 'widgets' },
 })
 const widget = { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: { name: 'w' } }
-const tooDear = `Invalid value: "array": no further validation rules will be run due to call cost exceeds limit for messageExpression: "${dearMessage}"`
+const tooDear =
+  'Invalid value: "array": no further validation rules will be run due to call cost exceeds limit for ' +
+  `messageExpression: "${dearMessage}"`
 /** 422 about an object. */
 const refused = (...given: Parameters<typeof invalidObject>): Pick<Row, 'code' | 'reason' | 'message' | 'details'> => {
   const { message = '', reason, details } = invalidObject(...given)
@@ -255,7 +257,9 @@ const rows: readonly Row[] = [
     sent: jsonPatch([{ op: 'replace', path: '', value: [] }]),
     ...badPatch(
       '[]',
-      `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+      `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type ` +
+        `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" ` +
+        '}',
     ),
   },
   {
@@ -271,7 +275,8 @@ const rows: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'Gadget.ex.io "there" is invalid: [kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid value: "ex.io/v2": must be ex.io/v1]',
+      'Gadget.ex.io "there" is invalid: [kind: Invalid value: "Gadget": must be Widget, apiVersion: Invalid ' +
+      'value: "ex.io/v2": must be ex.io/v1]',
     details: {
       name: 'there',
       group: 'ex.io',
@@ -391,7 +396,8 @@ const rows: readonly Row[] = [
     sent: { body: { ...widget, part: { apiVersion: 'v1', kind: 'Pod', metadata: 'x' } } },
     ...badRequest,
     message:
-      'Widget in version "v1" cannot be handled as a Widget: part.metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
+      'Widget in version "v1" cannot be handled as a Widget: part.metadata: Invalid value: "x": json: cannot ' +
+      'unmarshal string into Go value of type v1.ObjectMeta',
   },
   {
     name: 'a custom resource about which saying what is wrong costs too much',
@@ -547,7 +553,8 @@ const rows: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'CertificateSigningRequest.certificates.k8s.io "csr" is invalid: spec.request: Invalid value: "bm9uZQ==": PEM block type must be CERTIFICATE REQUEST',
+      'CertificateSigningRequest.certificates.k8s.io "csr" is invalid: spec.request: Invalid value: ' +
+      '"bm9uZQ==": PEM block type must be CERTIFICATE REQUEST',
     details: {
       name: 'csr',
       group: 'certificates.k8s.io',
@@ -568,7 +575,8 @@ const rows: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'Namespace "team-x" is invalid: spec.initializers.pending[0].name: Invalid value: "x": should be a domain with at least three segments separated by dots',
+      'Namespace "team-x" is invalid: spec.initializers.pending[0].name: Invalid value: "x": should be a ' +
+      'domain with at least three segments separated by dots',
     details: {
       name: 'team-x',
       kind: 'Namespace',

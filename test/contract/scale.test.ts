@@ -153,7 +153,8 @@ const refusals = [
     given: { metadata: { resourceVersion: '1' }, spec: { replicas: 3 } },
     want: failure({
       message:
-        'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again',
+        'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply ' +
+        'your changes to the latest version and try again',
       reason: 'Conflict',
       details: { name: 'web', group: 'apps', kind: 'deployments' },
       code: 409,

@@ -1,4 +1,7 @@
-/** What a write to `/status` leaves of metadata as it was. One row for each kind that leaves some, and some that leave none. */
+/**
+ * What a write to `/status` leaves of metadata as it was. One row for each kind that leaves some, and some that leave
+ * none.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { type Answer, Wire } from '../support/wire.ts'

@@ -1064,7 +1064,9 @@ export function describeStorageContract(
         { minLength: 1, maxLength: 4, selector: (write) => write.key },
       )
 
-      /** Each step becomes one transaction that fits what is there; returns the end of every commit, the start first. */
+      /**
+       * Each step becomes one transaction that fits what is there; returns the end of every commit, the start first.
+       */
       async function run(steps: readonly Step[]): Promise<Revision[]> {
         const ends = [await storage.currentRevision()]
         for (const writes of steps) {

@@ -43,14 +43,20 @@ describe('a rule of a definition', () => {
       name: 'must compile against the types of the schema',
       given: ofSpec({ n: whole }, { rule: 'self.m > 0' }),
       want: [
-        `${at}.rule: Invalid value: {"Rule":"self.m \\u003e 0","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:5: undefined field 'm'\n | self.m > 0\n | ....^`,
+        `${at}.rule: Invalid value: {"Rule":"self.m \\u003e ` +
+          '0","Message":"","MessageExpression":"",' +
+          '"Reason":null,"FieldPath":"","OptionalOldSelf":null}: ' +
+          `compilation failed: ERROR: <input>:1:5: undefined field 'm'\n | self.m > 0\n | ....^`,
       ],
     },
     {
       name: 'must answer yes or no',
       given: ofSpec({ n: whole }, { rule: 'self.n' }),
       want: [
-        `${at}.rule: Invalid value: {"Rule":"self.n","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool`,
+        `${at}.rule: Invalid value: ` +
+          '{"Rule":"self.n","Message":"",' +
+          '"MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: ' +
+          'cel expression must evaluate to a bool',
       ],
     },
     {
@@ -62,14 +68,17 @@ describe('a rule of a definition', () => {
       name: 'has a message expression that makes text',
       given: ofSpec({ n: whole }, { rule: 'self.n > 0', messageExpression: 'self.n' }),
       want: [
-        `${at}.messageExpression: Invalid value: {"Rule":"self.n \\u003e 0","Message":"","MessageExpression":"self.n","Reason":null,"FieldPath":"","OptionalOldSelf":null}: messageExpression must evaluate to a string`,
+        `${at}.messageExpression: Invalid value: {"Rule":"self.n \\u003e ` +
+          '0","Message":"","MessageExpression":"self.n","Reason":null,"FieldPath":"","OptionalOldSelf":null}: ' +
+          'messageExpression must evaluate to a string',
       ],
     },
     {
       name: 'has a reason that there is',
       given: ofSpec({ n: whole }, { rule: 'self.n > 0', reason: 'Bad' }),
       want: [
-        `${at}.reason: Unsupported value: "Bad": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
+        `${at}.reason: Unsupported value: "Bad": supported values: "FieldValueDuplicate", ` +
+          '"FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
       ],
     },
     {
@@ -81,7 +90,9 @@ describe('a rule of a definition', () => {
       name: 'may see oldSelf only where items can be told apart',
       given: ofSpec({ l: { type: 'array', maxItems: 5, items: rules(shortText, { rule: 'self == oldSelf' }) } }),
       want: [
-        `${root}.properties[spec].properties[l].items.x-kubernetes-validations[0].rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ${root}.properties[spec].properties[l]`,
+        `${root}.properties[spec].properties[l].items.x-kubernetes-validations[0].rule: Invalid value: "self ` +
+          '== oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within ' +
+          `${root}.properties[spec].properties[l]`,
       ],
     },
     {
@@ -93,9 +104,14 @@ describe('a rule of a definition', () => {
       name: 'must not be too expensive at worst',
       given: ofSpec({ l: { type: 'array', items: text } }, { rule: 'self.l.all(a, self.l.all(b, a != b))' }),
       want: [
-        `${at}.rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`,
-        `${at}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
-        `${root}: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`,
+        `${at}.rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try ` +
+          'simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and ' +
+          'strings are declared)',
+        `${at}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire ` +
+          'OpenAPIv3 schema',
+        `${root}: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema ` +
+          'exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, ' +
+          'maxProperties, and maxLength where arrays, maps, and strings are declared)',
       ],
     },
     {
@@ -190,7 +206,8 @@ describe('an object under rules', () => {
       name: 'may be a number or text where both are allowed',
       given: { either: 'b' },
       want: [
-        'spec: Invalid value: failed rule: !has(self.either) || (type(self.either) == int ? self.either > 0 : self.either.startsWith("a"))',
+        'spec: Invalid value: failed rule: !has(self.either) || (type(self.either) == int ? self.either > 0 ' +
+          ': self.either.startsWith("a"))',
       ],
     },
     {
@@ -210,7 +227,8 @@ describe('an object under rules', () => {
       given: { min: 'a' },
       want: [
         'spec.min: Invalid value: "string": spec.min in body must be of type integer: "string"',
-        '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+        '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; ' +
+          'correct the existing errors to complete validation',
       ],
     },
   ]
@@ -268,7 +286,7 @@ describe('an object under rules', () => {
     ).toBe(200)
   })
 
-  test('that was there before a rule keeps what it breaks, with a warning, as long as it does not touch it', async () => {
+  test('that was there before a rule keeps what it breaks, with a warning, as long as it is untouched', async () => {
     const schema = (...given: JsonObject[]): JsonObject =>
       // Of what the rest of a schema lets through nothing is said.
       ofSpec({ a: given.length > 0 ? rules({ ...text, maxLength: 2 }, ...given) : shortText, b: shortText })

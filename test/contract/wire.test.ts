@@ -44,7 +44,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'the object provided is unrecognized (must be of type Namespace): couldn\'t get version/kind; json parse error: unexpected end of JSON input ({"metadata":)',
+      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json " +
+      'parse error: unexpected end of JSON input ({"metadata":)',
   },
   {
     name: 'no body at all',
@@ -53,7 +54,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)",
+      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json " +
+      'parse error: unexpected end of JSON input (<empty>)',
   },
   {
     name: 'JSON that is no object, shown as hex',
@@ -62,7 +64,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json: cannot unmarshal array into Go value of type struct (5b315d)",
+      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json: " +
+      'cannot unmarshal array into Go value of type struct (5b315d)',
   },
   {
     name: 'YAML that is none',
@@ -71,7 +74,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json parse error: yaml: line 1: Nested mappings are not allowed in compact mappings (613a20623a2063)",
+      "the object provided is unrecognized (must be of type Namespace): couldn't get version/kind; json " +
+      'parse error: yaml: line 1: Nested mappings are not allowed in compact mappings (613a20623a2063)',
   },
   {
     name: 'JSON nested too deeply',
@@ -80,7 +84,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'the object provided is unrecognized (must be of type ConfigMap): couldn\'t get version/kind; json parse error: exceeded max depth ({"a":{"a":{"a":{"a":{"a":{"a": ...)',
+      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
+      'parse error: exceeded max depth ({"a":{"a":{"a":{"a":{"a":{"a": ...)',
   },
   {
     name: 'YAML nested too deeply',
@@ -89,18 +94,23 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: yaml: exceeded max depth (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ...)",
+      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
+      'parse error: yaml: exceeded max depth (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
+      '...)',
   },
   {
     name: 'YAML that grows without end by its aliases',
     given: `POST ${maps}`,
     sent: yaml(
-      `a: &a [x,x,x,x,x,x,x,x,x]\n${[...'bcdefghi'].map((c, i) => `${c}: &${c} [${`*${'abcdefgh'[i]},`.repeat(9)}]`).join('\n')}\n`,
+      `a: &a [x,x,x,x,x,x,x,x,x]\n` +
+        [...'bcdefghi'].map((c, i) => `${c}: &${c} [${`*${'abcdefgh'[i]},`.repeat(9)}]\n`).join(''),
     ),
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: yaml: document contains excessive aliasing (613a202661205b782c782c782c782c782c782c782c782c785d0a623a2026 ...)",
+      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
+      'parse error: yaml: document contains excessive aliasing ' +
+      '(613a202661205b782c782c782c782c782c782c782c782c785d0a623a2026 ...)',
   },
   {
     name: 'a body of more than 3 MiB',
@@ -146,7 +156,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'Namespace in version "v1" cannot be handled as a Namespace: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string',
+      'Namespace in version "v1" cannot be handled as a Namespace: json: cannot unmarshal number into Go ' +
+      'struct field ObjectMeta.metadata.name of type string',
   },
   {
     name: 'unknown and repeated fields, when asked to be strict',
@@ -155,7 +166,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field "data.a", unknown field "bogus"',
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: duplicate field ' +
+      '"data.a", unknown field "bogus"',
   },
   {
     name: 'a media type nobody reads',
@@ -164,7 +176,8 @@ const bodies: readonly Row[] = [
     code: 415,
     reason: 'UnsupportedMediaType',
     message:
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      'the body of the request was in an unknown format - accepted media types include: application/json, ' +
+      'application/yaml, application/vnd.kubernetes.protobuf',
   },
   {
     name: 'protobuf that is none',
@@ -173,7 +186,8 @@ const bodies: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'the object provided is not valid protobuf: provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
+      'the object provided is not valid protobuf: provided data does not appear to be a protobuf message, ' +
+      'expected prefix [107 56 115 0]',
   },
 ]
 
@@ -196,7 +210,10 @@ const creates: readonly Row[] = [
     sent: { body: { metadata: { name: 'A_b' } } },
     code: 422,
     reason: 'Invalid',
-    message: `Namespace "A_b" is invalid: metadata.name: Invalid value: "A_b": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
+    message:
+      'Namespace "A_b" is invalid: metadata.name: Invalid value: "A_b": a lowercase RFC 1123 label must ' +
+      `consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric ` +
+      `character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')`,
     details: {
       name: 'A_b',
       kind: 'Namespace',
@@ -204,7 +221,9 @@ const creates: readonly Row[] = [
         cause(
           'FieldValueInvalid',
           'metadata.name',
-          "Invalid value: \"A_b\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+          'Invalid value: "A_b": a lowercase RFC 1123 label must consist of lower case alphanumeric ' +
+            "characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or " +
+            "'123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
         ),
       ],
     },
@@ -249,7 +268,8 @@ const creates: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"',
+      'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "x": supported values: ' +
+      '"", "Ignore", "Strict", "Warn"',
     details: options(
       'CreateOptions',
       cause(
@@ -393,7 +413,8 @@ const paths: readonly Row[] = [
     code: 403,
     reason: 'Forbidden',
     message:
-      'configmaps is forbidden: User "&lt;b&gt;" cannot list resource "configmaps" in API group "" in the namespace "default"',
+      'configmaps is forbidden: User "&lt;b&gt;" cannot list resource "configmaps" in API group "" in the ' +
+      'namespace "default"',
     details: { kind: 'configmaps' },
   },
 ]
@@ -424,7 +445,9 @@ const negotiation: readonly Row[] = [
     sent: accept('application/json;as=Table;v=v1;g=meta.k8s.io'),
     code: 400,
     reason: 'BadRequest',
-    message: `Unable to convert to Table as requested: includeObject: Invalid value: "Bogus": must be 'Metadata', 'Object', 'None', or empty`,
+    message:
+      `Unable to convert to Table as requested: includeObject: Invalid value: "Bogus": must be 'Metadata', ` +
+      `'Object', 'None', or empty`,
   },
 ]
 
@@ -442,7 +465,8 @@ const lists: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+      'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": ' +
+      'invalid syntax',
   },
   {
     name: 'a resourceVersion that is none, for an object',
@@ -488,7 +512,8 @@ const lists: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is ' +
+      'forbidden unless resourceVersion is provided',
     details: options(
       'ListOptions',
       cause(
@@ -504,7 +529,8 @@ const lists: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" ' +
+      'is forbidden for resourceVersion "0"',
     details: options(
       'ListOptions',
       cause(
@@ -539,7 +565,8 @@ const lists: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'invalid continue token: continue key is not valid: server does not recognize this encoded version meta.k8s.io/v2',
+      'invalid continue token: continue key is not valid: server does not recognize this encoded version ' +
+      'meta.k8s.io/v2',
   },
   {
     name: 'a token without a start',
@@ -554,7 +581,8 @@ const lists: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+      'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version ' +
+      'meta.k8s.io/v1)',
   },
   {
     name: 'a watch with resourceVersionMatch alone',
@@ -562,7 +590,8 @@ const lists: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is ' +
+      'forbidden for watch unless sendInitialEvents is provided',
     details: options(
       'ListOptions',
       cause(
@@ -578,7 +607,8 @@ const lists: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+      'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires ' +
+      'setting resourceVersionMatch to NotOlderThan',
     details: options(
       'ListOptions',
       cause(
@@ -687,7 +717,9 @@ const updates: readonly Row[] = [
     code: 415,
     reason: 'UnsupportedMediaType',
     message:
-      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml',
+      'the body of the request was in an unknown format - accepted media types include: ' +
+      'application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, ' +
+      'application/apply-patch+yaml',
   },
   {
     name: 'a patch to another type',
@@ -769,7 +801,8 @@ const updates: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      'error decoding YAML: error converting YAML to JSON: yaml: line 1: Nested mappings are not allowed in compact mappings',
+      'error decoding YAML: error converting YAML to JSON: yaml: line 1: Nested mappings are not allowed in ' +
+      'compact mappings',
   },
   {
     name: 'an apply of another kind',
@@ -805,7 +838,8 @@ const deletes: readonly Row[] = [
     code: 400,
     reason: 'BadRequest',
     message:
-      "the object provided is unrecognized (must be of type DeleteOptions): couldn't get version/kind; json parse error: unexpected end of JSON input ({)",
+      "the object provided is unrecognized (must be of type DeleteOptions): couldn't get version/kind; json " +
+      'parse error: unexpected end of JSON input ({)',
   },
   {
     name: 'a body of another kind',
@@ -822,7 +856,8 @@ const deletes: readonly Row[] = [
     code: 415,
     reason: 'UnsupportedMediaType',
     message:
-      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+      'the body of the request was in an unknown format - accepted media types include: application/json, ' +
+      'application/yaml, application/vnd.kubernetes.protobuf',
   },
   {
     name: 'a policy nobody knows',
@@ -831,7 +866,8 @@ const deletes: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Bogus": supported values: "Foreground", "Background", "Orphan", "nil"',
+      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Bogus": supported ' +
+      'values: "Foreground", "Background", "Orphan", "nil"',
     details: options(
       'DeleteOptions',
       cause(
@@ -860,7 +896,8 @@ const deletes: readonly Row[] = [
     code: 422,
     reason: 'Invalid',
     message:
-      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set',
+      'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Orphan": orphanDependents ' +
+      'and deletionPropagation cannot be both set',
     details: options(
       'DeleteOptions',
       cause(
@@ -1108,7 +1145,8 @@ describe('PUT and apply of what is not there need the right to create', () => {
     expect(refused.body).toMatchObject({
       code: 403,
       message:
-        'leases.coordination.k8s.io "mine" is forbidden: User "writer" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "default"',
+        'leases.coordination.k8s.io "mine" is forbidden: User "writer" cannot create resource "leases" in ' +
+        'API group "coordination.k8s.io" in the namespace "default"',
     })
     const made = await send(plane, lease, { method: 'PUT', body: leaseBody })
     expect(made.code).toBe(201)

@@ -150,7 +150,9 @@ describe('dependents', () => {
     expect(recorded).toEqual([
       {
         reason: 'OwnerRefInvalidNamespace',
-        message: `ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: ${owner.metadata.uid}] does not exist in namespace "default"`,
+        message:
+          `ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: ${owner.metadata.uid}] does not exist ` +
+          'in namespace "default"',
         name: 'lost',
       },
     ])

@@ -1,7 +1,7 @@
 /**
- * Exact quota over crashes: a server is killed while many writers create, change, move and remove what its quotas count,
- * and store and change the quotas themselves. After each restart the account of every quota equals a recount of what is
- * there, and goes on from there. BOROUGH_CRASH_RUNS sets the number of kills.
+ * Exact quota over crashes: a server is killed while many writers create, change, move and remove what its quotas
+ * count, and store and change the quotas themselves. After each restart the account of every quota equals a recount of
+ * what is there, and goes on from there. BOROUGH_CRASH_RUNS sets the number of kills.
  */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -35,7 +35,8 @@ spec:
 `
 
 const configMap = (name: string, value: string, set?: string): string =>
-  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${set ? `, labels: {set: ${set}}` : ''}}\ndata: {key: ${value}}\n`
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${set ? `, labels: {set: ${set}}` : ''}}\ndata: ` +
+  `{key: ${value}}\n`
 
 /** The flag was renamed. */
 const prune = (flag: string, since: number, until: number): Row[] => [
@@ -291,7 +292,8 @@ const rows: readonly Row[] = [
     name: 'a limit range is created from a file',
     args: ['create', '-f', '-'],
     input:
-      'apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: [{type: Container, default: {cpu: 500m}}]}\n',
+      'apiVersion: v1\nkind: LimitRange\nmetadata: {name: limits}\nspec: {limits: [{type: Container, ' +
+      'default: {cpu: 500m}}]}\n',
     stdout: ['limitrange/limits created'],
   },
   {

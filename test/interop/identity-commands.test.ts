@@ -101,7 +101,7 @@ test('an audit policy without a log, and one that is wrong, end the start', asyn
   })
 }, 120_000)
 
-test('after borough rotate-key a running server knows the new key; it signs, and tokens of before are still good', async () => {
+test('after borough rotate-key a running server signs with the new key, and older tokens are still good', async () => {
   const tokenOf = async (): Promise<string> => (await create('--serviceaccount', 'default/default')).stdout.trim()
   const kidOf = (token: string): unknown =>
     (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: unknown }).kid

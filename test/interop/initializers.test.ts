@@ -141,7 +141,8 @@ describeEachKubectl((kubectl) => {
     await plane
       .clientAs('dev', ['teams@corp.com'])
       .create(namespaces, { metadata: { name } }, { includeUninitialized: true })
-    // The role comes first and the namespace is ready later: in between writes are answered 429, which client-go retries.
+    // The role comes first and the namespace is ready later: in between writes are answered 429, which client-go
+    // retries.
     const bind = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' }
     const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'dev' }]
     const binding = { metadata: { namespace: name, name: 'early' }, roleRef: bind, subjects }
@@ -174,7 +175,7 @@ describeEachKubectl((kubectl) => {
     expect((await creating).code).toBe(1)
   })
 
-  test('when nobody initializes it, kubectl create says so after a while, and the namespace goes on waiting', async () => {
+  test('when nothing initializes it, kubectl create says so after a while, and the namespace waits on', async () => {
     await using short = await startControlPlane({ port: 0, initializationTimeoutMs: 300 })
     await short.client.create(configurations, { metadata: { name: 'a' }, initializers: [{ name: initializer }] })
     await using admin = await KubectlSession.open(kubectl, short.kubeconfig)
@@ -223,7 +224,7 @@ test("Helm's --create-namespace: the namespace, then at once the release and wha
   expect(items).toHaveLength(2)
 })
 
-test('an informer of somebody else hears of a namespace when it is ready, once, and never of one that failed', async () => {
+test('an informer of another user hears of a namespace once it is ready, and never of one that failed', async () => {
   await plane.client.create(rbac('clusterrolebindings'), {
     metadata: { name: 'eve' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },

@@ -67,7 +67,9 @@ describeEachKubectl((kubectl) => {
     const refused = await session.run(['apply', '-f', '-'], { input: deployment('other', {}) })
     expect(refused.code, refused.transcript).toBe(1)
     expect(refused.stderr).toContain(
-      "policy 'deployment-defaults.example.com' with binding 'deployment-defaults.example.com' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
+      "policy 'deployment-defaults.example.com' with binding 'deployment-defaults.example.com' denied " +
+        'request: failed to configure binding: no params found for policy binding with `Deny` ' +
+        'parameterNotFoundAction',
     )
   })
 
@@ -87,7 +89,8 @@ describeEachKubectl((kubectl) => {
     const { code, stderr, transcript } = await session.run(['apply', '-f', '-'], { input: JSON.stringify(policy) })
     expect(code, transcript).toBe(1)
     expect(stderr).toContain(
-      'spec.mutations[0].applyConfiguration.expression: Invalid value: "\\"teapot\\"": must evaluate to Object but got string',
+      'spec.mutations[0].applyConfiguration.expression: Invalid value: "\\"teapot\\"": must evaluate to ' +
+        'Object but got string',
     )
   })
 })

@@ -159,7 +159,9 @@ describeEachKubectl((kubectl) => {
   }, 120_000)
 
   test('opting out needs `optout`', async () => {
-    const opted = `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-o","annotations":{"policy/namespace-template-opt-out":"true"}}}`
+    const opted =
+      `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"team-o",` +
+      `"annotations":{"policy/namespace-template-opt-out":"true"}}}`
     await refuses(dev1.run(['create', '-f', '-'], { input: opted }), 'needs the verb "optout"')
     await succeeds(admin.run(['create', '-f', '-'], { input: opted }))
     expect(await succeeds(admin.run(['-n', 'team-o', 'get', 'cm', 'motd', '--ignore-not-found', '-o', 'name']))).toBe(
@@ -170,7 +172,8 @@ describeEachKubectl((kubectl) => {
   test('an author can not give what they do not hold, nor what makes no sense', async () => {
     const of = (object: string): string => stuck(`[${object}]`).replace('name: stuck', 'name: theirs')
     const binding =
-      '{ apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: { name: b }, roleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin }, subjects: [] }'
+      '{ apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: { name: b }, roleRef: { ' +
+      'apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin }, subjects: [] }'
     await succeeds(
       admin.run(['create', 'clusterrolebinding', 'author', '--clusterrole=template-authors', '--user=author']),
     )

@@ -58,7 +58,8 @@ test('plan exits 0 where nothing would change, 2 where something would, 1 where 
     code: 2,
     stderr: '',
     stdout:
-      'template t selects 2 namespaces\n\nin 2 namespaces: team-a, team-b\n  ~ ConfigMap/one\n      data.a: "1" → "2"\n\n' +
+      'template t selects 2 namespaces\n\nin 2 namespaces: team-a, team-b\n  ~ ConfigMap/one\n      data.a: ' +
+      '"1" → "2"\n\n' +
       '2 namespaces would change. Objects: change 2.\n',
   })
   expect(json.code).toBe(2)

@@ -124,7 +124,8 @@ describe('?explain', () => {
     expect(await refusal('?explain', 'dev1')).toEqual(
       failure({
         message:
-          'configmaps is forbidden: User "dev1" cannot list resource "configmaps" in API group "" in the namespace "team"',
+          'configmaps is forbidden: User "dev1" cannot list resource "configmaps" in API group "" in the ' +
+          'namespace "team"',
         reason: 'Forbidden',
         details: { kind: 'configmaps', causes },
         code: 403,

@@ -95,12 +95,16 @@ describe('the priority of a pod', () => {
     {
       name: 'is not for the pod to say',
       spec: { priority: 5 },
-      want: 'the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
+      want:
+        'the integer value of priority (5) must not be provided in pod spec; priority admission controller ' +
+        'computed 0 from the given PriorityClass name',
     },
     {
       name: 'nor whether it pushes others out',
       spec: { preemptionPolicy: 'Never' },
-      want: 'the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
+      want:
+        'the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission ' +
+        'controller computed PreemptLowerPriority from the given PriorityClass name',
     },
   ]
   it.each(refusals)('$name', async ({ spec, want }) => {
@@ -117,7 +121,8 @@ describe('the priority of a pod', () => {
     expect(body).toEqual(
       failure({
         message:
-          'priorityclasses.scheduling.k8s.io "two" is forbidden: PriorityClass one is already marked as default. Only one default can exist',
+          'priorityclasses.scheduling.k8s.io "two" is forbidden: PriorityClass one is already marked as ' +
+          'default. Only one default can exist',
         reason: 'Forbidden',
         details: { name: 'two', group: 'scheduling.k8s.io', kind: 'priorityclasses' },
         code: 403,

@@ -290,7 +290,7 @@ describe('writes', () => {
     expect(moved.body.metadata.managedFields?.every((m) => m.apiVersion === 'ex.io/v2')).toBe(true)
   })
 
-  it('while the webhook fails, an apply fails; a plain write of the stored version leaves owners as they were', async () => {
+  it('while the webhook fails, an apply fails; a plain write of the stored version leaves owners alone', async () => {
     await apply('v1', 'm1', { hostPort: 'h:80' })
     await apply('v2', 'm2', { note: 'x' })
     server.answer = () => ({ result: { status: 'Failure', message: 'down' } })
@@ -422,7 +422,9 @@ describe('a webhook that fails', () => {
     )
     expect((await wire.call('GET', `${at('v2')}/a`)).body).toEqual(
       failure({
-        message: `conversion webhook for ex.io/v1, Kind=Route failed: Post "${url}?timeout=30s": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+        message:
+          `conversion webhook for ex.io/v1, Kind=Route failed: Post "${url}?timeout=30s": dial tcp ` +
+          `127.0.0.1:${port}: connect: connection refused`,
         code: 500,
       }),
     )

@@ -1,4 +1,7 @@
-/** The kubelet's part: pods in files and behind a URL, shown as mirror pods; with everything that can be wrong with them. */
+/**
+ * The kubelet's part: pods in files and behind a URL, shown as mirror pods; with everything that can be wrong with
+ * them.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -37,7 +40,8 @@ async function start(manifests: { path?: string; url?: string } = { path: folder
 }
 
 const yaml = (name: string, image = 'nginx', more = ''): string =>
-  `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, labels: {app: web}}\nspec:\n  containers:\n  - {name: main, image: ${image}}\n${more}`
+  `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, labels: {app: web}}\nspec:\n  containers:\n  - ` +
+  `{name: main, image: ${image}}\n${more}`
 const json = (name: string, image = 'nginx'): object => ({
   apiVersion: 'v1',
   kind: 'Pod',

@@ -123,12 +123,16 @@ describe('what can not be had', () => {
     {
       name: 'an address that another service has',
       spec: { clusterIP: '10.96.0.1' },
-      want: 'spec.clusterIPs: Invalid value: ["10.96.0.1"]: failed to allocate IP 10.96.0.1: provided IP is already allocated',
+      want:
+        'spec.clusterIPs: Invalid value: ["10.96.0.1"]: failed to allocate IP 10.96.0.1: provided IP is ' +
+        'already allocated',
     },
     {
       name: 'an address outside the ranges',
       spec: { clusterIP: '192.168.0.1' },
-      want: 'spec.clusterIPs: Invalid value: ["192.168.0.1"]: failed to allocate IP 192.168.0.1: the provided network does not match the current range',
+      want:
+        'spec.clusterIPs: Invalid value: ["192.168.0.1"]: failed to allocate IP 192.168.0.1: the provided ' +
+        'network does not match the current range',
     },
     {
       name: 'a family that the cluster does not have',
@@ -143,7 +147,9 @@ describe('what can not be had', () => {
     {
       name: 'a node port outside the range',
       spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 80 }] },
-      want: 'spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+      want:
+        'spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of ' +
+        'valid ports is 30000-32767',
     },
     {
       name: 'more than a transaction holds',

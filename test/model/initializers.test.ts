@@ -1,6 +1,6 @@
 /**
- * Namespace initializers against a model: create (held or not), act, fail, label, delete, reconfigure, let time pass and
- * restart, in any order. Whatever comes, and after every step:
+ * Namespace initializers against a model: create (held or not), act, fail, label, delete, reconfigure, let time pass
+ * and restart, in any order. Whatever comes, and after every step:
  *
  *   - what is being initialized is in nobody's list or watch but its creator's and those of holders of `initialize`;
  *   - its content can be written by holders of `initialize` and by nobody else;

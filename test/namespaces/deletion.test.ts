@@ -92,7 +92,7 @@ describe('a namespace that is deleted', () => {
     }
   })
 
-  it('is shown by watchers as Terminating and then as deleted, with nothing in between, when nothing holds it', async () => {
+  it('is shown to watchers as Terminating, then as deleted, with nothing in between if nothing holds it', async () => {
     await make('plain')
     const seen = wire.events(
       `/api/v1/namespaces?watch=1&fieldSelector=metadata.name=plain`,
@@ -179,13 +179,15 @@ describe('a namespace that is deleted', () => {
         'NamespaceContentRemaining',
         'True',
         'SomeResourcesRemain',
-        'Some resources are remaining: configmaps. has 1 resource instances, secrets. has 1 resource instances: configmaps/held, secrets/s',
+        'Some resources are remaining: configmaps. has 1 resource instances, secrets. has 1 resource ' +
+          'instances: configmaps/held, secrets/s',
       ],
       [
         'NamespaceFinalizersRemaining',
         'True',
         'SomeFinalizersRemain',
-        'Some content in the namespace has finalizers remaining: ex.io/one in 2 resource instances, ex.io/two in 1 resource instances: configmaps/held, secrets/s',
+        'Some content in the namespace has finalizers remaining: ex.io/one in 2 resource instances, ' +
+          'ex.io/two in 1 resource instances: configmaps/held, secrets/s',
       ],
     ])
     expect((await wire.must('GET', '/api/v1/namespaces/blocked/configmaps/held')).metadata).toMatchObject({

@@ -151,7 +151,9 @@ describe('6. terminating namespaces', () => {
     status: 403,
     body: {
       reason: 'Forbidden',
-      message: `${resource} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+      message:
+        `${resource} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it ` +
+        'is being terminated',
       details: {
         name,
         causes: [
@@ -188,7 +190,8 @@ describe('6. terminating namespaces', () => {
     expect((await wire.call('POST', `${at}/serviceaccounts/default/token`, { spec: {} })).body).toEqual(
       failure({
         message:
-          'serviceaccounts "default" is forbidden: unable to create new content in namespace closed-to-tokens because it is being terminated',
+          'serviceaccounts "default" is forbidden: unable to create new content in namespace ' +
+          'closed-to-tokens because it is being terminated',
         reason: 'Forbidden',
         details: {
           name: 'default',
@@ -229,7 +232,8 @@ describe('deletion protection', () => {
     expect((await wire.call('DELETE', '/api/v1/namespaces/kept')).body).toEqual(
       failure({
         message:
-          'namespaces "kept" is forbidden: it is protected; to lift the protection: kubectl annotate namespace kept borough.dev/deletion-protection-',
+          'namespaces "kept" is forbidden: it is protected; to lift the protection: kubectl annotate ' +
+          'namespace kept borough.dev/deletion-protection-',
         reason: 'Forbidden',
         details: { name: 'kept', kind: 'namespaces' },
         code: 403,

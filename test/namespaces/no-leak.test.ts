@@ -8,7 +8,7 @@ import { Wire } from '../support/wire.ts'
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 describe('many creators against a deletion', () => {
-  it('leave no object, get none in after the Terminating revision, and one pass of the controller suffices', async () => {
+  it('leave no object, add none after the Terminating revision, and one pass of the controller suffices', async () => {
     await using plane = await startControlPlane({ population: false })
     for (let round = 0; round < 8; round++) await contestDeletion([plane], `contested-${round}`, 48, 5 * round)
   })

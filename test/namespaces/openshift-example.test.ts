@@ -51,7 +51,7 @@ function originController(client: Client, itsStorage: Map<string, string>, answe
   }
 }
 
-it('a namespace goes when both controllers have let it go, and every state of the document is seen on the way', async () => {
+it('a namespace goes when both controllers have let it go, and every state of the document is seen', async () => {
   await using plane = await startControlPlane({ population: false })
   const { client } = plane
   const stop = new AbortController()

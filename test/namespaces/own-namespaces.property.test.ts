@@ -177,7 +177,7 @@ async function readSome(stream: AsyncIterable<readonly RegistryEvent[]>, count: 
   return resourceVersion
 }
 
-test('a client that is cut off anywhere and resumes from what it saw last misses nothing and keeps nothing', async () => {
+test('a client that is cut off anywhere and resumes from what it saw last misses and keeps nothing', async () => {
   const cuts = fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(history, cuts, fc.boolean(), async (steps, counts, allowWatchBookmarks) => {
@@ -210,7 +210,7 @@ test('a client that is cut off anywhere and resumes from what it saw last misses
   )
 })
 
-test('pages show what the user could get when the first was read and still may; a watch from there completes them', async () => {
+test('pages show what the user could get at the first and still may; a watch from there completes them', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.constantFrom(...users), fc.nat({ max: 20 }), async (steps, who, from) => {
       await using w = await startWorld()

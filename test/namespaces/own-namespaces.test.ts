@@ -1,4 +1,6 @@
-/** My namespaces (`--list-own-namespaces`) through the whole server: what a user's clients see as rights come and go. */
+/**
+ * My namespaces (`--list-own-namespaces`) through the whole server: what a user's clients see as rights come and go.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client, WatchEvent } from '../../src/client/client.ts'
 import { clusterRoleBindingsResource, clusterRolesResource, roleBindingsResource } from '../../src/kube/rbac.ts'
@@ -82,7 +84,7 @@ describe('a list', () => {
     expect(namesIn(await byName('select-c'))).toEqual([])
   })
 
-  test('comes in pages without a count of what is left; one gained meanwhile is not shown as it was before', async () => {
+  test('comes in pages without a count of what is left; one gained meanwhile is not shown as it was', async () => {
     for (const name of ['page-1', 'page-2', 'page-3', 'page-4']) await create(name)
     for (const name of ['page-1', 'page-2', 'page-4']) await grant(name, 'paul')
     const paul = plane.clientAs('paul')
@@ -189,7 +191,7 @@ describe('attacks', () => {
 })
 
 describe('a watch', () => {
-  test('adds what the user comes to see under its own resourceVersion, a bookmark moves on, and a loss deletes', async () => {
+  test('adds what the user comes to see at its own resourceVersion; a bookmark moves on; a loss deletes', async () => {
     const early = await create('watch-early')
     const wanda = plane.clientAs('wanda')
     const { metadata } = await wanda.list(namespaces)

@@ -106,7 +106,10 @@ describe('a namespace that is created', () => {
       want: {
         status: 422,
         message:
-          "Namespace \"A_b\" is invalid: metadata.name: Invalid value: \"A_b\": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
+          'Namespace "A_b" is invalid: metadata.name: Invalid value: "A_b": a lowercase RFC 1123 label ' +
+          "must consist of lower case alphanumeric characters or '-', and must start and end with an " +
+          "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
       },
     },
     {
@@ -115,7 +118,8 @@ describe('a namespace that is created', () => {
       want: {
         status: 422,
         message:
-          'Namespace "bad-finalizer" is invalid: spec.finalizers: Invalid value: "foo": name is neither a standard finalizer name nor is it fully qualified',
+          'Namespace "bad-finalizer" is invalid: spec.finalizers: Invalid value: "foo": name is neither a ' +
+          'standard finalizer name nor is it fully qualified',
       },
     },
     {
@@ -199,10 +203,13 @@ describe('PUT and PATCH of a namespace', () => {
       `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
     )
     expect(await messageOf('PUT', at(name), { metadata: { name, resourceVersion: '1' } })).toBe(
-      `Operation cannot be fulfilled on namespaces "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+      `Operation cannot be fulfilled on namespaces "${name}": the object has been modified; please apply ` +
+        'your changes to the latest version and try again',
     )
     expect(await messageOf('PUT', at(name), { metadata: { name, uid: 'foo' } })).toBe(
-      `Operation cannot be fulfilled on namespaces "${name}": StorageError: invalid object, Code: 4, Key: /registry/namespaces/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: foo, UID in object meta: ${uid}`,
+      `Operation cannot be fulfilled on namespaces "${name}": StorageError: invalid object, Code: 4, Key: ` +
+        `/registry/namespaces/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in ` +
+        `precondition: foo, UID in object meta: ${uid}`,
     )
   })
 
@@ -213,7 +220,8 @@ describe('PUT and PATCH of a namespace', () => {
     const type = 'application/merge-patch+json'
     const refused = await wire.call('PATCH', at(name), change(['ex.io/keep', 'a.b/c']), type)
     expect(faultsIn({ code: refused.status, body: refused.body }, { kind: 'Namespace', name })).toEqual([
-      `metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"a.b/c"}`,
+      'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found ' +
+        'new finalizers []string{"a.b/c"}',
     ])
     expect((await wire.must('PATCH', at(name), change([]), type)).metadata.finalizers).toBeUndefined()
   })
@@ -241,11 +249,13 @@ describe('/status of a namespace', () => {
     const put = (phase: string): Promise<string> =>
       messageOf('PUT', at(name, '/status'), { metadata: { name }, status: { phase } })
     expect(await put('Terminating')).toBe(
-      `Namespace "${name}" is invalid: status.Phase: Invalid value: "Terminating": may only be 'Active' if \`deletionTimestamp\` is empty`,
+      `Namespace "${name}" is invalid: status.Phase: Invalid value: "Terminating": may only be 'Active' if ` +
+        `\`deletionTimestamp\` is empty`,
     )
     await wire.must('DELETE', at(name))
     expect(await put('Active')).toBe(
-      `Namespace "${name}" is invalid: status.Phase: Invalid value: "Active": may only be 'Terminating' if \`deletionTimestamp\` is not empty`,
+      `Namespace "${name}" is invalid: status.Phase: Invalid value: "Active": may only be 'Terminating' if ` +
+        `\`deletionTimestamp\` is not empty`,
     )
   })
 })
@@ -278,7 +288,8 @@ describe('/finalize of a namespace', () => {
     const name = await make()
     const spec = { finalizers: ['foo', 'kubernetes'] }
     expect(await messageOf('PUT', at(name, '/finalize'), { metadata: { name }, spec })).toBe(
-      `Namespace "${name}" is invalid: spec.finalizers[0]: Invalid value: "foo": name is neither a standard finalizer name nor is it fully qualified`,
+      `Namespace "${name}" is invalid: spec.finalizers[0]: Invalid value: "foo": name is neither a standard ` +
+        'finalizer name nor is it fully qualified',
     )
   })
 
@@ -289,7 +300,8 @@ describe('/finalize of a namespace', () => {
     expect(status).toBe(409)
     expect(body.reason).toBe('Conflict')
     expect(body.message).toBe(
-      `Operation cannot be fulfilled on namespaces "${name}": 3 objects are left in it, so the finalizer "kubernetes" can't be removed`,
+      `Operation cannot be fulfilled on namespaces "${name}": 3 objects are left in it, so the finalizer ` +
+        `"kubernetes" can't be removed`,
     )
     expect(body.details).toEqual({
       name,
@@ -370,10 +382,12 @@ describe('DELETE of a namespace', () => {
     const name = await make()
     const { uid, resourceVersion } = (await get(name)).metadata
     expect(await messageOf('DELETE', at(name), { preconditions: { uid: 'bogus' } })).toBe(
-      `Operation cannot be fulfilled on namespaces "${name}": Precondition failed: UID in precondition: bogus, UID in object meta: ${uid}`,
+      `Operation cannot be fulfilled on namespaces "${name}": Precondition failed: UID in precondition: ` +
+        `bogus, UID in object meta: ${uid}`,
     )
     expect(await messageOf('DELETE', at(name), { preconditions: { resourceVersion: '7' } })).toBe(
-      `Operation cannot be fulfilled on namespaces "${name}": Precondition failed: ResourceVersion in precondition: 7, ResourceVersion in object meta: ${resourceVersion}`,
+      `Operation cannot be fulfilled on namespaces "${name}": Precondition failed: ResourceVersion in ` +
+        `precondition: 7, ResourceVersion in object meta: ${resourceVersion}`,
     )
     expect((await wire.call('DELETE', at(name), { preconditions: { uid, resourceVersion } })).status).toBe(200)
   })

@@ -301,7 +301,8 @@ describe('borough finalize', () => {
     expect(await refusal(release('kubernetes'))).toEqual(
       failure({
         message:
-          'Operation cannot be fulfilled on namespaces "team-a": 1 object is left in it, so the finalizer "kubernetes" can\'t be removed',
+          'Operation cannot be fulfilled on namespaces "team-a": 1 object is left in it, so the finalizer ' +
+          '"kubernetes" can\'t be removed',
         reason: 'Conflict',
         details: {
           name: 'team-a',

@@ -1,4 +1,7 @@
-/** `borough populate` in this process, beside a cluster that knows nothing of templates. kubectl tries it in test/interop. */
+/**
+ * `borough populate` in this process, beside a cluster that knows nothing of templates. kubectl tries it in
+ * test/interop.
+ */
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -197,7 +200,9 @@ describe('on a cluster without templates', () => {
       const list = faults.length === 1 ? faults[0] : `[${faults.join(', ')}]`
       expect(await refusal(write('bad', [good, bad]))).toEqual(
         failure({
-          message: `admission webhook "check.population.borough.dev" denied the request: NamespaceTemplate.policy.borough.dev "bad" is invalid: ${list}`,
+          message:
+            'admission webhook "check.population.borough.dev" denied the request: ' +
+            `NamespaceTemplate.policy.borough.dev "bad" is invalid: ${list}`,
           reason: 'Invalid',
           details: { name: 'bad', group: 'policy.borough.dev', kind: 'NamespaceTemplate', causes },
           code: 422,
@@ -268,7 +273,7 @@ describe('on a cluster without templates', () => {
     })
   })
 
-  test('nobody knows who created an older namespace: what names the creator is skipped, the rest is given', async () => {
+  test('the creator of an older namespace is unknown: what names it is skipped, the rest is given', async () => {
     await plane.client.create(templateResource, {
       apiVersion: 'policy.borough.dev/v1alpha1',
       kind: 'NamespaceTemplate',

@@ -45,7 +45,8 @@ describe('refused when it is written, with the field', () => {
         { apiVersion: 'authorization.k8s.io/v1', kind: 'LocalSubjectAccessReview', metadata: { name: 'x' } },
       ],
       want: invalidTemplate([
-        'spec.templates[1].kind: Invalid value: "LocalSubjectAccessReview": is only asked and never kept: its API knows no patch and delete',
+        'spec.templates[1].kind: Invalid value: "LocalSubjectAccessReview": is only asked and never kept: ' +
+          'its API knows no patch and delete',
       ]),
     },
     {
@@ -66,14 +67,18 @@ describe('refused when it is written, with the field', () => {
       name: 'an invalid object: its name',
       objects: [good, configMap('Not_Legal')],
       want: invalidTemplate([
-        "spec.templates[1].metadata.name: Invalid value: \"Not_Legal\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        'spec.templates[1].metadata.name: Invalid value: "Not_Legal": a lowercase RFC 1123 subdomain must ' +
+          "consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
+          "alphanumeric character (e.g. 'example.com', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
       ]),
     },
     {
       name: 'an invalid object: a value of the wrong type',
       objects: [good, { ...configMap('x'), data: { a: 1 } }],
       want: invalidTemplate([
-        'spec.templates[1]: Invalid value: "ConfigMap": json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+        'spec.templates[1]: Invalid value: "ConfigMap": json: cannot unmarshal number into Go struct field ' +
+          'ConfigMap.data of type string',
       ]),
     },
     {
@@ -94,7 +99,9 @@ describe('refused when it is written, with the field', () => {
       objects: [good, configMap('x', { '$(CREATOR)': 'x' })],
       want: invalidTemplate([
         'spec.templates[1]: Invalid value: "$(CREATOR)": tokens are replaced in values, never in keys',
-        "spec.templates[1].data[$(CREATOR)]: Invalid value: \"$(CREATOR)\": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+        'spec.templates[1].data[$(CREATOR)]: Invalid value: "$(CREATOR)": a valid config key must consist ' +
+          "of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex " +
+          "used for validation is '[-._a-zA-Z0-9]+')",
       ]),
     },
     {
@@ -188,7 +195,8 @@ describe('a warning when it is written', () => {
 
   test('an unknown kind, with what it means for new namespaces', async () => {
     expect(await world.createWarnings(path, body([widget]))).toEqual([
-      'spec.templates[0]: no kind Widget in ex.io/v1 is served: new namespaces wait until there is one; spec.failurePolicy: Ignore would let them go',
+      'spec.templates[0]: no kind Widget in ex.io/v1 is served: new namespaces wait until there is one; ' +
+        'spec.failurePolicy: Ignore would let them go',
     ])
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Whatever is done to templates, labels, objects and the controller itself, in whatever order: in the end every namespace
- * holds exactly what its templates say, and nothing that no template made was ever touched.
+ * Whatever is done to templates, labels, objects and the controller itself, in whatever order: in the end every
+ * namespace holds exactly what its templates say, and nothing that no template made was ever touched.
  *
  * The model knows nothing of how it is done. It is a table of templates, namespaces and foreign objects, and a function
  * from it to what must be there.

@@ -1,7 +1,8 @@
 /**
  * Sentences of the design document 'Namespace Population' that no other test of this folder is named after. The rest:
- * templates.test.ts (matching, tokens, creator, permission, opt-out, drift, pruning, authors), bad-input.test.ts (schema
- * validation, events), any-cluster.test.ts (namespaces older than the controller), initializers.test.ts (who sees and may write what is not ready), examples.test.ts (its files).
+ * templates.test.ts (matching, tokens, creator, permission, opt-out, drift, pruning, authors), bad-input.test.ts
+ * (schema validation, events), any-cluster.test.ts (namespaces older than the controller), initializers.test.ts (who
+ * sees and may write what is not ready), examples.test.ts (its files).
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'

@@ -119,31 +119,43 @@ const typesOf = (events: readonly WatchEvent[], name: string): string[] =>
   events.filter((e) => e.object.metadata.name === name).map((e) => e.type)
 
 describe('implementation details', () => {
-  test('"The namespace initialization controllers register themselves by creating NamespaceInitializerConfiguration resources"', async () => {
-    const name = fresh()
-    const only = { namespaceSelector: { matchLabels: { only: name } } }
-    await admin.create(configurations, {
-      metadata: { name: `z-${name}` },
-      initializers: [{ name: 'new.ex.io', ...only }],
-    })
-    const object = { metadata: { name, labels: { only: name } } }
-    const created = await dev.create(namespaces, object, { includeUninitialized: true })
-    expect(pendingOf(created)).toEqual(['one.ex.io', 'two.ex.io', 'new.ex.io'])
-  })
+  test(
+    '"The namespace initialization controllers register themselves by creating ' +
+      'NamespaceInitializerConfiguration resources"',
+    async () => {
+      const name = fresh()
+      const only = { namespaceSelector: { matchLabels: { only: name } } }
+      await admin.create(configurations, {
+        metadata: { name: `z-${name}` },
+        initializers: [{ name: 'new.ex.io', ...only }],
+      })
+      const object = { metadata: { name, labels: { only: name } } }
+      const created = await dev.create(namespaces, object, { includeUninitialized: true })
+      expect(pendingOf(created)).toEqual(['one.ex.io', 'two.ex.io', 'new.ex.io'])
+    },
+  )
 
-  test('"The namespace initialization controllers must run under a service account granted initialize RBAC permission"', async () => {
-    const name = fresh()
-    await begin(name)
-    expect(await codeOf(act(name, { pending: named('two.ex.io') }, dev))).toBe(403)
-    expect(pendingOf(await act(name, { pending: named('two.ex.io') }))).toEqual(['two.ex.io'])
-  })
+  test(
+    '"The namespace initialization controllers must run under a service account granted initialize RBAC ' +
+      'permission"',
+    async () => {
+      const name = fresh()
+      await begin(name)
+      expect(await codeOf(act(name, { pending: named('two.ex.io') }, dev))).toBe(403)
+      expect(pendingOf(await act(name, { pending: named('two.ex.io') }))).toEqual(['two.ex.io'])
+    },
+  )
 
-  test('"The NamespaceInitializers admission controller aggregates all configurations and generates spec.initializers in this namespace resource"', async () => {
-    expect((await begin(fresh()))['spec']).toEqual({
-      finalizers: ['kubernetes'],
-      initializers: { pending: named('one.ex.io', 'two.ex.io') },
-    })
-  })
+  test(
+    '"The NamespaceInitializers admission controller aggregates all configurations and generates ' +
+      'spec.initializers in this namespace resource"',
+    async () => {
+      expect((await begin(fresh()))['spec']).toEqual({
+        finalizers: ['kubernetes'],
+        initializers: { pending: named('one.ex.io', 'two.ex.io') },
+      })
+    },
+  )
 
   test('"Namespace initialization controllers get notified about the newly created namespace"', async () => {
     const name = fresh()
@@ -152,7 +164,7 @@ describe('implementation details', () => {
     expect(typesOf(await watch.stop(), name)[0]).toBe('ADDED')
   })
 
-  test('"They start creating resources inside namespace and also update spec.initializers to remove themselves"', async () => {
+  test('"They start creating resources inside namespace and also update spec.initializers" to be removed', async () => {
     const name = fresh()
     await begin(name)
     await controller.create(core('configmaps'), { metadata: { namespace: name, name: 'made' } })
@@ -160,51 +172,55 @@ describe('implementation details', () => {
     expect(await dev.get(core('configmaps'), { namespace: name, name: 'made' })).toBeDefined()
   })
 
-  test('"will check all resource operations against initialize RBAC permission if they are inside a namespace which is being initialized"', async () => {
-    const name = fresh()
-    await begin(name)
-    const container = { name: 'c', image: 'i' }
-    await admin.create(core('configmaps'), { metadata: { namespace: name, name: 'there' } })
-    await admin.create(core('pods'), { metadata: { namespace: name, name: 'p' }, spec: { containers: [container] } })
-    const path = `/api/v1/namespaces/${name}`
-    const asDev = { username: 'dev', groups: ['system:authenticated'] }
-    const there = { metadata: { namespace: name, name: 'there' } }
-    const writes: Record<string, Parameters<typeof send>[2] & { path: string }> = {
-      create: { method: 'POST', path: '/configmaps', body: { metadata: { name: 'x' } } },
-      update: { method: 'PUT', path: '/configmaps/there', body: there },
-      patch: {
-        method: 'PATCH',
-        path: '/configmaps/there',
-        body: { data: { a: '1' } },
-        type: 'application/merge-patch+json',
-      },
-      'apply of what is new': {
-        method: 'PATCH',
-        path: '/configmaps/y?fieldManager=t',
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'y' } },
-        type: 'application/apply-patch+yaml',
-      },
-      delete: { method: 'DELETE', path: '/configmaps/there' },
-      deletecollection: { method: 'DELETE', path: '/configmaps' },
-      'a sub-resource': {
-        method: 'PATCH',
-        path: '/pods/p/status',
-        body: { status: {} },
-        type: 'application/merge-patch+json',
-      },
-      'a dry run': { method: 'POST', path: '/configmaps?dryRun=All', body: { metadata: { name: 'x' } } },
-    }
-    const codes = async (): Promise<Record<string, number>> => {
-      const found: Record<string, number> = {}
-      for (const [what, { path: at, ...sent }] of Object.entries(writes)) {
-        found[what] = (await send(plane, `${path}${at}`, { ...sent, user: asDev })).code
+  test(
+    '"will check all resource operations against initialize RBAC permission if they are inside a namespace ' +
+      'which is being initialized"',
+    async () => {
+      const name = fresh()
+      await begin(name)
+      const container = { name: 'c', image: 'i' }
+      await admin.create(core('configmaps'), { metadata: { namespace: name, name: 'there' } })
+      await admin.create(core('pods'), { metadata: { namespace: name, name: 'p' }, spec: { containers: [container] } })
+      const path = `/api/v1/namespaces/${name}`
+      const asDev = { username: 'dev', groups: ['system:authenticated'] }
+      const there = { metadata: { namespace: name, name: 'there' } }
+      const writes: Record<string, Parameters<typeof send>[2] & { path: string }> = {
+        create: { method: 'POST', path: '/configmaps', body: { metadata: { name: 'x' } } },
+        update: { method: 'PUT', path: '/configmaps/there', body: there },
+        patch: {
+          method: 'PATCH',
+          path: '/configmaps/there',
+          body: { data: { a: '1' } },
+          type: 'application/merge-patch+json',
+        },
+        'apply of what is new': {
+          method: 'PATCH',
+          path: '/configmaps/y?fieldManager=t',
+          body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'y' } },
+          type: 'application/apply-patch+yaml',
+        },
+        delete: { method: 'DELETE', path: '/configmaps/there' },
+        deletecollection: { method: 'DELETE', path: '/configmaps' },
+        'a sub-resource': {
+          method: 'PATCH',
+          path: '/pods/p/status',
+          body: { status: {} },
+          type: 'application/merge-patch+json',
+        },
+        'a dry run': { method: 'POST', path: '/configmaps?dryRun=All', body: { metadata: { name: 'x' } } },
       }
-      return found
-    }
-    expect(new Set(Object.values(await codes()))).toEqual(new Set([429]))
-    await finish(name)
-    expect(Object.values(await codes()).every((code) => code < 300)).toBe(true)
-  })
+      const codes = async (): Promise<Record<string, number>> => {
+        const found: Record<string, number> = {}
+        for (const [what, { path: at, ...sent }] of Object.entries(writes)) {
+          found[what] = (await send(plane, `${path}${at}`, { ...sent, user: asDev })).code
+        }
+        return found
+      }
+      expect(new Set(Object.values(await codes()))).toEqual(new Set([429]))
+      await finish(name)
+      expect(Object.values(await codes()).every((code) => code < 300)).toBe(true)
+    },
+  )
 
   test('reads inside it are not held back: RBAC alone says who may', async () => {
     const name = fresh()
@@ -215,13 +231,17 @@ describe('implementation details', () => {
 })
 
 describe('the field', () => {
-  test('"When an object is created, the system will populate this list with the current set of initializers": later ones do not join', async () => {
-    const name = fresh()
-    await begin(name)
-    await admin.create(configurations, { metadata: { name: `a-${name}` }, initializers: named('late.ex.io') })
-    expect(pendingOf(await get(name))).toEqual(['one.ex.io', 'two.ex.io'])
-    await admin.delete(configurations, { name: `a-${name}` })
-  })
+  test(
+    '"When an object is created, the system will populate this list with the current set of initializers": ' +
+      'later ones do not join',
+    async () => {
+      const name = fresh()
+      await begin(name)
+      await admin.create(configurations, { metadata: { name: `a-${name}` }, initializers: named('late.ex.io') })
+      expect(pendingOf(await get(name))).toEqual(['one.ex.io', 'two.ex.io'])
+      await admin.delete(configurations, { name: `a-${name}` })
+    },
+  )
 
   test('"Only privileged users may set or modify this list"', async () => {
     const name = fresh()
@@ -260,28 +280,36 @@ describe('the field', () => {
     expect(await listed(guest)).toContain(name)
   })
 
-  test('"the initializers struct will be set to nil and the object is considered as initialized and visible to all clients"', async () => {
-    const name = fresh()
-    const watch = await watched(guest)
-    await begin(name)
-    await dev.patch(namespaces, { name }, { metadata: { labels: { a: 'b' } } })
-    await finish(name)
-    expect(typesOf(await watch.stop(), name)).toEqual(['ADDED'])
-  })
+  test(
+    '"the initializers struct will be set to nil and the object is considered as initialized and visible to ' +
+      'all clients"',
+    async () => {
+      const name = fresh()
+      const watch = await watched(guest)
+      await begin(name)
+      await dev.patch(namespaces, { name }, { metadata: { labels: { a: 'b' } } })
+      await finish(name)
+      expect(typesOf(await watch.stop(), name)).toEqual(['ADDED'])
+    },
+  )
 
-  test('"If result is set with the Failure field, the object will be persisted to storage and then deleted, ensuring that other clients can observe the deletion"', async () => {
-    const name = fresh()
-    const watch = await watched(guest, true)
-    await begin(name)
-    await act(name, { result: { status: 'Failure', message: 'no index' } })
-    await waitFor(admin, namespaces, { name }, isGone)
-    const events = (await watch.stop()).filter((e) => e.object.metadata.name === name)
-    expect(events[0]?.type).toBe('ADDED')
-    expect(events.at(-1)?.type).toBe('DELETED')
-    expect(events.some((e) => e.type === 'MODIFIED' && JSON.stringify(e.object['spec']).includes('no index'))).toBe(
-      true,
-    )
-  })
+  test(
+    '"If result is set with the Failure field, the object will be persisted to storage and then deleted, ' +
+      'ensuring that other clients can observe the deletion"',
+    async () => {
+      const name = fresh()
+      const watch = await watched(guest, true)
+      await begin(name)
+      await act(name, { result: { status: 'Failure', message: 'no index' } })
+      await waitFor(admin, namespaces, { name }, isGone)
+      const events = (await watch.stop()).filter((e) => e.object.metadata.name === name)
+      expect(events[0]?.type).toBe('ADDED')
+      expect(events.at(-1)?.type).toBe('DELETED')
+      expect(events.some((e) => e.type === 'MODIFIED' && JSON.stringify(e.object['spec']).includes('no index'))).toBe(
+        true,
+      )
+    },
+  )
 
   test('"patchMergeKey=name": a strategic merge patch takes one entry out by its name', async () => {
     const name = fresh()
@@ -297,12 +325,16 @@ describe('the field', () => {
 })
 
 describe('NamespaceInitializerConfiguration', () => {
-  test('"we sort the initializers from different configurations by the name of the configurations; the order from the same configuration is preserved"', async () => {
-    await admin.create(configurations, { metadata: { name: 'a' }, initializers: named('z.ex.io', 'y.ex.io') })
-    await admin.create(configurations, { metadata: { name: 'c' }, initializers: named('y.ex.io', 'x.ex.io') })
-    expect(pendingOf(await begin(fresh()))).toEqual(['z.ex.io', 'y.ex.io', 'one.ex.io', 'two.ex.io', 'x.ex.io'])
-    for (const name of ['a', 'c']) await admin.delete(configurations, { name })
-  })
+  test(
+    '"we sort the initializers from different configurations by the name of the configurations; the order from ' +
+      'the same configuration is preserved"',
+    async () => {
+      await admin.create(configurations, { metadata: { name: 'a' }, initializers: named('z.ex.io', 'y.ex.io') })
+      await admin.create(configurations, { metadata: { name: 'c' }, initializers: named('y.ex.io', 'x.ex.io') })
+      expect(pendingOf(await begin(fresh()))).toEqual(['z.ex.io', 'y.ex.io', 'one.ex.io', 'two.ex.io', 'x.ex.io'])
+      for (const name of ['a', 'c']) await admin.delete(configurations, { name })
+    },
+  )
 
   test('"Name should be fully qualified" and is required', async () => {
     for (const initializers of [named('log'), named('log.index'), [{}], named('Log.Index.Io')]) {
@@ -316,22 +348,26 @@ describe('NamespaceInitializerConfiguration', () => {
     expect(made.metadata.name).toBe('empty')
   })
 
-  test('"there\'s no Rules field in the object": it is refused where fields are checked, and dropped where they are not', async () => {
-    const body = {
-      metadata: { name: fresh() },
-      initializers: [
-        { name: 'never.ex.io', rules: [{ resources: ['x'] }], namespaceSelector: { matchLabels: { never: 'x' } } },
-      ],
-    }
-    const strict = await send(plane, `${configurationsPath}?fieldValidation=Strict`, { method: 'POST', body })
-    expect([strict.code, strict.text]).toEqual([
-      400,
-      expect.stringContaining('unknown field \\"initializers[0].rules\\"'),
-    ])
-    const made = await send(plane, configurationsPath, { method: 'POST', body })
-    expect(made.code).toBe(201)
-    expect(made.text).not.toContain('rules')
-  })
+  test(
+    '"there\'s no Rules field in the object": it is refused where fields are checked, and dropped where they ' +
+      'are not',
+    async () => {
+      const body = {
+        metadata: { name: fresh() },
+        initializers: [
+          { name: 'never.ex.io', rules: [{ resources: ['x'] }], namespaceSelector: { matchLabels: { never: 'x' } } },
+        ],
+      }
+      const strict = await send(plane, `${configurationsPath}?fieldValidation=Strict`, { method: 'POST', body })
+      expect([strict.code, strict.text]).toEqual([
+        400,
+        expect.stringContaining('unknown field \\"initializers[0].rules\\"'),
+      ])
+      const made = await send(plane, configurationsPath, { method: 'POST', body })
+      expect(made.code).toBe(201)
+      expect(made.text).not.toContain('rules')
+    },
+  )
 
   test('"patchMergeKey=name" on its initializers', async () => {
     const name = fresh()
@@ -366,7 +402,7 @@ describe('status', () => {
     expect(items.map((n) => n.metadata.name)).toContain(name)
   })
 
-  test('"The recommended way is to poll conditions": they say who is awaited, since when, and that it is ready', async () => {
+  test('"The recommended way is to poll conditions": they say who is awaited, since when, and the end', async () => {
     const name = fresh()
     const began = await begin(name)
     expect(conditionOf(began, 'Initializing')).toMatchObject({
@@ -389,7 +425,7 @@ describe('status', () => {
 })
 
 describe('"Feature gate NamespaceInitializers": off', () => {
-  test('the field is dropped on create and on update, there are no conditions, and content is held back from nobody', async () => {
+  test('the field is dropped on create and update, there are no conditions, and content is not held back', async () => {
     await using off = await startControlPlane({ featureGates: { NamespaceInitializers: false }, population: false })
     await off.client.create(configurations, { metadata: { name: 'a' }, initializers: named('one.ex.io') })
     const initializers = { pending: named('one.ex.io') }

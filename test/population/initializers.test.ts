@@ -86,7 +86,7 @@ function create(name: string, query = '', finalizers: readonly string[] = []): P
 }
 
 describe('the list', () => {
-  test('is filled from all configurations, sorted by their names, in the order of each, duplicates dropped', async () => {
+  test('is filled from all configurations, sorted by their names, in the order of each, each once', async () => {
     await configure('z', ...named('last.ex.io', 'a.ex.io'))
     await configure('b', ...named('b2.ex.io', 'b1.ex.io'))
     await configure('c', ...named('b1.ex.io', 'a.ex.io'))
@@ -114,7 +114,8 @@ describe('the list', () => {
     expect(await refusal(begin('team', given, await grant('bob', anything)))).toEqual(
       failure({
         message:
-          'namespaces "team" is forbidden: create with initializers denied: it needs the verb "initialize" on the namespace',
+          'namespaces "team" is forbidden: create with initializers denied: it needs the verb "initialize" ' +
+          'on the namespace',
         reason: 'Forbidden',
         details: { name: 'team', kind: 'namespaces' },
         code: 403,
@@ -147,19 +148,24 @@ describe('a configuration', () => {
     {
       name: 'short',
       want: invalidConfiguration([
-        'initializers[0].name: Invalid value: "short": should be a domain with at least three segments separated by dots',
+        'initializers[0].name: Invalid value: "short": should be a domain with at least three segments ' +
+          'separated by dots',
       ]),
     },
     {
       name: 'two.segments',
       want: invalidConfiguration([
-        'initializers[0].name: Invalid value: "two.segments": should be a domain with at least three segments separated by dots',
+        'initializers[0].name: Invalid value: "two.segments": should be a domain with at least three ' +
+          'segments separated by dots',
       ]),
     },
     {
       name: 'Not.A.Domain',
       want: invalidConfiguration([
-        "initializers[0].name: Invalid value: \"Not.A.Domain\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+        'initializers[0].name: Invalid value: "Not.A.Domain": a lowercase RFC 1123 subdomain must consist ' +
+          "of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric " +
+          "character (e.g. 'example.com', regex used for validation is " +
+          "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
       ]),
     },
     {
@@ -180,7 +186,8 @@ describe('a configuration', () => {
     {
       given: { timeoutSeconds: 0 },
       want: invalidConfiguration([
-        'initializers[0].timeoutSeconds: Invalid value: 0: initializers[0].timeoutSeconds in body should be greater than or equal to 1',
+        'initializers[0].timeoutSeconds: Invalid value: 0: initializers[0].timeoutSeconds in body should be ' +
+          'greater than or equal to 1',
       ]),
     },
     {
@@ -192,7 +199,8 @@ describe('a configuration', () => {
     {
       given: { namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Is' }] } },
       want: invalidConfiguration([
-        'initializers[0].namespaceSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
+        'initializers[0].namespaceSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid ' +
+          'selector operator',
       ]),
     },
   ])('that makes no sense is refused: $given', async ({ given, want }) => {
@@ -227,7 +235,8 @@ describe('acting', () => {
     await fail('no disk')
     expect(await refusal(fail('no power'))).toEqual(
       invalidObject({ kind: 'Namespace', name: 'team' }, [
-        'spec.initializers.result: Invalid value: {"status":"Failure","message":"no power","metadata":{}}: field is immutable',
+        'spec.initializers.result: Invalid value: {"status":"Failure","message":"no power","metadata":{}}: ' +
+          'field is immutable',
       ]),
     )
     await admin.patch(namespaces, { name: 'team' }, { metadata: { finalizers: null } })
@@ -239,7 +248,8 @@ describe('acting', () => {
     expect(await refusal(act('team', ['two.ex.io'], bob))).toEqual(
       failure({
         message:
-          'namespaces "team" is forbidden: update of initializers denied: it needs the verb "initialize" on the namespace',
+          'namespaces "team" is forbidden: update of initializers denied: it needs the verb "initialize" on ' +
+          'the namespace',
         reason: 'Forbidden',
         details: { name: 'team', kind: 'namespaces' },
         code: 403,
@@ -327,7 +337,8 @@ describe('acting', () => {
     expect((await act('team', []))['spec']).not.toHaveProperty('initializers')
     expect(await refusal(act('team', ['one.ex.io']))).toEqual(
       invalidObject({ kind: 'Namespace', name: 'team' }, [
-        'spec.initializers: Invalid value: {"pending":[{"name":"one.ex.io"}]}: field is immutable once initialization has completed',
+        'spec.initializers: Invalid value: {"pending":[{"name":"one.ex.io"}]}: field is immutable once ' +
+          'initialization has completed',
       ]),
     )
   })
@@ -442,7 +453,8 @@ describe('who sees it', () => {
     expect(await refusal(write(plane.clientAs('nobody')))).toEqual(
       failure({
         message:
-          'configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "team"',
+          'configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the ' +
+          'namespace "team"',
         reason: 'Forbidden',
         details: { kind: 'configmaps' },
         code: 403,
@@ -561,7 +573,7 @@ describe('it can not wedge', () => {
   const eventsOf = async (reason: string): Promise<KubeObject[]> =>
     (await admin.list(events, { namespace: 'team' })).items.filter((e) => e['reason'] === reason)
 
-  test('at its deadline an initializer with failurePolicy Ignore is skipped, and the next has its own time', async () => {
+  test('at its deadline an initializer with failurePolicy Ignore is skipped; the next has its own time', async () => {
     const late = { timeoutSeconds: 10, failurePolicy: 'Ignore' }
     await configure('a', { name: 'one.ex.io', ...late }, { name: 'two.ex.io', ...late })
     await begin('team')

@@ -82,7 +82,8 @@ test('who writes a template that holds what it has no rights for is warned', asy
   ])
 })
 
-test('a template that holds what it has no rights for keeps its own namespaces waiting, and says why, until it has them', async () => {
+test('a template that holds what it has no rights for keeps its own namespaces waiting, and says why, until it ' +
+  'has them', async () => {
   await template('allowed', 'team-*', [configMap('motd')])
   await template('beyond', 'safe-*', [configMap('first'), secret('key')])
   await plane.client.create(namespaceResource, { metadata: { name: 'safe-a' } })

@@ -155,7 +155,8 @@ describe('maxPrune', () => {
     await world.edit('t', { namespaces: tier('typo') })
     const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
     expect(conditionOf(status, 'Progressing')?.['message']).toContain(
-      'generation 2 would delete objects in 3 namespaces, spec.rollout.maxPrune allows 2: ns-0, ns-1, ns-2; nothing is changed',
+      'generation 2 would delete objects in 3 namespaces, spec.rollout.maxPrune allows 2: ns-0, ns-1, ns-2; ' +
+        'nothing is changed',
     )
     expect(conditionOf(status, 'Synced')).toMatchObject({
       status: 'False',

@@ -320,7 +320,8 @@ describe('permission', () => {
     expect(await refusal(namespace('team', {}, bob))).toEqual(
       failure({
         message:
-          'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "privileged", which selects this namespace',
+          'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "privileged", which ' +
+          'selects this namespace',
         reason: 'Forbidden',
         details: { name: 'team', kind: 'namespaces' },
         code: 403,
@@ -354,7 +355,8 @@ describe('permission', () => {
     expect(await refusal(relabel({ tier: 'gold' }))).toEqual(
       failure({
         message:
-          'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "gold", which selects this namespace',
+          'namespaces "team" is forbidden: user "bob" cannot use namespacetemplates "gold", which selects ' +
+          'this namespace',
         reason: 'Forbidden',
         details: { name: 'team', kind: 'namespaces' },
         code: 403,
@@ -382,7 +384,8 @@ describe('opt-out', () => {
     expect(await refusal(namespace('team', { annotations: optOut }, bob))).toEqual(
       failure({
         message:
-          'namespaces "team" is forbidden: user "bob" cannot opt a namespace out of its templates: annotation policy/namespace-template-opt-out needs the verb "optout" on namespacetemplates',
+          'namespaces "team" is forbidden: user "bob" cannot opt a namespace out of its templates: ' +
+          'annotation policy/namespace-template-opt-out needs the verb "optout" on namespacetemplates',
         reason: 'Forbidden',
         details: { name: 'team', kind: 'namespaces' },
         code: 403,

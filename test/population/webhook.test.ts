@@ -189,7 +189,8 @@ describe('a namespace that is created', () => {
       given: namespace('power', { labels: { class: 'privileged' } }),
       want: failure({
         message:
-          'namespaces "power" is forbidden: user "dev1" cannot use namespacetemplates "privileged", which selects this namespace',
+          'namespaces "power" is forbidden: user "dev1" cannot use namespacetemplates "privileged", which ' +
+          'selects this namespace',
         reason: 'Forbidden',
         details: { name: 'power', kind: 'namespaces' },
         code: 403,
@@ -200,7 +201,8 @@ describe('a namespace that is created', () => {
       given: namespace('team-x', { annotations: { [optOut]: 'true' } }),
       want: failure({
         message:
-          'namespaces "team-x" is forbidden: user "dev1" cannot opt a namespace out of its templates: annotation policy/namespace-template-opt-out needs the verb "optout" on namespacetemplates',
+          'namespaces "team-x" is forbidden: user "dev1" cannot opt a namespace out of its templates: ' +
+          'annotation policy/namespace-template-opt-out needs the verb "optout" on namespacetemplates',
         reason: 'Forbidden',
         details: { name: 'team-x', kind: 'namespaces' },
         code: 403,
@@ -219,7 +221,8 @@ describe('a namespace that is created', () => {
     expect(refusal).toEqual(
       failure({
         message:
-          'namespaces "other" is forbidden: annotation authorization.k8s.io/creator says who created a namespace, and that is dev1',
+          'namespaces "other" is forbidden: annotation authorization.k8s.io/creator says who created a ' +
+          'namespace, and that is dev1',
         reason: 'Forbidden',
         details: { name: 'other', kind: 'namespaces' },
         code: 403,
@@ -320,7 +323,9 @@ describe('a template', () => {
       given: template([configMap('a')]),
       want: failure({
         message:
-          'namespacetemplates.policy.borough.dev "new" is forbidden: user "dev1" can\'t give through a template what they may not do themselves: spec.templates[0]: needs "create", "patch", "delete" on configmaps in all namespaces',
+          'namespacetemplates.policy.borough.dev "new" is forbidden: user "dev1" can\'t give through a ' +
+          'template what they may not do themselves: spec.templates[0]: needs "create", "patch", "delete" on ' +
+          'configmaps in all namespaces',
         reason: 'Forbidden',
         details: {
           name: 'new',
@@ -343,7 +348,10 @@ describe('a template', () => {
       given: template([rbac('Role', { rules: everything })]),
       want: failure({
         message:
-          'namespacetemplates.policy.borough.dev "new" is forbidden: user "granter" can\'t give through a template what they may not do themselves: spec.templates[0]: user "granter" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
+          'namespacetemplates.policy.borough.dev "new" is forbidden: user "granter" can\'t give through a ' +
+          'template what they may not do themselves: spec.templates[0]: user "granter" ' +
+          '(groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently ' +
+          'held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
         reason: 'Forbidden',
         details: {
           name: 'new',
@@ -353,7 +361,8 @@ describe('a template', () => {
             {
               reason: 'FieldValueForbidden',
               message:
-                'user "granter" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
+                'user "granter" (groups=["system:authenticated"]) is attempting to grant RBAC permissions ' +
+                'not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
               field: 'spec.templates[0]',
             },
           ],
@@ -367,7 +376,11 @@ describe('a template', () => {
       given: template([rbac('RoleBinding', cluster('cluster-admin'))]),
       want: failure({
         message:
-          'namespacetemplates.policy.borough.dev "new" is forbidden: user "granter" can\'t give through a template what they may not do themselves: spec.templates[0]: needs "create", "patch", "delete" on rolebindings in all namespaces; spec.templates[0]: user "granter" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}',
+          'namespacetemplates.policy.borough.dev "new" is forbidden: user "granter" can\'t give through a ' +
+          'template what they may not do themselves: spec.templates[0]: needs "create", "patch", "delete" on ' +
+          'rolebindings in all namespaces; spec.templates[0]: user "granter" ' +
+          '(groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently ' +
+          'held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}',
         reason: 'Forbidden',
         details: {
           name: 'new',
@@ -382,7 +395,9 @@ describe('a template', () => {
             {
               reason: 'FieldValueForbidden',
               message:
-                'user "granter" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}',
+                'user "granter" (groups=["system:authenticated"]) is attempting to grant RBAC permissions ' +
+                'not currently held:\n{APIGroups:["*"], Resources:["*"], ' +
+                'Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}',
               field: 'spec.templates[0]',
             },
           ],

@@ -1,4 +1,7 @@
-/** Three members of etcd and three replicas on loopback, each a process of its own, with everything that can befall them. */
+/**
+ * Three members of etcd and three replicas on loopback, each a process of its own, with everything that can befall
+ * them.
+ */
 import type { Client } from '../../src/client/client.ts'
 import { BoroughProcess } from '../interop/borough-process.ts'
 import { EtcdServer } from '../support/etcd-server.ts'

@@ -1,4 +1,6 @@
-/** `borough up --storage etcd://…` as an operator runs it: two processes, TLS with client certificates, one authority. */
+/**
+ * `borough up --storage etcd://…` as an operator runs it: two processes, TLS with client certificates, one authority.
+ */
 import { X509Certificate } from 'node:crypto'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -104,7 +104,9 @@ export const slowFollower = (ms: number, meanwhile: Fault): Fault => ({
 })
 
 export const slowLink = (ms: number, meanwhile: Fault): Fault => ({
-  name: `40 ms and 64 kB/s between replica ${linkedReplica} and etcd for at least ${ms / 1000} s, and meanwhile: ${meanwhile.name}`,
+  name:
+    `40 ms and 64 kB/s between replica ${linkedReplica} and etcd for at least ${ms / 1000} s, and meanwhile: ` +
+    `${meanwhile.name}`,
   async run(cluster) {
     for (const link of cluster.links) link.slowDown({ delayMs: 40, bytesPerSecond: 64_000 })
     await Promise.all([pause(ms), meanwhile.run(cluster)])

@@ -1,7 +1,7 @@
 /**
  * Three replicas on one etcd: what one of them acknowledged holds at the others at once. Every test writes through one
- * replica and asks another in the same breath, many times over. Those about rights, tokens and kinds fail at once without
- * the stage `catchUp`; the others without the refreshes of reads and refusals.
+ * replica and asks another in the same breath, many times over. Those about rights, tokens and kinds fail at once
+ * without the stage `catchUp`; the others without the refreshes of reads and refusals.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
@@ -127,7 +127,8 @@ describe.skipIf(etcdVersion === undefined)(`replicas${etcdVersion ? '' : ` (skip
         },
       })
       await here.events(
-        `${definitions}?watch=1&fieldSelector=metadata.name=widgets.${group}&resourceVersion=${made.metadata.resourceVersion}`,
+        `${definitions}?watch=1&fieldSelector=metadata.name=widgets.${group}` +
+          `&resourceVersion=${made.metadata.resourceVersion}`,
         (seen) => JSON.stringify(seen.at(-1)?.object.status).includes('"type":"Established"'),
       )
       expect((await there.call('GET', `/apis/${group}/v1`)).status).toBe(200)
@@ -153,7 +154,7 @@ describe.skipIf(etcdVersion === undefined)(`replicas${etcdVersion ? '' : ` (skip
     expect(names).toEqual(Array.from({ length: 9 }, (_, i) => `s-${i}`))
   })
 
-  it('a watch goes on at another replica where it stopped, again and again, and neither repeats nor skips', async () => {
+  it('a watch goes on at another replica where it stopped, again and again, and repeats or skips none', async () => {
     await wires[0]?.must('POST', '/api/v1/namespaces', { metadata: { name: 'moving' } })
     const path = '/api/v1/namespaces/moving/configmaps'
     const start = (await wires[0]?.must('GET', path))?.metadata.resourceVersion ?? ''

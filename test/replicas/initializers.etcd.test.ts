@@ -91,7 +91,7 @@ describe.skipIf(etcdVersion === undefined)(`initializers${etcdVersion ? '' : ` (
     })
   })
 
-  it('what a deleted configuration releases, and what runInitializer does on one, answers creates held on another', async () => {
+  it('what a deleted configuration or runInitializer releases on one answers creates held on another', async () => {
     await configure(wires[0] as Wire, 'a')
     const [one, two] = planes as [TestControlPlane, TestControlPlane]
     const held = wires[1]?.call('POST', namespacesPath, { metadata: { name: 'released' } })

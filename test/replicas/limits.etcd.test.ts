@@ -61,7 +61,7 @@ describe.skipIf(etcdVersion === undefined)(
       expect((await put(turn)).status).toBe(200)
     })
 
-    it('history forgotten during a list: the pages go on where memory reaches, or say 410 with a token to go on', async () => {
+    it('history forgotten during a list: the pages go on where memory reaches, or say 410 with a token', async () => {
       const here = new Wire(await replica())
       await here.must('POST', '/api/v1/namespaces', { metadata: { name: 'long' } })
       const path = '/api/v1/namespaces/long/secrets'

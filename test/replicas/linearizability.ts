@@ -22,7 +22,10 @@ interface Timed {
 export type Operation = Timed &
   (
     | { readonly type: 'read'; readonly revision: number | 'absent' }
-    /** `expected`: the version that was to be replaced; `absent` = a create. `ended` is Infinity where nothing was heard. */
+    /**
+     * `expected`: the version that was to be replaced; `absent` = a create. `ended` is Infinity where nothing was
+     * heard.
+     */
     | {
         readonly type: 'write' | 'delete'
         readonly id: string

@@ -3,8 +3,8 @@
  * linearizable, watches stay complete and in order, quota stays exact, no acknowledged write is lost. The times to
  * recover are printed.
  *
- * Leases are short here, so that 'beyond a lease' is soon. BOROUGH_LONG=<minutes> takes those of operators, and goes on with
- * faults in random order for so long; BOROUGH_SEED repeats an order.
+ * Leases are short here, so that 'beyond a lease' is soon. BOROUGH_LONG=<minutes> takes those of operators, and goes on
+ * with faults in random order for so long; BOROUGH_SEED repeats an order.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { controllersLease } from '../../src/app/leadership.ts'
@@ -82,13 +82,14 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     const tookMs = Math.round(ran - began)
     const silentMs = Math.round(load.longestSilence(began))
     console.log(
-      `${fault.name} (${tookMs} ms): all replicas write ${recoveredMs} ms after it ended; no write anywhere for at most ${silentMs} ms`,
+      `${fault.name} (${tookMs} ms): all replicas write ${recoveredMs} ms after it ended; no write anywhere ` +
+        `for at most ${silentMs} ms`,
     )
   }
 
   /**
-   * The one whose controllers run, once there is one. Replicas are not asked at the same moment, and one that was stopped
-   * needs a moment to learn that its lease is over: two may say so for a while, not for good.
+   * The one whose controllers run, once there is one. Replicas are not asked at the same moment, and one that was
+   * stopped needs a moment to learn that its lease is over: two may say so for a while, not for good.
    */
   async function leader(): Promise<number> {
     for (const began = performance.now(); ; ) {
@@ -109,7 +110,10 @@ describe.skipIf(etcdVersion === undefined)(`under load${etcdVersion ? '' : ` (sk
     return undefined
   }
 
-  /** Kills the replica whose controllers run, and leaves it down; `handedOver`: ms until others' do what it would have done. */
+  /**
+   * Kills the replica whose controllers run, and leaves it down; `handedOver`: ms until others' do what it would have
+   * done.
+   */
   async function killLeader(): Promise<{ at: number; handedOver: Promise<number> }> {
     const at = await leader()
     const [client] = cluster.clients()

@@ -1,4 +1,7 @@
-/** `borough backup`, `restore` and `storage copy`, from and to a running server, SQLite and etcd: what arrives is what was there. */
+/**
+ * `borough backup`, `restore` and `storage copy`, from and to a running server, SQLite and etcd: what arrives is what
+ * was there.
+ */
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,7 +80,7 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     expect(lines).toHaveLength(kept.entries + 2)
   })
 
-  it('is restored into an etcd, copied from there into a directory, and is the same: digest, objects, authority', async () => {
+  it('is restored to an etcd, copied to a directory, and is the same: digest, objects, authority', async () => {
     const place = `etcd://${hosts()}/restored`
     const restored = await run('restore', `--from=${backup}`, `--storage=etcd://${hosts()}`, '--etcd-prefix=/restored')
     const dir = join(folder, 'copied')
@@ -97,7 +100,7 @@ describe.skipIf(etcdVersion === undefined)(`a whole store${etcdVersion ? '' : ` 
     expect(found.metadata.uid).toBe(original.metadata.uid)
   })
 
-  it('goes on in a new directory after the revision it was taken at: no resourceVersion is given out twice', async () => {
+  it('goes on in a new directory after the revision it was taken at: no resourceVersion comes twice', async () => {
     const dir = join(folder, 'fresh')
     expect((await run('restore', `--from=${backup}`, `--data-dir=${dir}`)).sha256).toBe(kept.sha256)
     const again = await run('backup', `--data-dir=${dir}`, `--to=${join(folder, 'again')}`)

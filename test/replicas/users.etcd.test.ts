@@ -49,7 +49,8 @@ describe.skipIf(etcdVersion === undefined)(
         user: { name: 'borough', password: async () => given },
       })
 
-    it('is spoken to before it asks for them, and goes on when it begins to, when tokens end and when it is started anew', {
+    it('is spoken to before it asks for them, and goes on when it begins to, when tokens end and when it is ' +
+      'started anew', {
       timeout: 90_000,
     }, async () => {
       await using storage = await open()

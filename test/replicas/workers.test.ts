@@ -1,4 +1,7 @@
-/** `borough up --workers 2`: two processes on one port and one SQLite file keep every promise of one, also when one of them dies. */
+/**
+ * `borough up --workers 2`: two processes on one port and one SQLite file keep every promise of one, also when one of
+ * them dies.
+ */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -165,7 +168,8 @@ function changesIn(path: string): Change[] {
   try {
     const rows = database
       .prepare(
-        'SELECT l.revision, l.key, l.value, l.previous, p.value AS before FROM log l LEFT JOIN log p ON p.revision = l.previous ORDER BY l.revision',
+        'SELECT l.revision, l.key, l.value, l.previous, p.value AS before FROM log l LEFT JOIN log p ON ' +
+          'p.revision = l.previous ORDER BY l.revision',
       )
       .all()
     return rows.flatMap(({ revision, key, value, previous, before }): Change[] => {

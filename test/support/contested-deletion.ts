@@ -37,8 +37,8 @@ async function createWhilePossible(
 }
 
 /**
- * The creators are spread over the replicas. The first replica deletes, `delayMs` after something was made; the last one is
- * asked.
+ * The creators are spread over the replicas. The first replica deletes, `delayMs` after something was made; the last
+ * one is asked.
  */
 export async function contestDeletion(
   planes: readonly TestControlPlane[],

@@ -14,7 +14,9 @@ const versionOf = (program: string): string | undefined =>
 /** undefined when there is no `etcd` on the PATH: tests that need one are skipped, and say so. */
 export const etcdVersion: string | undefined = versionOf('etcd')
 
-/** What the contract of storage engines is kept on: that etcd, and one that BOROUGH_ETCD_NEWER names, if it is another. */
+/**
+ * What the contract of storage engines is kept on: that etcd, and one that BOROUGH_ETCD_NEWER names, if it is another.
+ */
 export const etcdPrograms: readonly { readonly program: string; readonly version: string | undefined }[] = [
   { program: 'etcd', version: etcdVersion },
   ...[process.env['BOROUGH_ETCD_NEWER'] ?? ''].flatMap((program) => {

@@ -87,7 +87,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: place.map((name) => remove(namespace(name))) },
 )
 
-/** As a namespace is deleted: marked, emptied (its roles and bindings in any order), removed; and perhaps made again. */
+/**
+ * As a namespace is deleted: marked, emptied (its roles and bindings in any order), removed; and perhaps made again.
+ */
 const deletion: fc.Arbitrary<readonly Step[]> = fc
   .tuple(place, fc.constantFrom('Role/r', 'ClusterRole/r'), subjects, fc.boolean(), fc.subarray([true]))
   .map(([name, to, who, roleFirst, again]) => {

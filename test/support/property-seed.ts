@@ -1,6 +1,6 @@
 /**
- * Which cases properties are tried with. In CI always the same ones: a commit is green or red, not now and then. Elsewhere
- * others in every run, which is where new ones are found; BOROUGH_PROPERTY_SEED repeats a run.
+ * Which cases properties are tried with. In CI always the same ones: a commit is green or red, not now and then.
+ * Elsewhere others in every run, which is where new ones are found; BOROUGH_PROPERTY_SEED repeats a run.
  */
 import fc from 'fast-check'
 

@@ -1,4 +1,6 @@
-/** A whole Status, as tests expect it and as calls fail with it. Its words for causes are kept apart from `src/kube`. */
+/**
+ * A whole Status, as tests expect it and as calls fail with it. Its words for causes are kept apart from `src/kube`.
+ */
 import { expect } from 'vitest'
 import type { FieldError } from '../../src/kube/field-error.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
@@ -77,8 +79,8 @@ export const forbidden = ({ group = '', kind, name }: Named, why: string): Statu
   })
 
 /**
- * The faults that a 422 tells, each as it stands in the message; none where the object was accepted. That the rest of the
- * Status follows from them is asserted here: who compares the faults has compared the whole.
+ * The faults that a 422 tells, each as it stands in the message; none where the object was accepted. That the rest of
+ * the Status follows from them is asserted here: who compares the faults has compared the whole.
  */
 export function faultsIn({ code, body }: Pick<Answered, 'code' | 'body'>, about: Named): string[] {
   if (code < 300) return []

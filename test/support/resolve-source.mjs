@@ -1,4 +1,7 @@
-/** For `node --import`: the package's own name leads to its source, as in vitest and tsconfig.json, so nothing need be built. */
+/**
+ * For `node --import`: the package's own name leads to its source, as in vitest and tsconfig.json, so nothing need be
+ * built.
+ */
 import { registerHooks } from 'node:module'
 
 const entry = /^@borough\/borough(?:\/(.+))?$/

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy on a loopback port that can be cut, or made slow: for tests of broken and bad connections, without stopping
- * the server.
+ * A TCP proxy on a loopback port that can be cut, or made slow: for tests of broken and bad connections, without
+ * stopping the server.
  */
 import type { Server, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'

@@ -24,7 +24,8 @@ beforeEach(() => {
   writeFileSync(main, "const part = require('./parts/part.cjs')\nexports.add = part.add\nexports.names = part.names\n")
   writeFileSync(
     join(folder, 'parts', 'part.cjs'),
-    "const { basename } = require('node:path')\nexports.add = (a, b) => a + b\nexports.names = () => [basename(__filename)]\n",
+    "const { basename } = require('node:path')\nexports.add = (a, b) => a + b\nexports.names = () => " +
+      '[basename(__filename)]\n',
   )
 })
 

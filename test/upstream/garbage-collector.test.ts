@@ -1,6 +1,7 @@
 /**
- * What upstream's end-to-end tests of the garbage collector ask of a cluster, under their names. No workload controllers
- * run here, so the objects that they would make are made by hand, with the ownerReferences that they would give them.
+ * What upstream's end-to-end tests of the garbage collector ask of a cluster, under their names. No workload
+ * controllers run here, so the objects that they would make are made by hand, with the ownerReferences that they would
+ * give them.
  * @see test/e2e/apimachinery/garbage_collector.go of Kubernetes
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -44,7 +45,8 @@ const cronJobs = kindOf('batch', 'v1', 'cronjobs', 'CronJob')
 const jobs = kindOf('batch', 'v1', 'jobs', 'Job')
 
 const pathOf = ({ resource: { resource }, apiVersion }: Kind, name = ''): string =>
-  `${apiVersion.includes('/') ? '/apis' : '/api'}/${apiVersion}/namespaces/${namespace}/${resource}${name && `/${name}`}`
+  `${apiVersion.includes('/') ? '/apis' : '/api'}/${apiVersion}/namespaces/${namespace}/` +
+  `${resource}${name && `/${name}`}`
 
 const make = (kind: Kind, name: string, content: object = {}, owners: readonly OwnerReference[] = []) =>
   wire.must('POST', pathOf(kind), { metadata: { name, ownerReferences: owners }, ...content })
@@ -164,26 +166,30 @@ describe('Garbage collector', () => {
     expect(await names(pods)).toEqual([])
   })
 
-  it("should not delete dependents that have both valid owner and owner that's waiting for dependents to be deleted", async () => {
-    const going = await makeController('simpletest-rc-to-be-deleted')
-    const staying = await makeController('simpletest-rc-to-stay')
-    const all = await several([controlledBy(controllers, going)], 10)
-    const both = all.slice(0, 5)
-    const { apiVersion, kind, name, uid } = controlledBy(controllers, staying)
-    const patch = { metadata: { ownerReferences: [{ apiVersion, kind, name, uid }] } }
-    for (const pod of both) {
-      await wire.must('PATCH', pathOf(pods, pod), patch, 'application/strategic-merge-patch+json')
-    }
-    await remove(controllers, going, 'Foreground')
-    await gone(controllers, 'simpletest-rc-to-be-deleted')
-    await collectorIsDone()
-    const left = (await wire.must('GET', pathOf(pods))).items
-    expect(left.map((pod) => pod.metadata.name)).toEqual(both)
-    for (const { metadata } of left) {
-      expect(metadata.deletionTimestamp).toBeUndefined()
-      expect(metadata.ownerReferences?.map((owner) => owner.name)).toEqual(['simpletest-rc-to-stay'])
-    }
-  })
+  it(
+    "should not delete dependents that have both valid owner and owner that's waiting for dependents to be " +
+      'deleted',
+    async () => {
+      const going = await makeController('simpletest-rc-to-be-deleted')
+      const staying = await makeController('simpletest-rc-to-stay')
+      const all = await several([controlledBy(controllers, going)], 10)
+      const both = all.slice(0, 5)
+      const { apiVersion, kind, name, uid } = controlledBy(controllers, staying)
+      const patch = { metadata: { ownerReferences: [{ apiVersion, kind, name, uid }] } }
+      for (const pod of both) {
+        await wire.must('PATCH', pathOf(pods, pod), patch, 'application/strategic-merge-patch+json')
+      }
+      await remove(controllers, going, 'Foreground')
+      await gone(controllers, 'simpletest-rc-to-be-deleted')
+      await collectorIsDone()
+      const left = (await wire.must('GET', pathOf(pods))).items
+      expect(left.map((pod) => pod.metadata.name)).toEqual(both)
+      for (const { metadata } of left) {
+        expect(metadata.deletionTimestamp).toBeUndefined()
+        expect(metadata.ownerReferences?.map((owner) => owner.name)).toEqual(['simpletest-rc-to-stay'])
+      }
+    },
+  )
 
   it('should not be blocked by dependency circle', async () => {
     const [first, second, third] = [await makePod('pod1'), await makePod('pod2'), await makePod('pod3')]

@@ -71,13 +71,17 @@ describe('LimitRange', () => {
     const less = await wire.call('POST', at('pods'), pod('pfpod', list('10m', '50Mi', '50Gi')))
     expect([less.status, less.body.message]).toEqual([
       403,
-      'pods "pfpod" is forbidden: [minimum cpu usage per Container is 50m, but request is 10m, minimum ephemeral-storage usage per Container is 100Gi, but request is 50Gi, minimum memory usage per Container is 100Mi, but request is 50Mi]',
+      'pods "pfpod" is forbidden: [minimum cpu usage per Container is 50m, but request is 10m, minimum ' +
+        'ephemeral-storage usage per Container is 100Gi, but request is 50Gi, minimum memory usage per ' +
+        'Container is 100Mi, but request is 50Mi]',
     ])
     const greedy = list('600m', '600Mi', '600Gi')
     // Its limits are filled in as 500m, so it is no valid pod even before it is beyond the maximum.
     expect((await wire.call('POST', at('pods'), pod('pfpod', greedy))).status).toBe(422)
     expect((await wire.call('POST', at('pods'), pod('pfpod', greedy, greedy))).body.message).toBe(
-      'pods "pfpod" is forbidden: [maximum cpu usage per Container is 500m, but limit is 600m, maximum ephemeral-storage usage per Container is 500Gi, but limit is 600Gi, maximum memory usage per Container is 500Mi, but limit is 600Mi]',
+      'pods "pfpod" is forbidden: [maximum cpu usage per Container is 500m, but limit is 600m, maximum ' +
+        'ephemeral-storage usage per Container is 500Gi, but limit is 600Gi, maximum memory usage per ' +
+        'Container is 500Mi, but limit is 600Mi]',
     )
 
     const min = list('9m', '49Mi', '49Gi')

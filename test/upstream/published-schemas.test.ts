@@ -101,16 +101,20 @@ const multi: Crd = { ...foo, group: 'publish-multi.example.com', versions: ['v2'
 const nameOf = ({ plural, group }: Crd): string => `${plural}.${group}`
 
 describe('CustomResourcePublishOpenAPI', () => {
-  it('works for multiple CRDs of different groups, of the same group but different versions, and of different kinds', async () => {
-    const sameGroup = { ...waldo, group: foo.group, versions: ['v5'] }
-    const sameVersion = { ...waldo, plural: 'others', kind: 'Other', group: foo.group }
-    const all = [foo, waldo, sameGroup, sameVersion, multi]
-    for (const crd of all) await installed(crd)
-    for (const crd of all) for (const v of crd.versions) expect(await schemaOf(crd, v)).toEqual(crd.schema)
-    for (const crd of all) await uninstall(plane, nameOf(crd))
-    const left = Object.keys(await published()).filter((name) => name.startsWith('com.example.'))
-    expect(left).toEqual([])
-  })
+  it(
+    'works for multiple CRDs of different groups, of the same group but different versions, and of different ' +
+      'kinds',
+    async () => {
+      const sameGroup = { ...waldo, group: foo.group, versions: ['v5'] }
+      const sameVersion = { ...waldo, plural: 'others', kind: 'Other', group: foo.group }
+      const all = [foo, waldo, sameGroup, sameVersion, multi]
+      for (const crd of all) await installed(crd)
+      for (const crd of all) for (const v of crd.versions) expect(await schemaOf(crd, v)).toEqual(crd.schema)
+      for (const crd of all) await uninstall(plane, nameOf(crd))
+      const left = Object.keys(await published()).filter((name) => name.startsWith('com.example.'))
+      expect(left).toEqual([])
+    },
+  )
 
   it('updates the published spec when one version gets renamed', async () => {
     await installed(multi)

@@ -1,7 +1,8 @@
 /**
- * What upstream's end-to-end tests of reading ask of a cluster, under their names: pages, tables, streamed lists, watches,
- * and the life of an event.
- * @see test/e2e/apimachinery/chunking.go, table_conversion.go, watchlist.go, watch.go, generated_clientset.go, events.go
+ * What upstream's end-to-end tests of reading ask of a cluster, under their names: pages, tables, streamed lists,
+ * watches, and the life of an event.
+ * @see test/e2e/apimachinery/chunking.go, table_conversion.go, watchlist.go, watch.go, generated_clientset.go,
+ *   events.go
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject, Status } from '../../src/kube/types.ts'

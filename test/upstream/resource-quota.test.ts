@@ -1,6 +1,6 @@
 /**
- * What upstream's end-to-end tests of ResourceQuota ask of a cluster, row by row, under their names. Where they wait for
- * a controller, nothing is waited for here: the status is right in the answer to the change.
+ * What upstream's end-to-end tests of ResourceQuota ask of a cluster, row by row, under their names. Where they wait
+ * for a controller, nothing is waited for here: the status is right in the answer to the change.
  * @see test/e2e/apimachinery/resource_quota.go of Kubernetes
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -86,7 +86,8 @@ describe('ResourceQuota', () => {
     const balancer = service('test-service-lb', { type: 'LoadBalancer', allocateLoadBalancerNodePorts: true })
     const over = await wire.call('POST', at('services'), balancer)
     expect(over.body.message).toBe(
-      'services "test-service-lb" is forbidden: exceeded quota: test-quota, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1',
+      'services "test-service-lb" is forbidden: exceeded quota: test-quota, requested: services.nodeports=1, ' +
+        'used: services.nodeports=1, limited: services.nodeports=1',
     )
     await expectUsed({ services: '2', 'services.nodeports': '1', 'services.loadbalancers': '0' })
     for (const name of ['test-service', 'test-service-np']) await wire.must('DELETE', at(`services/${name}`))
@@ -148,7 +149,10 @@ describe('ResourceQuota', () => {
       pod('fail-pod-for-extended-resource', { requests: more, limits }),
     )
     expect(extended.body.message).toBe(
-      'pods "fail-pod-for-extended-resource" is forbidden: exceeded quota: test-quota, requested: ephemeral-storage=30Gi,requests.example.com/dongle=2, used: ephemeral-storage=30Gi,requests.example.com/dongle=2, limited: ephemeral-storage=50Gi,requests.example.com/dongle=3',
+      'pods "fail-pod-for-extended-resource" is forbidden: exceeded quota: test-quota, requested: ' +
+        'ephemeral-storage=30Gi,requests.example.com/dongle=2, used: ' +
+        'ephemeral-storage=30Gi,requests.example.com/dongle=2, limited: ' +
+        'ephemeral-storage=50Gi,requests.example.com/dongle=3',
     )
     const [container] = made.spec?.['containers'] as object[]
     const changed = {
@@ -200,7 +204,7 @@ describe('ResourceQuota', () => {
     await expectUsed({ persistentvolumeclaims: '0', 'requests.storage': '0' })
   })
 
-  it('should create a ResourceQuota and capture the life of a persistent volume claim with a storage class', async () => {
+  it('should create a ResourceQuota and capture the life of a PersistentVolumeClaim with a storage class', async () => {
     await create('test-quota', testQuota)
     await wire.must('POST', at('persistentvolumeclaims'), claim('test-claim', { storageClassName: 'gold' }))
     await expectUsed({
@@ -227,7 +231,8 @@ describe('ResourceQuota', () => {
     expect((await wire.call('POST', ofGroup('ex.io', 'widgets'), widget('test-cr-2'))).body).toEqual(
       failure({
         message:
-          'widgets.ex.io "test-cr-2" is forbidden: exceeded quota: test-quota, requested: count/widgets.ex.io=1, used: count/widgets.ex.io=1, limited: count/widgets.ex.io=1',
+          'widgets.ex.io "test-cr-2" is forbidden: exceeded quota: test-quota, requested: ' +
+          'count/widgets.ex.io=1, used: count/widgets.ex.io=1, limited: count/widgets.ex.io=1',
         reason: 'Forbidden',
         details: { name: 'test-cr-2', group: 'ex.io', kind: 'widgets' },
         code: 403,
@@ -431,30 +436,38 @@ describe('ResourceQuota volume attributes class', () => {
   const classy = (name: string, volumeAttributesClassName: string): object =>
     claim(name, { storageClassName: '', volumeAttributesClassName })
 
-  it("should verify ResourceQuota's volume attributes class scope (quota set to pvc count: 1) against 2 pvcs with same volume attributes class.", async () => {
-    await create('gold', hard, ofClass('In', ['gold']))
-    await wire.must('POST', at('persistentvolumeclaims'), classy('test-claim-1', 'gold'))
-    await expectUsed(one, 'gold')
-    expect((await wire.call('POST', at('persistentvolumeclaims'), classy('test-claim-2', 'gold'))).status).toBe(403)
-    await wire.must('DELETE', at('persistentvolumeclaims/test-claim-1'))
-    await expectUsed(zero, 'gold')
-  })
+  it(
+    "should verify ResourceQuota's volume attributes class scope (quota set to pvc count: 1) against 2 pvcs " +
+      'with same volume attributes class.',
+    async () => {
+      await create('gold', hard, ofClass('In', ['gold']))
+      await wire.must('POST', at('persistentvolumeclaims'), classy('test-claim-1', 'gold'))
+      await expectUsed(one, 'gold')
+      expect((await wire.call('POST', at('persistentvolumeclaims'), classy('test-claim-2', 'gold'))).status).toBe(403)
+      await wire.must('DELETE', at('persistentvolumeclaims/test-claim-1'))
+      await expectUsed(zero, 'gold')
+    },
+  )
 
-  it("should verify ResourceQuota's volume attributes class scope (quota set to pvc count: 1) against a pvc with different volume attributes class.", async () => {
-    await create('gold', hard, ofClass('In', ['gold']))
-    await create('silver', hard, ofClass('In', ['silver']))
-    await create('not-gold', hard, ofClass('NotIn', ['gold']))
-    const path = at('persistentvolumeclaims/test-claim')
-    await wire.must('POST', at('persistentvolumeclaims'), classy('test-claim', 'gold'))
-    const status = { phase: 'Bound', currentVolumeAttributesClassName: 'gold' }
-    await wire.must('PATCH', `${path}/status`, { status }, merge)
-    await wire.must('PATCH', path, { spec: { volumeAttributesClassName: 'silver' } }, merge)
-    // On its way from one to the other it counts for both.
-    for (const name of ['gold', 'silver', 'not-gold']) await expectUsed(one, name)
-    await wire.must('PATCH', `${path}/status`, { status: { currentVolumeAttributesClassName: 'silver' } }, merge)
-    await expectUsed(zero, 'gold')
-    for (const name of ['silver', 'not-gold']) await expectUsed(one, name)
-  })
+  it(
+    "should verify ResourceQuota's volume attributes class scope (quota set to pvc count: 1) against a pvc " +
+      'with different volume attributes class.',
+    async () => {
+      await create('gold', hard, ofClass('In', ['gold']))
+      await create('silver', hard, ofClass('In', ['silver']))
+      await create('not-gold', hard, ofClass('NotIn', ['gold']))
+      const path = at('persistentvolumeclaims/test-claim')
+      await wire.must('POST', at('persistentvolumeclaims'), classy('test-claim', 'gold'))
+      const status = { phase: 'Bound', currentVolumeAttributesClassName: 'gold' }
+      await wire.must('PATCH', `${path}/status`, { status }, merge)
+      await wire.must('PATCH', path, { spec: { volumeAttributesClassName: 'silver' } }, merge)
+      // On its way from one to the other it counts for both.
+      for (const name of ['gold', 'silver', 'not-gold']) await expectUsed(one, name)
+      await wire.must('PATCH', `${path}/status`, { status: { currentVolumeAttributesClassName: 'silver' } }, merge)
+      await expectUsed(zero, 'gold')
+      for (const name of ['silver', 'not-gold']) await expectUsed(one, name)
+    },
+  )
 })
 
 describe('ResourceQuota cross-namespace pod affinity', () => {
@@ -501,7 +514,8 @@ describe('ResourceQuota and a pod that is resized', () => {
     })
     const over = await wire.call('PATCH', at('pods/p/resize'), resize('1500m'), strategic)
     expect(over.body.message).toBe(
-      'pods "p" is forbidden: exceeded quota: cpu, requested: requests.cpu=1, used: requests.cpu=500m, limited: requests.cpu=1',
+      'pods "p" is forbidden: exceeded quota: cpu, requested: requests.cpu=1, used: requests.cpu=500m, ' +
+        'limited: requests.cpu=1',
     )
     await wire.must('PATCH', at('pods/p/resize'), resize('800m'), strategic)
     await expectUsed({ 'requests.cpu': '800m' }, 'cpu')

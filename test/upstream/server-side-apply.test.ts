@@ -113,7 +113,7 @@ describe('ServerSideApply', () => {
     expect(JSON.stringify((await read(at))['spec'])).not.toContain('containerPort')
   })
 
-  it('should not remove a field if an owner unsets the field but other managers still have ownership of the field', async () => {
+  it('should not remove a field if an owner unsets it but other managers still have ownership of it', async () => {
     const at = `${deployments}/shared`
     for (const owner of ['shared_owner_1', 'shared_owner_2']) {
       objectIn(await apply(at, owner, deployment('shared', { replicas: 3 }, { hostname: 'test-hostname' })))
@@ -262,7 +262,8 @@ describe('FieldValidation', () => {
     expect(refused).toEqual(
       failure({
         message:
-          'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.unknownField", duplicate field "spec.replicas"',
+          'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown ' +
+          'field "spec.unknownField", duplicate field "spec.replicas"',
         reason: 'BadRequest',
         code: 400,
       }),
@@ -321,7 +322,8 @@ describe('FieldValidation', () => {
         metadata: {},
         status: 'Failure',
         message:
-          'failed to create typed patch object (/mytest; ex.io/v1, Kind=Strict): .unknownField: field not declared in schema',
+          'failed to create typed patch object (/mytest; ex.io/v1, Kind=Strict): .unknownField: field not ' +
+          'declared in schema',
         code: 500,
       })
     })
@@ -347,7 +349,8 @@ describe('FieldValidation', () => {
       expect(statusIn(refused)).toEqual(
         failure({
           message:
-            'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 8: key "foo" already set in map',
+            'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 8: ' +
+            'key "foo" already set in map',
           reason: 'BadRequest',
           code: 400,
         }),

@@ -1,6 +1,6 @@
 /**
- * What upstream's end-to-end tests of ServiceAccounts ask of a cluster, under their names, as far as no container has to
- * run for it; and what their admission plugin says.
+ * What upstream's end-to-end tests of ServiceAccounts ask of a cluster, under their names, as far as no container has
+ * to run for it; and what their admission plugin says.
  * @see test/e2e/auth/service_accounts.go, plugin/pkg/admission/serviceaccount of Kubernetes
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -220,22 +220,30 @@ describe('the admission plugin ServiceAccount', () => {
     {
       name: 'a volume',
       spec: { volumes: [{ name: 'v', secret: { secretName: 'other' } }] },
-      why: 'volume with secret.secretName="other" is not allowed because service account strict does not reference that secret',
+      why:
+        'volume with secret.secretName="other" is not allowed because service account strict does not ' +
+        'reference that secret',
     },
     {
       name: 'a variable',
       spec: { containers: [{ name: 'c', image: 'x', env: [env('lent'), env('other')] }] },
-      why: 'container c with envVar A referencing secret.secretName="other" is not allowed because service account strict does not reference that secret',
+      why:
+        'container c with envVar A referencing secret.secretName="other" is not allowed because service ' +
+        'account strict does not reference that secret',
     },
     {
       name: 'all variables of an init container',
       spec: { initContainers: [{ name: 'i', image: 'x', envFrom: [{ secretRef: { name: 'other' } }] }] },
-      why: 'init container i with envFrom referencing secret.secretName="other" is not allowed because service account strict does not reference that secret',
+      why:
+        'init container i with envFrom referencing secret.secretName="other" is not allowed because service ' +
+        'account strict does not reference that secret',
     },
     {
       name: 'a pull secret',
       spec: { imagePullSecrets: [{ name: 'pull' }, { name: 'other' }] },
-      why: 'imagePullSecrets[1].name="other" is not allowed because service account strict does not reference that imagePullSecret',
+      why:
+        'imagePullSecrets[1].name="other" is not allowed because service account strict does not reference ' +
+        'that imagePullSecret',
     },
   ]
   it.each(refusals)(
@@ -260,7 +268,8 @@ describe('the admission plugin ServiceAccount', () => {
       expect(late.body).toEqual(
         forbidden(
           { kind: 'pods', name: 'q' },
-          'ephemeral container d with envVar A referencing secret.secretName="other" is not allowed because service account strict does not reference that secret',
+          'ephemeral container d with envVar A referencing secret.secretName="other" is not allowed because ' +
+            'service account strict does not reference that secret',
         ),
       )
     },

@@ -1,6 +1,6 @@
 /**
- * One mutation onto the object of a request: laid over it, or as a JSON Patch. The result is of the kind's types and has
- * its defaults, as if a client had sent it.
+ * One mutation onto the object of a request: laid over it, or as a JSON Patch. The result is of the kind's types and
+ * has its defaults, as if a client had sent it.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/mutating/{dispatcher.go,patch} v0.36
  */
 import { overlaid } from '../../kube/apply/overlay.ts'
@@ -32,7 +32,8 @@ const maxBytes = 3 * 1024 * 1024
 
 /**
  * The object itself if there is nothing to do.
- * @throws MutationFault; StatusError InternalError for a patch that leaves no object of the kind, whatever the policy says
+ * @throws MutationFault; StatusError InternalError for a patch that leaves no object of the kind, whatever the policy
+ *   says
  */
 export function applyMutation(
   deps: ApplyMutationDeps,
@@ -62,7 +63,8 @@ function configured(
   if (schema === undefined) {
     const { group, version, kind } = seenAs.kind
     throw new MutationFault(
-      `error applying patch: failed to convert patch object to typed object: no corresponding type for ${group}/${version}, Kind=${kind}`,
+      'error applying patch: failed to convert patch object to typed object: no corresponding type for ' +
+        `${group}/${version}, Kind=${kind}`,
     )
   }
   const config = { ...configuration, ...typeMetaOf(seenAs.kind) } as unknown as KubeObject

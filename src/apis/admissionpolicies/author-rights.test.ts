@@ -88,11 +88,14 @@ async function decide({
 }
 
 const secrets = { apiVersion: 'v1', kind: 'Secret' }
-const mustGet = `spec.paramKind: Forbidden: user ${printed} must have "get" permission on all objects of the referenced paramKind (kind=Secret, apiVersion=v1)`
+const mustGet =
+  `spec.paramKind: Forbidden: user ${printed} must have "get" permission on all objects of the referenced ` +
+  'paramKind (kind=Secret, apiVersion=v1)'
 const mustRead = (verb: string): string =>
   `spec.paramRef: Forbidden: user ${printed} does not have "${verb}" permission on the object referenced by paramRef`
 const unknown = (what: string): string =>
-  `spec.paramRef: Forbidden: unable to ${what} to determine minimum required permissions and user ${printed} does not have "get" permission for all groups, versions and resources`
+  `spec.paramRef: Forbidden: unable to ${what} to determine minimum required permissions and user ${printed} ` +
+  'does not have "get" permission for all groups, versions and resources'
 const named = { policyName: 'p', paramRef: { name: 's', namespace: 'ns' } }
 const selected = { policyName: 'p', paramRef: { selector: {}, namespace: 'ns' } }
 

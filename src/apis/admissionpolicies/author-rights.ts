@@ -1,11 +1,12 @@
 /**
- * Who writes a policy with parameters, or a binding that refers to some, must be allowed to read them: else expressions and
- * their messages would tell what the author may not see. Members of `system:masters` pass.
+ * Who writes a policy with parameters, or a binding that refers to some, must be allowed to read them: else expressions
+ * and their messages would tell what the author may not see. Members of `system:masters` pass.
  *
  *   policies   `get` on all objects of the kind
  *   bindings   `get` on the object that is named, or `list` on those that are selected
  *
- * What is unchanged is not asked about again. This is the `validate` half of admission: the object is known to be valid.
+ * What is unchanged is not asked about again. This is the `validate` half of admission: the object is known to be
+ * valid.
  * @see pkg/registry/admissionregistration/{validating,mutating}admissionpolicy{,binding}/authz.go of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
@@ -62,7 +63,9 @@ function checkPolicy({ authorizer, types }: AuthorRightsDeps, a: Attributes, { m
   if (kind === undefined || jsonEqual(kind, (a.oldObject as Policy | undefined)?.spec?.paramKind)) return
   const { user } = a
   if (authorizer.authorize({ user, verb: 'get', ...resourceOf(kind, types), namespace: '*', name: '*' }).allowed) return
-  const why = `user ${printUser(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind.kind}, apiVersion=${kind.apiVersion})`
+  const why =
+    `user ${printUser(user)} must have "get" permission on all objects of the referenced paramKind ` +
+    `(kind=${kind.kind}, apiVersion=${kind.apiVersion})`
   throw invalid(a.type, metadata.name ?? '', [fieldForbidden('spec.paramKind', why)])
 }
 
@@ -84,7 +87,9 @@ function checkBinding(
   const { name = '', namespace = '' } = ref
   const verb = name === '' ? 'list' : 'get'
   if (authorizer.authorize({ user, verb, ...what, namespace, name }).allowed) return
-  const mayNotReadAll = `to determine minimum required permissions and user ${printUser(user)} does not have "${verb}" permission for all groups, versions and resources`
+  const mayNotReadAll =
+    `to determine minimum required permissions and user ${printUser(user)} does not have "${verb}" permission ` +
+    'for all groups, versions and resources'
   const why =
     policy === undefined
       ? `unable to get policy ${policyName} ${mayNotReadAll}`

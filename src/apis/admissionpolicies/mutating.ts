@@ -2,9 +2,9 @@
  * MutatingAdmissionPolicy: one after the other, each sees what those before it made. Policies and bindings by name, the
  * parameters of a binding in their order; the mutations of a policy in the order of the policy.
  *
- * A change asks for a second round, in which policies with `reinvocationPolicy: IfNeeded` are evaluated again if something
- * changed since: by themselves, by another policy, by a webhook, by another plugin. What a policy does wrong is a
- * refusal if its failurePolicy is Fail; the client hears the first and finds all in the details.
+ * A change asks for a second round, in which policies with `reinvocationPolicy: IfNeeded` are evaluated again if
+ * something changed since: by themselves, by another policy, by a webhook, by another plugin. What a policy does wrong
+ * is a refusal if its failurePolicy is Fail; the client hears the first and finds all in the details.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/mutating/{dispatcher,reinvocationcontext}.go v0.36
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'

@@ -1,6 +1,6 @@
 /**
- * Policies and bindings, following the store: in force when their write is acknowledged. Which policies an operation on a
- * resource concerns is remembered. Expressions are compiled when the first such request comes.
+ * Policies and bindings, following the store: in force when their write is acknowledged. Which policies an operation on
+ * a resource concerns is remembered. Expressions are compiled when the first such request comes.
  */
 import type { Operation } from '../../admission/admission.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'

@@ -1,6 +1,7 @@
 /**
- * One request on its way to the policies: which of them want it, through which bindings, with which parameters. What the
- * object looks like is the caller's: a mutating policy changes it, and those after it were selected by what was sent.
+ * One request on its way to the policies: which of them want it, through which bindings, with which parameters. What
+ * the object looks like is the caller's: a mutating policy changes it, and those after it were selected by what was
+ * sent.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go v0.36
  */
 import { type Attributes, NeedsNamespace } from '../../admission/admission.ts'

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy: what its bindings refuse, warn of, or note in the audit log. All policies that want a request
- * are evaluated; of several refusals the client hears the first, policies and bindings by name.
+ * ValidatingAdmissionPolicy: what its bindings refuse, warn of, or note in the audit log. All policies that want a
+ * request are evaluated; of several refusals the client hears the first, policies and bindings by name.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/dispatcher.go v0.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'

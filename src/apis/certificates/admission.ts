@@ -1,6 +1,6 @@
 /**
- * Who asks for a certificate is who sends the request, whatever it says. Who approves for a signer, or signs in its name,
- * needs the verbs `approve` and `sign` on that signer.
+ * Who asks for a certificate is who sends the request, whatever it says. Who approves for a signer, or signs in its
+ * name, needs the verbs `approve` and `sign` on that signer.
  * @see plugin/pkg/admission/certificates of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'

@@ -20,8 +20,8 @@ const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]+)-----END \1----
 const wanted = 'CERTIFICATE REQUEST'
 
 /**
- * Of the signature algorithms that clients use. Null: the algorithm says it itself. SHA-1 is good enough here, as for Go:
- * the signature tells no more than that the sender has the key.
+ * Of the signature algorithms that clients use. Null: the algorithm says it itself. SHA-1 is good enough here, as for
+ * Go: the signature tells no more than that the sender has the key.
  */
 const hashByOid: Readonly<Record<string, string | null>> = {
   '1.2.840.113549.1.1.5': 'sha1',

@@ -1,6 +1,6 @@
 /**
- * What may be asked for, and which endpoint changes what: nothing of the spec ever changes, `/approval` sets conditions,
- * `/status` the certificate. Approved, Denied and Failed are for good.
+ * What may be asked for, and which endpoint changes what: nothing of the spec ever changes, `/approval` sets
+ * conditions, `/status` the certificate. Approved, Denied and Failed are for good.
  * @see pkg/registry/certificates, pkg/apis/certificates/validation of Kubernetes 1.36
  */
 import { X509Certificate } from 'node:crypto'

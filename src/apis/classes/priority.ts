@@ -87,14 +87,16 @@ function withPriority(a: Attributes, pod: Pod, known: PriorityClass | undefined)
     throw podForbidden(
       a,
       pod,
-      `the integer value of priority (${String(given['priority'])}) must not be provided in pod spec; priority admission controller computed ${priority} from the given PriorityClass name`,
+      `the integer value of priority (${String(given['priority'])}) must not be provided in pod spec; ` +
+        `priority admission controller computed ${priority} from the given PriorityClass name`,
     )
   }
   if (given['preemptionPolicy'] !== undefined && given['preemptionPolicy'] !== preemptionPolicy) {
     throw podForbidden(
       a,
       pod,
-      `the string value of PreemptionPolicy (${String(given['preemptionPolicy'])}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+      `the string value of PreemptionPolicy (${String(given['preemptionPolicy'])}) must not be provided in ` +
+        `pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
     )
   }
   const name = known?.metadata.name

@@ -37,7 +37,7 @@ describe('whom this server trusts', () => {
     })
   })
 
-  test('replaces what is out of date, leaves what others added, and tries again where another replica was faster', async () => {
+  test('replaces what is out of date, leaves what others added, and tries again after another replica', async () => {
     const client = new FakeClient()
     await client.create(configMaps, {
       apiVersion: 'v1',

@@ -1,6 +1,7 @@
 /**
  * Tells servers that delegate authentication to this one (aggregated API servers, controller managers, webhooks of
- * client-go) whom it trusts: a ConfigMap in kube-system, readable with the role `extension-apiserver-authentication-reader`.
+ * client-go) whom it trusts: a ConfigMap in kube-system, readable with the role
+ * `extension-apiserver-authentication-reader`.
  * @see k8s.io/kubernetes/pkg/controlplane/controller/clusterauthenticationtrust v1.36
  */
 
@@ -30,7 +31,9 @@ export function authenticationTrust(clientCa: string, proxy: FrontProxy | undefi
 
 const attempts = 5
 
-/** Written only where it says something else; what others have added stays. Another replica may do the same meanwhile. */
+/**
+ * Written only where it says something else; what others have added stays. Another replica may do the same meanwhile.
+ */
 export async function publishAuthenticationTrust(client: Client, data: Record<string, string>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

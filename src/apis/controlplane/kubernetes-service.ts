@@ -47,7 +47,9 @@ export interface KubernetesServiceParts {
   readonly port: number | undefined
   /** Other servers write to the store too. */
   readonly shared: boolean
-  /** False where others of the same machine go on at the same address, and where no other server is left to serve it. */
+  /**
+   * False where others of the same machine go on at the same address, and where no other server is left to serve it.
+   */
   readonly leavesWhenStopped: boolean
 }
 
@@ -63,7 +65,9 @@ export class KubernetesService {
     this.#log = parts.log
   }
 
-  /** The ranges that addresses come from. Where there are any they stay, but for one of the other family that is new. */
+  /**
+   * The ranges that addresses come from. Where there are any they stay, but for one of the other family that is new.
+   */
   async makeRange(): Promise<void> {
     const cidrs = this.#parts.ranges.map(({ cidr }) => cidr)
     const found = this.#find(serviceCidrResource, '', defaultServiceCidr) as ServiceCidr | undefined

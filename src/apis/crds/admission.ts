@@ -1,7 +1,7 @@
 /**
- * Instances need a definition that is not going away. As with namespaces, the create's own transaction is guarded by the
- * revision of the definition that was found: when a definition has its deletion mark, no instance can come any more, so
- * one pass of deletion suffices.
+ * Instances need a definition that is not going away. As with namespaces, the create's own transaction is guarded by
+ * the revision of the definition that was found: when a definition has its deletion mark, no instance can come any
+ * more, so one pass of deletion suffices.
  *
  * As upstream's, it is the first to be asked: who creates is told of the definition before anything else.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go (forbidCreateAdmission) v0.36

@@ -1,6 +1,6 @@
 /**
- * Groups of Kubernetes itself (`*.k8s.io`, `*.kubernetes.io`) need an annotation that says where their API was reviewed,
- * or that it was not.
+ * Groups of Kubernetes itself (`*.k8s.io`, `*.kubernetes.io`) need an annotation that says where their API was
+ * reviewed, or that it was not.
  * @see k8s.io/apiextensions-apiserver/pkg/apihelpers/helpers.go (GetAPIApprovalState) v0.36
  */
 import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
@@ -28,7 +28,9 @@ function approvalOf({ metadata }: Pick<CustomResourceDefinition, 'metadata'>): A
   if (URL.canParse(text) && new URL(text).host !== '') return { state: 'approved', reason: `approved in ${text}` }
   return {
     state: 'invalid',
-    reason: `protected groups must have approval annotation ${annotation} with either a URL or a reason starting with "unapproved", ${advice}`,
+    reason:
+      `protected groups must have approval annotation ${annotation} with either a URL or a reason starting ` +
+      `with "unapproved", ${advice}`,
   }
 }
 

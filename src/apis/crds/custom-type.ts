@@ -1,10 +1,10 @@
 /**
  * The served versions of a definition as `ResourceType`s, and what the registry must know about each.
  *
- * What is stored is what the storage version's schema leaves of an object. A version shows it as it is, at no cost, when
- * all that can be in the store went through that version's own schema. Once the definition was changed, or where its
- * versions differ, every read prunes and fills in the defaults of the version in which the object is stored, and prunes
- * by its own. With a webhook, it is asked about all that is stored in another version.
+ * What is stored is what the storage version's schema leaves of an object. A version shows it as it is, at no cost,
+ * when all that can be in the store went through that version's own schema. Once the definition was changed, or where
+ * its versions differ, every read prunes and fills in the defaults of the version in which the object is stored, and
+ * prunes by its own. With a webhook, it is asked about all that is stored in another version.
  */
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
@@ -35,7 +35,10 @@ export interface CustomType {
 }
 
 const everyVerb: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
-/** What clients shall still do to instances while their definition goes. Changes of what is there are served, not offered. */
+/**
+ * What clients shall still do to instances while their definition goes. Changes of what is there are served, not
+ * offered.
+ */
 const verbsInTermination: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const scaleKind: GroupVersionKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
@@ -132,7 +135,9 @@ function between(parts: VersionParts): Conversion {
   }
 }
 
-/** Content is the webhook's, which is shown complete objects; what a version does not know is left out of what it says. */
+/**
+ * Content is the webhook's, which is shown complete objects; what a version does not know is left out of what it says.
+ */
 function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion {
   const { definition, version, storedSchema, objectMeta } = parts
   const { group } = definition.spec

@@ -1,6 +1,6 @@
 /**
- * Defaults of a schema must be what the schema asks for, and hold nothing that it would prune. Whether items of their lists
- * differ is asked of the instance, as upstream; their rules are `defaultRuleErrors`. Inside the metadata of a
+ * Defaults of a schema must be what the schema asks for, and hold nothing that it would prune. Whether items of their
+ * lists differ is asked of the instance, as upstream; their rules are `defaultRuleErrors`. Inside the metadata of a
  * resource they must make valid metadata; what ObjectMeta has not is let through there, and never filled in
  * (`pruned-defaults.ts`).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go v0.36

@@ -1,6 +1,7 @@
 /**
- * The defaults of a schema without what the metadata of a resource can't have. A definition may say such, in the metadata
- * of a resource embedded in its own; it is left out of what is filled in, and a default of which nothing is left is none.
+ * The defaults of a schema without what the metadata of a resource can't have. A definition may say such, in the
+ * metadata of a resource embedded in its own; it is left out of what is filled in, and a default of which nothing is
+ * left is none.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/prune.go v0.36
  */
 import { DecodeError } from '../../kube/schema/decode.ts'

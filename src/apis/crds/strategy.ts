@@ -1,7 +1,8 @@
 /**
  * What is special about the CustomResourceDefinition kind itself: names filled in, storedVersions kept, a status that
  * is the controller's.
- * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go, pkg/apis/apiextensions/v1/defaults.go v0.36
+ * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go,
+ *   pkg/apis/apiextensions/v1/defaults.go v0.36
  */
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { Schema } from '../../kube/schema/schema.ts'

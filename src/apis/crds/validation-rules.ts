@@ -2,8 +2,8 @@
  * What the `x-kubernetes-validations` of a definition may say: form, whether they compile against the types of the
  * schema, and what they can cost at worst.
  *
- * The cost of a rule is counted as often as its value can be in an object: the product of the limits of all lists and maps
- * around it, or, if one of them has none, of how many fit into a request.
+ * The cost of a rule is counted as often as its value can be in an object: the product of the limits of all lists and
+ * maps around it, or, if one of them has none, of how many fit into a request.
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/{validation,cel_validation}.go v0.36
  */
 import { estimateCost } from '../../kube/cel/cost-estimate.ts'
@@ -129,7 +129,8 @@ class Judge {
     const { path, declared } = place
     if (!declared) {
       const detail =
-        'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations'
+        'internal error: failed to construct type information for x-kubernetes-validations rules: unable to ' +
+        'convert structural schema to CEL declarations'
       this.#expressions.push({
         type: 'InternalError',
         field: path.replace(/\[\d+\]$/, ''),
@@ -220,5 +221,8 @@ function formErrors(rule: ValidationRule, schema: Schema, path: string): FieldEr
 function exceeds(what: string, cost: number, limit: number): string {
   const factor = cost / limit
   const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
-  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
+  return (
+    `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, ` +
+    'maxProperties, and maxLength where arrays, maps, and strings are declared)'
+  )
 }

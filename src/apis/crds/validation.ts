@@ -174,7 +174,9 @@ const atRootWithStatus: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 const atRootInWords =
-  '[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]'
+  '[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength ' +
+  'Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example ' +
+  'XPreserveUnknownFields XValidations]'
 
 function schemaErrors(
   schema: JsonObject,
@@ -194,7 +196,8 @@ function schemaErrors(
         'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
       errors.push(fieldInvalid(`${path}.type`, type, detail))
     } else if (Object.keys(schema).some((key) => !atRootWithStatus.has(key))) {
-      const detail = `only ${atRootInWords} fields are allowed at the root of the schema if the status subresource is enabled`
+      const detail =
+        `only ${atRootInWords} fields are allowed at the root of the schema ` + 'if the status subresource is enabled'
       errors.push(fieldInvalid(path, schema as JsonValue, detail))
     }
   }
@@ -262,7 +265,9 @@ function storedVersionErrors({ spec, status }: CustomResourceDefinition): FieldE
           fieldInvalid(
             `${field}[${i}]`,
             name,
-            `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+            `missing from spec.versions; ${name} was previously a storage version, and must remain in ` +
+              `spec.versions until a storage migration ensures no data remains persisted in ${name} and ` +
+              `removes ${name} from status.storedVersions`,
           ),
         ],
   )

@@ -95,7 +95,8 @@ export function selectableFieldErrors(
     }
     if (!['string', 'boolean', 'integer'].includes(String(found['type']))) {
       const detail =
-        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with ' +
+        'formats are allowed.'
       errors.push(fieldInvalid(field, jsonPath, detail))
     }
     if (seen.has(jsonPath)) errors.push(fieldDuplicate(field, jsonPath))

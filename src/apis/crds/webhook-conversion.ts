@@ -1,7 +1,7 @@
 /**
- * Conversion of custom resources by a webhook. What was converted is remembered by uid, resourceVersion and version, for
- * all who read: an object is asked about once per change, however many watch it. Those who ask for the same at the same
- * time share one question.
+ * Conversion of custom resources by a webhook. What was converted is remembered by uid, resourceVersion and version,
+ * for all who read: an object is asked about once per change, however many watch it. Those who ask for the same at the
+ * same time share one question.
  */
 import type { Ids } from '../../base/ids.ts'
 import type { SizedCache } from '../../base/sized-cache.ts'

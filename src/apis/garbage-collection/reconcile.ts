@@ -171,7 +171,9 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
       namespace: namespace || 'default',
       type: 'Warning',
       reason: 'OwnerRefInvalidNamespace',
-      message: `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`,
+      message:
+        `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist ` +
+        `in namespace ${JSON.stringify(namespace)}`,
     })
   }
 

@@ -1,6 +1,6 @@
 /**
- * What the collector must know of objects, and where it hears of it. The wiring satisfies `OwnershipFeed` from the watch
- * cache, so that following every type costs no watch, no start-up time and next to no memory.
+ * What the collector must know of objects, and where it hears of it. The wiring satisfies `OwnershipFeed` from the
+ * watch cache, so that following every type costs no watch, no start-up time and next to no memory.
  */
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { OwnerReference } from '../../kube/types.ts'

@@ -80,7 +80,8 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
     if (mayInitialize(authorizer, a.user, a.namespace)) return
     const awaited = found.spec?.initializers?.pending?.[0]?.name ?? ''
     throw tooManyRequests(
-      `namespace ${JSON.stringify(a.namespace)} is being initialized: waiting for ${JSON.stringify(awaited)}; try again in a moment`,
+      `namespace ${JSON.stringify(a.namespace)} is being initialized: waiting for ` +
+        `${JSON.stringify(awaited)}; try again in a moment`,
       1,
     )
   }

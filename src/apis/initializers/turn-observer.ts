@@ -2,8 +2,8 @@
  * What there is to tell about initializers: who is waited for, how long turns take, how they end. Fed with every change
  * of a namespace; writes nothing.
  *
- * How a turn ended can be read off the namespace, but for one thing: whether the first entry went because its initializer
- * was done or because the controller would not wait any longer. So the controller says so beforehand.
+ * How a turn ended can be read off the namespace, but for one thing: whether the first entry went because its
+ * initializer was done or because the controller would not wait any longer. So the controller says so beforehand.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Namespace } from '../namespaces/types.ts'

@@ -19,7 +19,9 @@ export interface Manifests {
 
 export interface ManifestSource {
   readonly kind: SourceKind
-  /** Calls back when it has been read for the first time, and after every change, until `signal` aborts. Never rejects. */
+  /**
+   * Calls back when it has been read for the first time, and after every change, until `signal` aborts. Never rejects.
+   */
   run(found: (manifests: Manifests) => void, signal: AbortSignal): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * `mirror-pod-controller`: shows the pods that files and a URL describe as mirror pods, in the namespace that belongs to
- * the cluster id, and removes what is described no more. A pod can't change much, so a changed one is made anew.
+ * `mirror-pod-controller`: shows the pods that files and a URL describe as mirror pods, in the namespace that belongs
+ * to the cluster id, and removes what is described no more. A pod can't change much, so a changed one is made anew.
  *
  *   folder ─┐                                   ┌─ create, if it is not there
  *           ├─▶ wanted, by name ─▶ one by one ──┤  nothing, if its hash is the same

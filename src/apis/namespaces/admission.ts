@@ -42,7 +42,8 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
         throw forbidden(
           a.type,
           a.name,
-          `it is protected; to lift the protection: kubectl annotate namespace ${a.name} ${deletionProtectionAnnotation}-`,
+          `it is protected; to lift the protection: kubectl annotate namespace ${a.name} ` +
+            `${deletionProtectionAnnotation}-`,
         )
       }
     },
@@ -111,7 +112,9 @@ function contentLeft(name: string, left: ReturnType<NamespaceContent['of']>, con
   const { named } = content.remaining(name, listedObjects)
   const total = left.reduce((sum, c) => sum + c.count, 0)
   return new StatusError(
-    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: ${total} ${total === 1 ? 'object is' : 'objects are'} left in it, so the finalizer "${kubernetesFinalizer}" can't be removed`,
+    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: ${total} ` +
+      `${total === 1 ? 'object is' : 'objects are'} left in it, so the finalizer "${kubernetesFinalizer}" ` +
+      `can't be removed`,
     {
       reason: 'Conflict',
       details: {

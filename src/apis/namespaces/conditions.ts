@@ -60,7 +60,9 @@ export function deletionConditions(state: DeletionState): NamespaceCondition[] {
         ? undefined
         : {
             reason: 'ContentDeletionFailed',
-            message: `Failed to delete all resource types, ${state.failures.length} remaining: ${[...state.failures].sort().join(', ')}`,
+            message:
+              `Failed to delete all resource types, ${state.failures.length} remaining: ` +
+              `${[...state.failures].sort().join(', ')}`,
           },
       ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'],
     ),

@@ -1,4 +1,6 @@
-/** The index of what is in a namespace, as the controller and admission ask it. `app/namespace-content.ts` provides it. */
+/**
+ * The index of what is in a namespace, as the controller and admission ask it. `app/namespace-content.ts` provides it.
+ */
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { Remaining } from './conditions.ts'
 

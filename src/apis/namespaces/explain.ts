@@ -63,7 +63,8 @@ function reportsOf({ status }: Namespace): Explanation['reports'] {
 function protectionNote({ metadata }: Namespace): string[] {
   if (metadata.annotations?.[deletionProtectionAnnotation] !== 'true') return []
   return [
-    `it is protected from deletion; to lift that: kubectl annotate namespace ${metadata.name} ${deletionProtectionAnnotation}-`,
+    `it is protected from deletion; to lift that: kubectl annotate namespace ${metadata.name} ` +
+      `${deletionProtectionAnnotation}-`,
   ]
 }
 
@@ -281,7 +282,8 @@ function contentObstacles(
               },
             ]),
         {
-          command: `kubectl delete ${firstEnding.resource} ${firstEnding.name} -n ${namespace} --grace-period=0 --force`,
+          command:
+            `kubectl delete ${firstEnding.resource} ${firstEnding.name} ` + `-n ${namespace} --grace-period=0 --force`,
           effect: 'only if its containers run no more',
         },
       ],

@@ -5,8 +5,8 @@
  * there when the controller looks is all there will ever be: it starts at once, and one pass suffices unless finalizers
  * or graceful pods hold something. Then it waits for the next change, not for a timer.
  *
- * Order: quotas, since every object that goes would be charged to them; pods; then everything but rights; then RoleBindings and Roles, in one go right before the namespace itself,
- * since the deleter's own right to watch the deletion may live among them.
+ * Quotas go first, since every deletion would be charged to them. RoleBindings and Roles go last, right before the
+ * namespace itself, since the deleter's own right to watch the deletion may live among them.
  */
 
 import type { Clock } from '../../base/clock.ts'
@@ -33,6 +33,19 @@ const isPods = (r: GroupVersionResource): boolean => r.group === '' && r.resourc
 const isQuotas = (r: GroupVersionResource): boolean => r.group === '' && r.resource === 'resourcequotas'
 const isRights = (r: GroupVersionResource): boolean =>
   r.group === 'rbac.authorization.k8s.io' && (r.resource === 'rolebindings' || r.resource === 'roles')
+
+/** What is deleted when. The documentation quotes the names, and a test compares. */
+export const deletionOrder: readonly DeletionStep[] = [
+  { name: 'quotas', holds: isQuotas },
+  { name: 'pods', holds: isPods },
+  { name: 'the rest', holds: (r) => !isRights(r) },
+  { name: 'RoleBindings and Roles', holds: isRights },
+]
+
+interface DeletionStep {
+  readonly name: string
+  holds(resource: GroupVersionResource): boolean
+}
 
 export function namespaceReconciler({ client, content, clock }: NamespaceControllerDeps): Reconciler {
   const deleteAll = async (
@@ -62,12 +75,12 @@ export function namespaceReconciler({ client, content, clock }: NamespaceControl
   const empty = async (namespace: string, signal: AbortSignal): Promise<DeletionState> => {
     await content.refresh()
     const failures: string[] = []
-    for (const chosen of [isQuotas, isPods, (r: GroupVersionResource) => !isRights(r), isRights]) {
+    for (const { holds } of deletionOrder) {
       const resources = content.of(namespace).map((c) => c.resource)
-      const now = resources.filter(chosen)
+      const now = resources.filter(holds)
       if (now.length === 0) continue
       failures.push(...(await deleteAll(namespace, now, signal)))
-      if (chosen !== isQuotas && content.of(namespace).some((c) => chosen(c.resource))) break
+      if (holds !== isQuotas && content.of(namespace).some((c) => holds(c.resource))) break
     }
     const remaining = new Map(
       content.of(namespace).map((c) => [`${c.resource.resource}.${c.resource.group}`, c.count] as const),

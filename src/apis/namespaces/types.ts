@@ -1,7 +1,7 @@
 /**
  * The Namespace as this folder and its neighbours see it: its two lists (finalizers, initializers), its phase, and the
- * names and annotations that mean something here. Vocabulary only. What a namespace may become is `strategy.ts`, what it
- * lets others do is `admission.ts`, how it goes is `reconcile.ts`.
+ * names and annotations that mean something here. Vocabulary only. What a namespace may become is `strategy.ts`, what
+ * it lets others do is `admission.ts`, how it goes is `reconcile.ts`.
  */
 import type { KubeObject, Status } from '../../kube/types.ts'
 

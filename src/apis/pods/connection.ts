@@ -1,4 +1,6 @@
-/** What a client says in the URL of a connection to a pod, a Service or a node, as the object admission is asked about. */
+/**
+ * What a client says in the URL of a connection to a pod, a Service or a node, as the object admission is asked about.
+ */
 import type { KubeObject } from '../../kube/types.ts'
 
 const flags = ['stdin', 'stdout', 'stderr', 'tty'] as const

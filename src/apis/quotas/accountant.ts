@@ -105,9 +105,9 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   }
 
   /**
-   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it writes the epoch,
-   * which ends the recount; and of several that go at once each knows of those before it, so the last takes the epoch
-   * along.
+   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it writes the
+   * epoch, which ends the recount; and of several that go at once each knows of those before it, so the last takes the
+   * epoch along.
    */
   function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
     const { namespace, name } = change
@@ -158,7 +158,10 @@ function charged(quota: ResourceQuota, change: ContentChange, usages: Usages): R
   return ledger.after(charge)
 }
 
-/** All that is in the namespace now and on its way there, as the quota counts it. `isNew`: the quota itself is not there yet. */
+/**
+ * All that is in the namespace now and on its way there, as the quota counts it. `isNew`: the quota itself is not there
+ * yet.
+ */
 function recount(
   deps: AccountantDeps,
   namespace: string,

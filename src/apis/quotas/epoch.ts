@@ -7,8 +7,8 @@
  *
  * Why: a create that saw no quota must notice one that came meanwhile; and whoever stores a quota must count what is
  * there while nothing can come or go. While a recount is on, changes of content in that namespace wait; any change of a
- * quota that sees it may count, and settles it. It is skipped where all that may come or go is queued in this process: then
- * that is counted too, and guarded. One that is never settled (a replica died) is overruled after a while.
+ * quota that sees it may count, and settles it. It is skipped where all that may come or go is queued in this process:
+ * then that is counted too, and guarded. One that is never settled (a replica died) is overruled after a while.
  */
 import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
 

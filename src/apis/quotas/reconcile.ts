@@ -1,6 +1,6 @@
 /**
- * `resourcequota-controller`: puts `status.hard` back to what is enforced when somebody has written something else there.
- * What is used needs nobody: it is charged in the transaction of each change.
+ * `resourcequota-controller`: puts `status.hard` back to what is enforced when somebody has written something else
+ * there. What is used needs nobody: it is charged in the transaction of each change.
  */
 import type { Client } from '../../client/client.ts'
 import type { Reconciler } from '../../controller/controller.ts'

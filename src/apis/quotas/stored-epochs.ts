@@ -1,4 +1,6 @@
-/** Epochs of quotas in the store: `/registry/borough/quotaepoch/<namespace>`, read like objects from the watch cache. */
+/**
+ * Epochs of quotas in the store: `/registry/borough/quotaepoch/<namespace>`, read like objects from the watch cache.
+ */
 import type { DecidedWrite, DecisionView } from '../../admission/admission.ts'
 import type { Timer } from '../../base/clock.ts'
 import type { FeatureContext } from '../../feature/feature.ts'

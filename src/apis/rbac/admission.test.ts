@@ -92,7 +92,8 @@ async function decide({ holds = [], given = [], old, when, by = alice }: Case): 
 }
 
 const refusal = (subject: string, ...rules: string[]): string =>
-  `403 ${subject} is forbidden: user "alice" (groups=["devs" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${rules.join('\n')}`
+  `403 ${subject} is forbidden: user "alice" (groups=["devs" "system:authenticated"]) is attempting to grant ` +
+  `RBAC permissions not currently held:\n${rules.join('\n')}`
 const withMeta = <T extends KubeObject>(object: T, more: object): T => ({
   ...object,
   metadata: { ...object.metadata, ...more },
@@ -285,7 +286,9 @@ const cases: readonly Case[] = [
     name: 'missing roles of the writer are told',
     given: [clusterRoleBinding('lost', 'gone', user('alice'))],
     when: role('ns', 'r', allow('get', '', 'pods')),
-    want: `${refusal(`roles.${group_} "r"`, '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}')}; resolution errors: [clusterrole.${group_} "gone" not found]`,
+    want:
+      `${refusal(`roles.${group_} "r"`, '{APIGroups:[""], Resources:["pods"], Verbs:["get"]}')}; resolution ` +
+      `errors: [clusterrole.${group_} "gone" not found]`,
   },
 ]
 

@@ -56,20 +56,23 @@ const carriers: readonly ClusterRole[] = [
       may(
         write,
         '',
-        'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+        'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +
+          'secrets serviceaccounts services services/proxy',
       ),
       may('create', '', 'serviceaccounts/token'),
       may(
         write,
         'apps',
-        'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale',
+        'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale ' +
+          'statefulsets statefulsets/scale',
       ),
       may(write, 'autoscaling', 'horizontalpodautoscalers'),
       may(write, 'batch', 'cronjobs jobs'),
       may(
         write,
         'extensions',
-        'daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets replicasets/scale replicationcontrollers/scale',
+        'daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets ' +
+          'replicasets/scale replicationcontrollers/scale',
       ),
       may(write, 'policy', 'poddisruptionbudgets'),
       may(write, 'networking.k8s.io', 'ingresses networkpolicies'),
@@ -84,12 +87,14 @@ const carriers: readonly ClusterRole[] = [
       may(
         read,
         '',
-        'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
+        'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods ' +
+          'replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
       ),
       may(
         read,
         '',
-        'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+        'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
+          'resourcequotas resourcequotas/status',
       ),
       // In a namespace this is the namespace itself.
       may(read, '', 'namespaces'),
@@ -97,14 +102,17 @@ const carriers: readonly ClusterRole[] = [
       may(
         read,
         'apps',
-        'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
+        'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status ' +
+          'replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
       ),
       may(read, 'autoscaling', 'horizontalpodautoscalers horizontalpodautoscalers/status'),
       may(read, 'batch', 'cronjobs cronjobs/status jobs jobs/status'),
       may(
         read,
         'extensions',
-        'daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale',
+        'daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ' +
+          'ingresses/status networkpolicies replicasets replicasets/scale replicasets/status ' +
+          'replicationcontrollers/scale',
       ),
       may(read, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
       may(read, 'networking.k8s.io', 'ingresses ingresses/status networkpolicies'),
@@ -197,7 +205,9 @@ function filled(roles: readonly ClusterRole[]): ClusterRole[] {
 
 const controllerPrefix = 'system:controller:'
 
-/** Controllers act as `system:serviceaccount:kube-system:<name>`. The leases of their leader are not one controller's. */
+/**
+ * Controllers act as `system:serviceaccount:kube-system:<name>`. The leases of their leader are not one controller's.
+ */
 const sharedRules: ControllerRules = {
   // Holds the lease that says which replica's controllers run.
   'leader-election': [may([...read, 'create', 'patch', 'update'], 'coordination.k8s.io', 'leases'), events],

@@ -95,7 +95,9 @@ function writeThrough(client: Client, { verb, resource, object }: BootstrapWrite
   return client.delete(resource, namespace === undefined ? { name } : { name, namespace }, request)
 }
 
-/** What must be written. A binding to another role is deleted first: roleRef can't change; the next look makes it anew. */
+/**
+ * What must be written. A binding to another role is deleted first: roleRef can't change; the next look makes it anew.
+ */
 export function planBootstrap(
   policy: DefaultPolicy,
   roles: readonly ClusterRole[],

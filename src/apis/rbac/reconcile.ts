@@ -1,6 +1,7 @@
 /**
- * The aggregation controller: writes into each ClusterRole with an aggregationRule the rules of those that its selectors
- * match. Any change of any ClusterRole makes it look at all of them: they are few, and one look costs no request.
+ * The aggregation controller: writes into each ClusterRole with an aggregationRule the rules of those that its
+ * selectors match. Any change of any ClusterRole makes it look at all of them: they are few, and one look costs no
+ * request.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'

@@ -42,7 +42,8 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
     name: 'resources and paths in one rule',
     given: clusterRole('r', { ...allow('get', '', 'pods'), nonResourceURLs: ['/x'] }),
     want: [
-      'rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and non-resource URLs',
+      'rules[0].nonResourceURLs: Invalid value: ["/x"]: rules cannot apply to both regular resources and ' +
+        'non-resource URLs',
     ],
   },
   {
@@ -54,7 +55,8 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
     name: 'an aggregationRule that selects nothing',
     given: { ...clusterRole('r'), aggregationRule: {} },
     want: [
-      'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
+      'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if ' +
+        'aggregationRule is non-nil',
     ],
   },
   { name: 'a sound binding', given: clusterRoleBinding('b', 'r', user('u')), want: [] },

@@ -174,14 +174,16 @@ const cases: readonly { name: string; when: Ask; status?: object; refusal?: Stat
     name: 'neither of the two attributes',
     when: { kind: ssar, spec: {} },
     refusal: invalid(
-      `spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or resourceAttributes must be specified`,
+      'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or ' +
+        'resourceAttributes must be specified',
     ),
   },
   {
     name: 'both',
     when: { kind: ssar, spec: { ...podInAny, ...metrics } },
     refusal: invalid(
-      `spec.nonResourceAttributes: Invalid value: {"verb":"get","path":"/metrics"}: cannot be specified in combination with resourceAttributes`,
+      'spec.nonResourceAttributes: Invalid value: {"verb":"get","path":"/metrics"}: cannot be specified in ' +
+        'combination with resourceAttributes',
     ),
   },
   {
@@ -257,7 +259,8 @@ const cases: readonly { name: string; when: Ask; status?: object; refusal?: Stat
     status: {
       allowed: false,
       evaluationError:
-        'spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error',
+        'spec.resourceAttributes.fieldSelector partially ignored due to parse error; ' +
+        'spec.resourceAttributes.labelSelector ignored due to parse error',
     },
   },
   {
@@ -267,14 +270,16 @@ const cases: readonly { name: string; when: Ask; status?: object; refusal?: Stat
       spec: selecting({ rawSelector: 'foo', requirements: [{ key: 'a', operator: 'In', values: ['b'] }] }),
     },
     refusal: invalid(
-      `spec.resourceAttributes.fieldSelector.rawSelector: Invalid value: "foo": may not specified at the same time as requirements`,
+      'spec.resourceAttributes.fieldSelector.rawSelector: Invalid value: "foo": may not specified at the ' +
+        'same time as requirements',
     ),
   },
   {
     name: 'a selector in neither form',
     when: { kind: ssar, spec: selecting(undefined, {}) },
     refusal: invalid(
-      `spec.resourceAttributes.labelSelector.requirements: Required value: when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required`,
+      'spec.resourceAttributes.labelSelector.requirements: Required value: when ' +
+        'spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
     ),
   },
   {
@@ -292,10 +297,18 @@ const cases: readonly { name: string; when: Ask; status?: object; refusal?: Stat
     },
     refusal: invalid(
       'spec.resourceAttributes.fieldSelector.requirements[0].key: Required value: must be specified',
-      "spec.resourceAttributes.fieldSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-      "spec.resourceAttributes.fieldSelector.requirements[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-      `spec.resourceAttributes.labelSelector.requirements[0].key: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
-      `spec.resourceAttributes.labelSelector.requirements[0].values[0]: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+      'spec.resourceAttributes.fieldSelector.requirements[0].values: Required value: must be specified when ' +
+        "`operator` is 'In' or 'NotIn'",
+      'spec.resourceAttributes.fieldSelector.requirements[1].values: Forbidden: may not be specified when ' +
+        "`operator` is 'Exists' or 'DoesNotExist'",
+      'spec.resourceAttributes.labelSelector.requirements[0].key: Invalid value: "a b": name part must ' +
+        `consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric ` +
+        `character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is ` +
+        `'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      'spec.resourceAttributes.labelSelector.requirements[0].values[0]: Invalid value: "-": a valid label ' +
+        `must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and ` +
+        `end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for ` +
+        `validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
     ),
   },
   {
@@ -497,7 +510,8 @@ describe('a token request', () => {
       when: bind({ kind: 'Pod', apiVersion: 'v1', name: 'p', uid: 'u' }),
       refusal: failure({
         message:
-          'Operation cannot be fulfilled on Pod "p": the UID in the bound object reference (u) does not match the UID in record. The object might have been deleted and then recreated',
+          'Operation cannot be fulfilled on Pod "p": the UID in the bound object reference (u) does not ' +
+          'match the UID in record. The object might have been deleted and then recreated',
         reason: 'Conflict',
         details: { name: 'p', kind: 'Pod' },
         code: 409,

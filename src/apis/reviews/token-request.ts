@@ -91,7 +91,9 @@ function bind(
   }
   const found = object.metadata.uid ?? ''
   if (uid !== '' && uid !== found) {
-    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    const why =
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have ` +
+      'been deleted and then recreated'
     throw conflict({ group: '', resource: kind }, name, why)
   }
   const node = pod?.node ? find('nodes', '', pod.node)?.metadata : undefined

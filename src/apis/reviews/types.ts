@@ -1,4 +1,6 @@
-/** Kinds that are questions: created, answered, never stored. `authorization.k8s.io/v1` and `authentication.k8s.io/v1`. */
+/**
+ * Kinds that are questions: created, answered, never stored. `authorization.k8s.io/v1` and `authentication.k8s.io/v1`.
+ */
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 

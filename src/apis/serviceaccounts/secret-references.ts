@@ -62,14 +62,17 @@ const isTrue = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
 export const limitsSecrets = (account: KubeObject): boolean =>
   isTrue.has(account.metadata.annotations?.[enforceAnnotation] ?? '')
 
-/** What the account does not lend; undefined = nothing. @param ephemeral only the ephemeral containers are asked about */
+/**
+ * What the account does not lend; undefined = nothing. @param ephemeral only the ephemeral containers are asked about
+ */
 export function unlentSecret(pod: Pod, account: KubeObject, ephemeral: boolean): string | undefined {
   const lent = new Set(named<{ name?: string }>(account['secrets']).map((s) => s.name))
   const reason = `is not allowed because service account ${account.metadata.name} does not reference that`
   const refuse = ({ secret, place }: SecretReference): string | undefined =>
     lent.has(secret)
       ? undefined
-      : `${place}${place.startsWith('volume') ? ' with' : ' referencing'} secret.secretName=${JSON.stringify(secret)} ${reason} secret`
+      : `${place}${place.startsWith('volume') ? ' with' : ' referencing'} ` +
+        `secret.secretName=${JSON.stringify(secret)} ${reason} secret`
   if (!ephemeral) {
     for (const { secret } of volumesOf(pod)) {
       const problem = secret && refuse({ secret: secret.secretName ?? '', place: 'volume' })

@@ -1,7 +1,8 @@
 /**
- * The volume by which the containers of a pod speak to the API: a token of the pod's account, the authority to trust and
- * the name of the namespace. A kubelet fills it; here it is only written down.
- * @see mountServiceAccountToken, TokenVolumeSource in plugin/pkg/admission/serviceaccount/admission.go of Kubernetes 1.36
+ * The volume by which the containers of a pod speak to the API: a token of the pod's account, the authority to trust
+ * and the name of the namespace. A kubelet fills it; here it is only written down.
+ * @see mountServiceAccountToken, TokenVolumeSource in plugin/pkg/admission/serviceaccount/admission.go of Kubernetes
+ *   1.36
  */
 import type { KubeObject } from '../../kube/types.ts'
 import type { Pod } from '../pods/types.ts'

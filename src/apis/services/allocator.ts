@@ -3,8 +3,8 @@
  * Service, it answers what must be claimed and given back in the same transaction. A claim is a key that must be absent
  * at that moment, so two replicas never give the same twice, and nothing is left behind by who fails.
  *
- * What a Service had before and still wants is kept; a claim that is missing (a Service older than this) is made up for,
- * also by an update that changes nothing, which `reconcile.ts` sends.
+ * What a Service had before and still wants is kept; a claim that is missing (a Service older than this) is made up
+ * for, also by an update that changes nothing, which `reconcile.ts` sends.
  * @see pkg/registry/core/service/storage/alloc.go of Kubernetes 1.36 (who is given what, and the errors)
  */
 import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'

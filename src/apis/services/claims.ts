@@ -1,6 +1,6 @@
 /**
- * What a Service holds, and the claims that say so: of an address the IPAddress object that Kubernetes keeps of it, of a
- * node port the key `/registry/borough/nodeport-<number>`, which Kubernetes shows nothing of.
+ * What a Service holds, and the claims that say so: of an address the IPAddress object that Kubernetes keeps of it, of
+ * a node port the key `/registry/borough/nodeport-<number>`, which Kubernetes shows nothing of.
  */
 import { type Address, formatAddress, parseAddress } from '../../kube/ip-address.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'

@@ -55,7 +55,9 @@ const cases: readonly Case[] = [
   {
     name: 'who needs both is refused where there is one',
     given: { ipFamilyPolicy: 'RequireDualStack' },
-    want: 'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+    want:
+      'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack ' +
+      'services',
   },
   {
     name: 'a family that the cluster lacks is refused',
@@ -66,13 +68,17 @@ const cases: readonly Case[] = [
     name: 'two families do not go with a single stack',
     given: { ipFamilyPolicy: 'SingleStack', ipFamilies: both },
     cluster: both,
-    want: `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified`,
+    want:
+      `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when ` +
+      'multiple IP families are specified',
   },
   {
     name: 'two addresses do not go with a single stack',
     given: { clusterIPs: ['10.96.0.9', 'fd00::9'] },
     cluster: both,
-    want: `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified`,
+    want:
+      `spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when ` +
+      'multiple cluster IPs are specified',
   },
   {
     name: 'a headless service that selects nothing can have endpoints of both families everywhere',
@@ -108,14 +114,18 @@ const cases: readonly Case[] = [
     given: { ...dual, clusterIPs: ['10.96.0.9'] },
     before: dual,
     cluster: both,
-    want: `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary cluster IP`,
+    want:
+      `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary ` +
+      'cluster IP',
   },
   {
     name: 'the second family does not go without a word',
     given: { ...dual, ipFamilies: one },
     before: dual,
     cluster: both,
-    want: `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary IP family`,
+    want:
+      `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary ` +
+      'IP family',
   },
   {
     name: 'a cluster that gets a second family changes no service that merely prefers both',

@@ -9,7 +9,10 @@ function firstOf(values: Iterable<bigint>, most: number): bigint[] {
   return first
 }
 
-/** At most 300 of what is offered in a range where `taken` are taken, after the random ones; `taken` can change between two answers. */
+/**
+ * At most 300 of what is offered in a range where `taken` are taken, after the random ones; `taken` can change between
+ * two answers.
+ */
 function offers(
   cidr: string,
   taken: readonly string[],

@@ -1,7 +1,7 @@
 /**
  * Which address a Service is given that asks for none: a random one, and where too many of those are taken, one that is
- * known to be free. That is read from one bit for each address of the range, so a full range is known to be full without
- * a look at each. A range has its bits from the first time on that luck was not enough: 128 KiB at most.
+ * known to be free. That is read from one bit for each address of the range, so a full range is known to be full
+ * without a look at each. A range has its bits from the first time on that luck was not enough: 128 KiB at most.
  *
  * What is queued and not yet stored is not in the bits: who asks looks at each answer itself.
  */

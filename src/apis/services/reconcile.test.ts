@@ -36,7 +36,8 @@ const rows: { name: string; given: ServiceSpec; claimed: Record<string, string>;
     given: { type: 'NodePort', clusterIPs: ['10.0.0.1'], ports: [{ nodePort: 30_001 }] },
     claimed: { '10.0.0.1': 'other', 'nodeport-30001': 'other' },
     want: [
-      'contested ClusterIPAlreadyAllocated: Cluster IP [IPv4]:10.0.0.1 was assigned to multiple services; please recreate service',
+      'contested ClusterIPAlreadyAllocated: Cluster IP [IPv4]:10.0.0.1 was assigned to multiple services; ' +
+        'please recreate service',
       'contested PortAlreadyAllocated: Port 30001 was assigned to multiple services; please recreate service',
     ],
   },

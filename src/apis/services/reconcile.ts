@@ -1,6 +1,6 @@
 /**
- * `service-claim-controller`: gives a Service the claims of what it has, if it was stored by a build that kept none. What it
- * is given while there are claims is claimed in its own transaction, so after the start this has nothing to do.
+ * `service-claim-controller`: gives a Service the claims of what it has, if it was stored by a build that kept none.
+ * What it is given while there are claims is claimed in its own transaction, so after the start this has nothing to do.
  * @see pkg/registry/core/service/{ipallocator,portallocator}/controller of Kubernetes 1.36 (the events)
  */
 import type { Client } from '../../client/client.ts'

@@ -1,12 +1,15 @@
 /**
- * One bit for each number of a range: which are taken, and from anywhere on the free ones. A full range is known to be full
- * without a look at each number.
+ * One bit for each number of a range: which are taken, and from anywhere on the free ones. A full range is known to be
+ * full without a look at each number.
  */
 
 /** Tells of everything that is taken, then of each that is taken or given back. */
 export type FollowTaken = (changed: (name: string, isTaken: boolean) => void) => void
 
-/** Random numbers that are tried first: so many that a range that is half full needs the bits once in four thousand million times. */
+/**
+ * Random numbers that are tried first: so many that a range that is half full needs the bits once in four thousand
+ * million times.
+ */
 export const probes = 32
 
 const wordBits = 32
@@ -33,7 +36,10 @@ export class TakenBits {
     this.#words[word] = isTaken ? before | bit : before & ~bit
   }
 
-  /** Those that are free, each once: from a random one of the upper part on, then the lower part. @param random from 0 to 1 */
+  /**
+   * Those that are free, each once: from a random one of the upper part on, then the lower part. @param random from 0
+   * to 1
+   */
   *free(random: number): Generator<number> {
     const start = this.#reserved + Math.floor(random * (this.#count - this.#reserved))
     yield* this.#between(start, this.#count)

@@ -36,7 +36,9 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   matchers(): Iterable<Matcher>
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
-  /** What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told. */
+  /**
+   * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
+   */
   checkObject?(object: JsonObject): FoundInObject
 }
 
@@ -230,7 +232,8 @@ function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void
   throw forbidden(
     a.type,
     a.name,
-    `user ${JSON.stringify(a.user.username)} cannot opt a namespace out of its templates: annotation ${optOutAnnotation} needs the verb "optout" on namespacetemplates`,
+    `user ${JSON.stringify(a.user.username)} cannot opt a namespace out of its templates: annotation ` +
+      `${optOutAnnotation} needs the verb "optout" on namespacetemplates`,
   )
 }
 
@@ -242,7 +245,8 @@ function checkUse(a: Attributes, { authorizer }: TemplateAdmissionDeps, template
     throw forbidden(
       a.type,
       a.name,
-      `user ${JSON.stringify(a.user.username)} cannot use namespacetemplates ${JSON.stringify(name)}, which selects this namespace`,
+      `user ${JSON.stringify(a.user.username)} cannot use namespacetemplates ${JSON.stringify(name)}, which ` +
+        'selects this namespace',
     )
   }
 }

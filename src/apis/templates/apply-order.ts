@@ -22,7 +22,9 @@ export const countersLast = <T extends { readonly kind: GroupResource }>(run: re
   ...run.filter(({ kind }) => isCounter(kind)),
 ]
 
-/** Runs of objects whose order among themselves does not matter are applied at once, quotas last; all others one by one. */
+/**
+ * Runs of objects whose order among themselves does not matter are applied at once, quotas last; all others one by one.
+ */
 export function* batches<T extends { readonly kind: GroupResource }>(placed: readonly T[]): Iterable<readonly T[]> {
   let run: T[] = []
   for (const p of placed) {

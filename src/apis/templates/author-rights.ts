@@ -111,7 +111,8 @@ function bindsTooMuch(
   const role = hasToken(name) ? undefined : findClusterRole(name)
   if (role === undefined && !hasToken(name)) {
     return [
-      `needs "bind" on clusterroles: ClusterRole ${JSON.stringify(name)} does not exist, so nobody knows what it grants`,
+      `needs "bind" on clusterroles: ClusterRole ${JSON.stringify(name)} does not exist, so nobody knows ` +
+        'what it grants',
     ]
   }
   const refusal = escalationRefusal(authorizer, user, '', role?.rules ?? everything)

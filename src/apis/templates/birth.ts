@@ -1,10 +1,10 @@
 /**
- * Namespaces born populated: what the templates hold is stored in the namespace's own transaction, so nobody sees the one
- * without the other and nobody waits for the controller.
+ * Namespaces born populated: what the templates hold is stored in the namespace's own transaction, so nobody sees the
+ * one without the other and nobody waits for the controller.
  *
- * Only what is as good as made by then: any doubt (a kind that must come after another, an object that can't be rendered, a
- * refusal, a webhook that wants to be asked) leaves the gate shut, and the controller does it as on any other cluster,
- * and says what is wrong.
+ * Only what is as good as made by then: any doubt (a kind that must come after another, an object that can't be
+ * rendered, a refusal, a webhook that wants to be asked) leaves the gate shut, and the controller does it as on any
+ * other cluster, and says what is wrong.
  */
 import type { AdmissionPlugin, Attributes, Companions, Decision, DecisionView } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
@@ -39,8 +39,8 @@ export interface BirthDeps {
   /** RFC 3339, seconds. */
   now(): string
   /**
-   * What an apply makes where there is nothing: a defaulted object of its own, with its managedFields. undefined = it does
-   * not fit its schema. @throws StatusError
+   * What an apply makes where there is nothing: a defaulted object of its own, with its managedFields. undefined = it
+   * does not fit its schema. @throws StatusError
    */
   firstApplied(type: ResourceType, config: KubeObject, fieldManager: string): KubeObject | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * How many namespaces each template counts as its own, kept true change by change: figures are wanted every second while
- * namespaces come and go, and counting all of them anew costs in proportion to the cluster.
+ * How many namespaces each template counts as its own, kept true change by change: figures are wanted every second
+ * while namespaces come and go, and counting all of them anew costs in proportion to the cluster.
  */
 import type { Namespace } from '../namespaces/types.ts'
 import type { Matcher } from './match.ts'

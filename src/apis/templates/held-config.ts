@@ -1,7 +1,7 @@
 /**
- * What we applied to an object last, read from the object itself: the values of the fields that our Apply entry owns. If
- * that is what would be applied now, applying would change nothing, so it need not be sent. That is how a process that
- * has just started knows what another one did.
+ * What we applied to an object last, read from the object itself: the values of the fields that our Apply entry owns.
+ * If that is what would be applied now, applying would change nothing, so it need not be sent. That is how a process
+ * that has just started knows what another one did.
  *
  * Needs no schema: where the two differ only in form (an order, a default inside of a list that is owned as a whole) it
  * says that they differ, and the apply is sent for nothing. It never says that they are equal when they are not.

@@ -1,6 +1,6 @@
 /**
- * Which kinds a template has ever put anywhere: the list in its status is what lets another process find leftovers. So a
- * kind is written down before the first object of it is made, and taken off only when no object of it is left.
+ * Which kinds a template has ever put anywhere: the list in its status is what lets another process find leftovers. So
+ * a kind is written down before the first object of it is made, and taken off only when no object of it is left.
  */
 import type { Client } from '../../client/client.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'

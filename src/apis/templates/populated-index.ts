@@ -91,8 +91,8 @@ export class PopulatedIndex {
   }
 
   /**
-   * Watches a kind from now on. Resolves with true when what exists of it is known, with false when the server refuses to
-   * say (no right to read it, an API that is gone or down): that must not keep other kinds waiting. Ask again then.
+   * Watches a kind from now on. Resolves with true when what exists of it is known, with false when the server refuses
+   * to say (no right to read it, an API that is gone or down): that must not keep other kinds waiting. Ask again then.
    */
   async watchKind(kind: ServedKind, signal: AbortSignal): Promise<boolean> {
     const key = groupResource(kind)

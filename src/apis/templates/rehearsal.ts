@@ -1,6 +1,6 @@
 /**
- * A client whose writes are dry runs, and that remembers what each of them would have changed. What populates through it
- * populates nothing.
+ * A client whose writes are dry runs, and that remembers what each of them would have changed. What populates through
+ * it populates nothing.
  */
 import type { ApplyOptions, Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'

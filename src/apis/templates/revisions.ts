@@ -1,6 +1,6 @@
 /**
- * What a template said before: one ControllerRevision per generation in `kube-system`, the last ten of them. They go with
- * their template.
+ * What a template said before: one ControllerRevision per generation in `kube-system`, the last ten of them. They go
+ * with their template.
  */
 import type { Client } from '../../client/client.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'

@@ -10,8 +10,8 @@
  *            └── applied, the place is free again          failed: the place stays taken until it is mended,
  *                                                          with pauseOnFailure all others wait meanwhile
  *
- * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under way
- * goes on from the start, where namespaces that are done cost one comparison each.
+ * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under
+ * way goes on from the start, where namespaces that are done cost one comparison each.
  */
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import type { Matcher } from './match.ts'
@@ -147,7 +147,9 @@ export class Rollouts {
     if (version.template.spec?.rollout?.pauseOnFailure !== true) return undefined
     const failing = this.#deps.ledger.failing(nameOf(version), generationOf(version))
     if (failing === 0) return undefined
-    const message = `${failing} namespaces failed with generation ${generationOf(version)}; no other is begun until they are mended or the template is edited`
+    const message =
+      `${failing} namespaces failed with generation ${generationOf(version)}; no other is begun until they are ` +
+      'mended or the template is edited'
     return { reason: 'Paused', message }
   }
 

@@ -1,10 +1,10 @@
 /**
  * Objects of a template tried on the cluster before the template is accepted: each is applied as a dry run, the way
- * population will do it, in a namespace that every cluster has, with the tokens standing for plain names. So what the API
- * server says to an object of its own kinds, or of custom ones, is told to the author and not to every namespace.
+ * population will do it, in a namespace that every cluster has, with the tokens standing for plain names. So what the
+ * API server says to an object of its own kinds, or of custom ones, is told to the author and not to every namespace.
  *
- * Only what would be said everywhere counts as wrong: fields that are unknown or have the wrong type, and what validation
- * refuses. What admission, quotas or rights say is of that one namespace and is known at population.
+ * Only what would be said everywhere counts as wrong: fields that are unknown or have the wrong type, and what
+ * validation refuses. What admission, quotas or rights say is of that one namespace and is known at population.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'

@@ -1,11 +1,11 @@
 /**
  * Admission for templates on any cluster, as three webhooks:
  *
- *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a new
- *           namespace that templates match; gives a template its finalizer
- *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a name
- *           made by the server is known only now; and whether a template makes sense, its author may give what it holds,
- *           and the cluster takes its objects (`trial.ts`)
+ *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a
+ *           new namespace that templates match; gives a template its finalizer
+ *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a
+ *           name made by the server is known only now; and whether a template makes sense, its author may give what it
+ *           holds, and the cluster takes its objects (`trial.ts`)
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
@@ -270,7 +270,8 @@ function warnOfOwnRights({ findServed, mayOurselves }: World, { object, warn }: 
     if (missing.length === 0) continue
     told.add(type)
     warn(
-      `spec.templates[${i}]: the population controller may not ${missing.join(', ')} ${served.resource}, so namespaces wait` +
+      `spec.templates[${i}]: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
+        'namespaces wait' +
         ' until it is given the rights that borough populate --print-manifests makes from this template',
     )
   }

@@ -1,7 +1,7 @@
 /**
- * Mutating webhooks: one after the other, each sees what those before it made. A change may ask for a second round: then
- * the plugins before run again, and webhooks that want to (`reinvocationPolicy: IfNeeded`) are asked again if the object
- * was changed after their turn.
+ * Mutating webhooks: one after the other, each sees what those before it made. A change may ask for a second round:
+ * then the plugins before run again, and webhooks that want to (`reinvocationPolicy: IfNeeded`) are asked again if the
+ * object was changed after their turn.
  * @see k8s.io/apiserver/pkg/admission/plugin/webhook/mutating/dispatcher.go v0.36
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
@@ -113,7 +113,9 @@ export function tell(a: Attributes, webhook: string, { warnings, auditAnnotation
   for (const text of warnings) a.warn(text)
 }
 
-/** Undefined = no patch. A patch that does not apply is an error whatever the failure policy says. @throws StatusError */
+/**
+ * Undefined = no patch. A patch that does not apply is an error whatever the failure policy says. @throws StatusError
+ */
 function patched(
   deps: MutatingDeps,
   { type, kind }: Invocation,

@@ -98,7 +98,8 @@ export function readReview(review: unknown, version: string, uid: string, mutati
     if (kind !== reviewKind || apiVersion !== `${reviewGroup}/v1`) {
       const [group = '', v = ''] = textOf(apiVersion).includes('/') ? textOf(apiVersion).split('/') : ['', apiVersion]
       throw new ReviewFault(
-        `expected webhook response of ${reviewGroup}/v1, Kind=${reviewKind}, got ${group}/${textOf(v)}, Kind=${textOf(kind)}`,
+        `expected webhook response of ${reviewGroup}/v1, Kind=${reviewKind}, got ${group}/${textOf(v)}, ` +
+          `Kind=${textOf(kind)}`,
       )
     }
     checkPatchFields(patch, patchType, mutating)

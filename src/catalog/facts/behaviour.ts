@@ -21,7 +21,8 @@ export const conditionalUpdate: ReadonlySet<string> = set(
     'csistoragecapacities.storage.k8s.io volumeattachments.storage.k8s.io ' +
     'mutatingwebhookconfigurations.admissionregistration.k8s.io ' +
     'validatingwebhookconfigurations.admissionregistration.k8s.io ' +
-    'mutatingadmissionpolicies.admissionregistration.k8s.io mutatingadmissionpolicybindings.admissionregistration.k8s.io ' +
+    'mutatingadmissionpolicies.admissionregistration.k8s.io ' +
+    'mutatingadmissionpolicybindings.admissionregistration.k8s.io ' +
     'validatingadmissionpolicies.admissionregistration.k8s.io ' +
     'validatingadmissionpolicybindings.admissionregistration.k8s.io',
 )
@@ -44,7 +45,8 @@ export const tracksGeneration: ReadonlySet<string> = set(
     'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io csidrivers.storage.k8s.io ' +
     'mutatingwebhookconfigurations.admissionregistration.k8s.io ' +
     'validatingwebhookconfigurations.admissionregistration.k8s.io ' +
-    'mutatingadmissionpolicies.admissionregistration.k8s.io mutatingadmissionpolicybindings.admissionregistration.k8s.io ' +
+    'mutatingadmissionpolicies.admissionregistration.k8s.io ' +
+    'mutatingadmissionpolicybindings.admissionregistration.k8s.io ' +
     'validatingadmissionpolicies.admissionregistration.k8s.io ' +
     'validatingadmissionpolicybindings.admissionregistration.k8s.io ' +
     'deviceclasses.resource.k8s.io resourceslices.resource.k8s.io priorityclasses.scheduling.k8s.io',

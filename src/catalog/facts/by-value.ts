@@ -87,7 +87,8 @@ export const printedEmpty: Readonly<Record<string, string>> = {
   'io.k8s.api.core.v1.ContainerStatus': 'image imageID',
   'io.k8s.api.core.v1.HTTPHeader': 'value',
   'io.k8s.api.core.v1.NodeSystemInfo':
-    'architecture bootID containerRuntimeVersion kernelVersion kubeProxyVersion kubeletVersion machineID operatingSystem osImage systemUUID',
+    'architecture bootID containerRuntimeVersion kernelVersion kubeProxyVersion kubeletVersion machineID ' +
+    'operatingSystem osImage systemUUID',
   'io.k8s.api.core.v1.Sysctl': 'value',
   'io.k8s.apimachinery.pkg.apis.meta.v1.Condition': 'message reason',
 }

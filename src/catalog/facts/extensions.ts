@@ -18,7 +18,8 @@ export const extensionTypes: Readonly<Record<string, string>> = {
 export const extensionDescriptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'io.k8s.api.core.v1.NamespaceSpec': {
     initializers:
-      'Controllers that must act on this namespace before it may be used. Set by the server when the namespace is created.',
+      'Controllers that must act on this namespace before it may be used. Set by the server when the ' +
+      'namespace is created.',
   },
   'dev.borough.api.core.v1.Initializers': {
     '': 'Tracks how far a new namespace has been initialized.',

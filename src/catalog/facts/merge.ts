@@ -2,9 +2,10 @@
  * How lists and maps of built-in types merge, where it differs from 'lists are atomic, maps are granular'. OpenAPI
  * carries it as x-kubernetes extensions; the JavaScript client drops them.
  *
- * Notation, separated by blanks: `set`; `map:<keys>`; `atomic` (a map, replaced whole); `patch:<strategies>/<merge key>`
- * (strategic merge). The field `''` speaks of the type itself.
- * @see Kubernetes 1.36 OpenAPI document: x-kubernetes-list-type, -list-map-keys, -map-type, -patch-strategy, -patch-merge-key
+ * Notation, separated by blanks: `set`; `map:<keys>`; `atomic` (a map, replaced whole); `patch:<strategies>/<merge
+ * key>` (strategic merge). The field `''` speaks of the type itself.
+ * @see Kubernetes 1.36 OpenAPI document: x-kubernetes-list-type, -list-map-keys, -map-type, -patch-strategy,
+ *   -patch-merge-key
  */
 type MergeFacts = Readonly<Record<string, Readonly<Record<string, string>>>>
 

@@ -218,7 +218,10 @@ export class ListEncoder {
     this.#sizeBytes += item.length
   }
 
-  /** The enveloped list, as chunks to be sent one after the other. Its metadata need not be known before: the head is made last. */
+  /**
+   * The enveloped list, as chunks to be sent one after the other. Its metadata need not be known before: the head is
+   * made last.
+   */
   finish(metadata: ListMeta): readonly Uint8Array[] {
     return [this.#codec.encodeListHead(metadata, this.#gvk, this.#sizeBytes), ...this.#items, envelopeTail()]
   }

@@ -333,7 +333,8 @@ describe('what is wrong is said in upstream words', () => {
         'spec.containers[0].ports[0].containerPort: Required value',
         'spec.containers[0].ports[1].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive',
         'spec.containers[0].ports[2].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
-        'spec.containers[0].ports[3].name: Invalid value: "A": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)',
+        'spec.containers[0].ports[3].name: Invalid value: "A": must contain only alpha-numeric characters ' +
+          '(a-z, 0-9), and hyphens (-)',
         'spec.containers[0].ports[3].name: Invalid value: "A": must contain at least one letter (a-z)',
       ],
     },
@@ -354,8 +355,10 @@ describe('what is wrong is said in upstream words', () => {
       ),
       want: [
         'spec.containers[0].env[0].name: Required value',
-        `spec.containers[0].env[1].name: Invalid value: "a=b": a valid environment variable name must consist only of printable ASCII characters other than '='`,
-        'spec.containers[0].env[2].valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+        'spec.containers[0].env[1].name: Invalid value: "a=b": a valid environment variable name must ' +
+          `consist only of printable ASCII characters other than '='`,
+        'spec.containers[0].env[2].valueFrom: Invalid value: "": must specify one of: `fieldRef`, ' +
+          '`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
         'spec.containers[0].env[3].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
         'spec.containers[0].envFrom: Invalid value: "": must specify one of: `configMapRef` or `secretRef`',
       ],
@@ -395,10 +398,12 @@ describe('what is wrong is said in upstream words', () => {
       ),
       want: [
         'spec.containers[0].resources.limits[a.b/c]: Invalid value: "1500m": must be an integer',
-        'spec.containers[0].resources.limits[foo]: Invalid value: "foo": must be a standard resource type or fully qualified',
+        'spec.containers[0].resources.limits[foo]: Invalid value: "foo": must be a standard resource type or ' +
+          'fully qualified',
         'spec.containers[0].resources.limits[foo]: Invalid value: "foo": must be a standard resource for containers',
         'spec.containers[0].resources.requests[a.b/c]: Invalid value: "1500m": must be an integer',
-        'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource type or fully qualified',
+        'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource type ' +
+          'or fully qualified',
         'spec.containers[0].resources.requests[foo]: Invalid value: "foo": must be a standard resource for containers',
         'spec.containers[0].resources.requests[memory]: Invalid value: "-1": must be greater than or equal to 0',
         'spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
@@ -538,8 +543,10 @@ describe('what is wrong is said in upstream words', () => {
         'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
         'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope',
         'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: conflicting scopes',
-        'spec.scopeSelector.matchExpressions.scopeName: Invalid value: ["PriorityClass"]: unsupported scope applied to resource',
-        "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+        'spec.scopeSelector.matchExpressions.scopeName: Invalid value: ["PriorityClass"]: unsupported scope ' +
+          'applied to resource',
+        'spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when ' +
+          "`operator` is 'In' or 'NotIn' for scope selector",
       ],
     },
     {
@@ -562,7 +569,8 @@ describe('what is wrong is said in upstream words', () => {
         'spec.limits[0].default[cpu]: Invalid value: "2": min value 2 is greater than default value 1',
         'spec.limits[1].type: Duplicate value: "Container"',
         "spec.limits[2].default: Forbidden: may not be specified when `type` is 'Pod'",
-        'spec.limits[3].limits: Required value: either minimum or maximum storage value is required, but neither was provided',
+        'spec.limits[3].limits: Required value: either minimum or maximum storage value is required, but ' +
+          'neither was provided',
         'spec.limits[4].type: Invalid value: "Thing": must be a standard limit type or fully qualified',
       ],
     },
@@ -578,7 +586,8 @@ describe('what is wrong is said in upstream words', () => {
       },
       want: [
         'spec.ingress[0].from[0]: Required value: must specify a peer',
-        'spec.ingress[0].from[1].ipBlock.cidr: Invalid value: "10.0.0.1": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+        'spec.ingress[0].from[1].ipBlock.cidr: Invalid value: "10.0.0.1": must be a valid CIDR value, (e.g. ' +
+          '10.9.8.0/24 or 2001:db8::/64)',
         'spec.ingress[0].from[1]: Forbidden: may not specify both ipBlock and another peer',
         'spec.policyTypes[0]: Unsupported value: "Sideways": supported values: "Ingress", "Egress"',
       ],
@@ -614,7 +623,8 @@ describe('what is wrong is said in upstream words', () => {
       type: 'v1 persistentvolumeclaims',
       given: { spec: { accessModes: ['Sometimes'] } },
       want: [
-        'spec.accessModes: Unsupported value: "Sometimes": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+        'spec.accessModes: Unsupported value: "Sometimes": supported values: "ReadOnlyMany", ' +
+          '"ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
         'spec.resources[storage]: Required value',
       ],
     },
@@ -632,7 +642,8 @@ describe('what is wrong is said in upstream words', () => {
       type: 'policy/v1 poddisruptionbudgets',
       given: { spec: { minAvailable: 1, maxUnavailable: '101%' } },
       want: [
-        'spec: Invalid value: {"minAvailable":1,"maxUnavailable":"101%"}: minAvailable and maxUnavailable cannot be both set',
+        'spec: Invalid value: {"minAvailable":1,"maxUnavailable":"101%"}: minAvailable and maxUnavailable ' +
+          'cannot be both set',
         'spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
       ],
     },
@@ -683,25 +694,32 @@ describe('what is wrong is said in upstream words', () => {
         ],
       },
       want: [
-        'webhooks[0].rules[0].operations: Invalid value: ["*","READ"]: if \'*\' is present, must not specify other operations',
-        'webhooks[0].rules[0].operations[1]: Unsupported value: "READ": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"',
-        'webhooks[0].rules[0].apiGroups: Invalid value: ["*","apps"]: if \'*\' is present, must not specify other API groups',
+        'webhooks[0].rules[0].operations: Invalid value: ["*","READ"]: if \'*\' is present, must not specify ' +
+          'other operations',
+        'webhooks[0].rules[0].operations[1]: Unsupported value: "READ": supported values: "*", "CONNECT", ' +
+          '"CREATE", "DELETE", "UPDATE"',
+        'webhooks[0].rules[0].apiGroups: Invalid value: ["*","apps"]: if \'*\' is present, must not specify ' +
+          'other API groups',
         'webhooks[0].rules[0].apiVersions[1]: Required value',
-        'webhooks[0].rules[0].resources[1]: Invalid value: "pods/log": if \'pods/*\' is present, must not specify pods/log',
-        'webhooks[0].rules[0].resources: Invalid value: ["pods/*","pods/log","*","pods"]: if \'*\' is present, must not specify other resources without subresources',
+        'webhooks[0].rules[0].resources[1]: Invalid value: "pods/log": if \'pods/*\' is present, must not ' +
+          'specify pods/log',
+        'webhooks[0].rules[0].resources: Invalid value: ["pods/*","pods/log","*","pods"]: if \'*\' is ' +
+          'present, must not specify other resources without subresources',
         'webhooks[0].rules[0].scope: Unsupported value: "World": supported values: "*", "Cluster", "Namespaced"',
         'webhooks[0].failurePolicy: Unsupported value: "Maybe": supported values: "Fail", "Ignore"',
         'webhooks[0].matchPolicy: Unsupported value: "Nearly": supported values: "Equivalent", "Exact"',
         'webhooks[0].sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"',
         'webhooks[0].timeoutSeconds: Invalid value: 31: the timeout value must be between 1 and 30 seconds',
-        'webhooks[0].clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
+        'webhooks[0].clientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; ' +
+          'desired format: https://host[/path]',
         'webhooks[0].clientConfig.url: Invalid value: "u": user information is not permitted in the URL',
         'webhooks[0].clientConfig.url: Invalid value: "f": fragments are not permitted in the URL',
         'webhooks[0].clientConfig.url: Invalid value: "q=1": query parameters are not permitted in the URL',
         'webhooks[0].admissionReviewVersions[1]: Invalid value: "v2": duplicate version',
         expect.stringContaining('webhooks[0].admissionReviewVersions[2]: Invalid value: "V": a DNS-1035 label must'),
         'webhooks[0].admissionReviewVersions: Invalid value: ["v2","v2","V"]: must include at least one of v1, v1beta1',
-        'webhooks[1].clientConfig.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive',
+        'webhooks[1].clientConfig.service.port: Invalid value: 0: port is not valid: must be between 1 and ' +
+          '65535, inclusive',
         'webhooks[1].clientConfig.service.path: Invalid value: "x//Y": must start with a \'/\'',
         'webhooks[1].clientConfig.service.path: Invalid value: "x//Y": segment[0] may not be empty',
         'webhooks[1].clientConfig.service.path: Invalid value: "x//Y": segment[1] may not be empty',

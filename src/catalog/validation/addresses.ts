@@ -63,6 +63,9 @@ export function isWildcardSubdomain(value: string): readonly string[] {
   if (shape.test(value)) return errors
   return [
     ...errors,
-    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must " +
+      "consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. " +
+      "'*.example.com', regex used for validation is " +
+      "'\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
   ]
 }

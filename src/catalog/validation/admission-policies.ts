@@ -108,7 +108,8 @@ export function checkPolicyBinding(report: Report, next: KubeObject): void {
   })
   if (seen.has('Deny') && seen.has('Warn')) {
     const detail =
-      'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'
+      'must not contain both Deny and Warn (repeating the same validation failure information in the API ' +
+      'response and headers serves no purpose)'
     report.invalid(field, given, detail)
   }
   if (seen.size === 0) report.required(field, 'at least one validation action is required')

@@ -152,7 +152,8 @@ export function checkPriorityClass(report: Report, next: KubeObject, old: KubeOb
     } else if (known !== value) {
       report.forbidden(
         'metadata.name',
-        `priority class names with 'system-' prefix are reserved for system use only. error: value of ${name} PriorityClass must be ${known}`,
+        `priority class names with 'system-' prefix are reserved for system use only. error: value of ` +
+          `${name} PriorityClass must be ${known}`,
       )
     }
   } else if (value > highestUserPriority) {

@@ -147,7 +147,8 @@ function checkEnvSource(report: Report, at: string, source: Part, value: string)
     report.invalid(
       at,
       '',
-      `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, \`configMapKeyRef\`, \`secretKeyRef\` or \`fileKeyRef\``,
+      `must specify one of: \`fieldRef\`, \`resourceFieldRef\`, \`configMapKeyRef\`, \`secretKeyRef\` or ` +
+        `\`fileKeyRef\``,
     )
   } else if (value !== '') report.invalid(at, '', 'may not be specified when `value` is not empty')
   else if (given.length > 1) report.invalid(at, '', 'may not have more than one field specified at a time')

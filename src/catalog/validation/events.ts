@@ -1,6 +1,6 @@
 /**
- * Events, in the form in which both API groups store them, and in the names of that form: so upstream tells of a mistake in
- * events.k8s.io/v1 too. Through core/v1 nothing is judged that was not judged of old.
+ * Events, in the form in which both API groups store them, and in the names of that form: so upstream tells of a
+ * mistake in events.k8s.io/v1 too. Through core/v1 nothing is judged that was not judged of old.
  * @see pkg/apis/core/validation/events.go of Kubernetes 1.36
  */
 import { isQualifiedName } from '../../kube/names.ts'

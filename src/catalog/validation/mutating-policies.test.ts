@@ -56,7 +56,8 @@ describe('a mutating policy', () => {
       name: 'has rules, but none about deletions',
       spec: { matchConstraints: { resourceRules: [{ ...rule, operations: ['CREATE', 'DELETE'] }] } },
       want: [
-        'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+        'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", ' +
+          '"CONNECT", "CREATE", "UPDATE"',
       ],
     },
     {
@@ -86,8 +87,10 @@ describe('a mutating policy', () => {
         ],
       },
       want: [
-        'spec.mutations[0].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch',
-        'spec.mutations[1].jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration',
+        'spec.mutations[0].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified ' +
+          'when patchType is JSONPatch',
+        'spec.mutations[1].jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ' +
+          'ApplyConfiguration',
       ],
     },
     {
@@ -102,15 +105,18 @@ describe('a mutating policy', () => {
       name: 'has expressions that compile',
       spec: { mutations: [apply(' Object{a: b} ')] },
       want: [
-        `spec.mutations[0].applyConfiguration.expression: Invalid value: "Object{a: b}": compilation failed: ERROR: <input>:1:11: undeclared reference to 'b' (in container '')\n | Object{a: b}\n | ..........^`,
+        'spec.mutations[0].applyConfiguration.expression: Invalid value: "Object{a: b}": compilation failed: ' +
+          `ERROR: <input>:1:11: undeclared reference to 'b' (in container '')\n | Object{a: b}\n | ..........^`,
       ],
     },
     {
       name: 'has expressions that make what their kind needs',
       spec: { mutations: [apply('"a"'), patch('Object{}')] },
       want: [
-        'spec.mutations[0].applyConfiguration.expression: Invalid value: "\\"a\\"": must evaluate to Object but got string',
-        'spec.mutations[1].jsonPatch.expression: Invalid value: "Object{}": must evaluate to list(JSONPatch) but got Object',
+        'spec.mutations[0].applyConfiguration.expression: Invalid value: "\\"a\\"": must evaluate to Object ' +
+          'but got string',
+        'spec.mutations[1].jsonPatch.expression: Invalid value: "Object{}": must evaluate to list(JSONPatch) ' +
+          'but got Object',
       ],
     },
     {
@@ -131,7 +137,8 @@ describe('a mutating policy', () => {
         matchConditions: [{ name: 'c', expression: 'variables.a' }],
       },
       want: [
-        `spec.matchConditions[0].expression: Invalid value: "variables.a": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.a\n | ^`,
+        'spec.matchConditions[0].expression: Invalid value: "variables.a": compilation failed: ERROR: ' +
+          `<input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.a\n | ^`,
       ],
     },
     {
@@ -164,7 +171,8 @@ describe('its binding', () => {
       name: 'wants no deletions',
       spec: { policyName: 'p', matchResources: { resourceRules: [{ ...rule, operations: ['DELETE'] }] } },
       want: [
-        'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+        'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", ' +
+          '"CONNECT", "CREATE", "UPDATE"',
       ],
     },
   ]

@@ -8,7 +8,9 @@ import { checkPodSpec } from './pod-spec.ts'
 import { type Part, partIn, partsIn, type Report, sameValue, textIn } from './report.ts'
 
 const updatable =
-  '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
+  '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` ' +
+  '(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if ' +
+  'it was previously negative)'
 
 export function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string): void {
   const spec = partIn(next, 'spec')
@@ -130,7 +132,9 @@ function checkEphemeralContainers(report: Report, next: Part, old: Part): void {
   }
 }
 
-/** `kubectl get pod` shows it, the scheduler and quota scopes go by it. @see GetPodQOS in pkg/apis/core/v1/helper/qos */
+/**
+ * `kubectl get pod` shows it, the scheduler and quota scopes go by it. @see GetPodQOS in pkg/apis/core/v1/helper/qos
+ */
 export function qosClassOf(spec: Part): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...partsIn(spec, 'containers'), ...partsIn(spec, 'initContainers')]
   let some = false

@@ -9,13 +9,13 @@ import { findPart, type Part, partsIn, type Report, sameValue, textIn, textsIn }
 import { checkConditions, checkRule } from './webhooks.ts'
 
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
-const reserved =
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  )
+const reserved = (
+  'true false null in as break const continue else for function if import let loop package namespace return ' +
+  'var void while'
+).split(' ')
 /**
- * `before` is the spec that is stored, `operations` those that the rules may name, if not all. Answers what the expressions
- * of the policy may name.
+ * `before` is the spec that is stored, `operations` those that the rules may name, if not all. Answers what the
+ * expressions of the policy may name.
  */
 export function checkPolicyParts(
   report: Report,

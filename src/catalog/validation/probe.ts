@@ -27,7 +27,8 @@ function checkOneHandler(report: Report, at: string, kind: (typeof handlers)[num
           report.invalid(
             `${at}.httpHeaders`,
             name,
-            `a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')`,
+            `a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex ` +
+              `used for validation is '[-A-Za-z0-9]+')`,
           )
         }
       }

@@ -107,7 +107,8 @@ function checkScopeSelector(report: Report, selector: Part, hard: Part): void {
       report.invalid(
         `${at}.operator`,
         operator,
-        "must be 'Exist' only operator when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort and ResourceQuotaScopeNotBestEffort",
+        "must be 'Exist' only operator when scope is any of ResourceQuotaScopeTerminating, " +
+          'ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort and ResourceQuotaScopeNotBestEffort',
       )
     }
     if (operator === 'In' || operator === 'NotIn') {

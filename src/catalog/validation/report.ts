@@ -163,7 +163,8 @@ export function checkIntOrPercent(report: Report, field: string, value: unknown)
       report.invalid(
         field,
         value,
-        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', " +
+          "regex used for validation is '[0-9]+%')",
       )
     }
   } else if (typeof value === 'number' && value < 0) report.invalid(field, value, notNegative)

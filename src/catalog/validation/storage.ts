@@ -69,7 +69,8 @@ function checkClaimUpdate(report: Report, next: Part, old: Part, status: Part): 
   if (changed.length > 0) {
     report.forbidden(
       'spec',
-      `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\nchanged: ${changed.join(', ')}`,
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound ' +
+        `claims\nchanged: ${changed.join(', ')}`,
     )
   }
   const was = amountOf(partIn(partIn(old, 'resources'), 'requests').storage)

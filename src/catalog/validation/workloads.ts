@@ -179,7 +179,8 @@ export function checkStatefulSet(report: Report, next: KubeObject, old: KubeObje
   const ordinals = findPart(spec, 'ordinals')
   if (ordinals) report.notNegative(ordinals, 'spec.ordinals', 'start')
   checkSelector(report, spec, 'statefulset')
-  // Not the pod itself: it mounts volumes that the claim templates bring. Upstream leaves the rest to the pods' creation.
+  // Not the pod itself: it mounts volumes that the claim templates bring. Upstream leaves the rest to the pods'
+  // creation.
   checkTemplateMetadata(report, 'spec.template', partIn(spec, 'template'))
   checkAlwaysRestarts(report, spec, 'StatefulSet')
   if (!old) return
@@ -189,7 +190,8 @@ export function checkStatefulSet(report: Report, next: KubeObject, old: KubeObje
     const names = statefulSetUpdatable.map((f) => `'${f}'`)
     report.forbidden(
       'spec',
-      `updates to statefulset spec for fields other than ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are forbidden`,
+      `updates to statefulset spec for fields other than ${names.slice(0, -1).join(', ')} and ` +
+        `${names.at(-1)} are forbidden`,
     )
   }
 }

@@ -100,11 +100,15 @@ function embeddedFields({ style, reference }: InlineSchemaOptions): JsonObject {
   const metadata = reference(metaType('ObjectMeta'))
   return {
     apiVersion: {
-      description: `apiVersion defines the versioned schema of this representation of an object. More info: ${apiConventions}#resources`,
+      description:
+        'apiVersion defines the versioned schema of this representation of an object. More info: ' +
+        `${apiConventions}#resources`,
       type: 'string',
     },
     kind: {
-      description: `kind is a string value representing the type of this object. In CamelCase. More info: ${apiConventions}#types-kinds`,
+      description:
+        'kind is a string value representing the type of this object. In CamelCase. More info: ' +
+        `${apiConventions}#types-kinds`,
       type: 'string',
     },
     ...(metadata ? { metadata: described(metadata, { description: metadataText }, style) } : {}),

@@ -56,7 +56,8 @@ const fieldManager = query('fieldManager', 'string', 'The name under which the f
 const fieldValidation = query(
   'fieldValidation',
   'string',
-  'What happens to unknown and duplicate fields: Ignore drops them, Warn also names them in warnings, Strict refuses the request.',
+  'What happens to unknown and duplicate fields: Ignore drops them, Warn also names them in warnings, Strict ' +
+    'refuses the request.',
 )
 const force = query('force', 'boolean', 'Take over fields that others own. For apply patches only.')
 const namespaceInPath = inPath('namespace', 'The namespace.')

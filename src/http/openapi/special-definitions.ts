@@ -32,7 +32,8 @@ const specials: Readonly<Record<string, SpecialDefinition>> = {
   },
   [quantityName]: {
     description:
-      'A fixed-point number with an optional suffix: a power of ten (m, k, M, G, T, P, E), a power of two (Ki, Mi, Gi, Ti, Pi, Ei), or a decimal exponent. `100m` is a tenth, `1Gi` is 1073741824.',
+      'A fixed-point number with an optional suffix: a power of ten (m, k, M, G, T, P, E), a power of two ' +
+      '(Ki, Mi, Gi, Ti, Pi, Ei), or a decimal exponent. `100m` is a tenth, `1Gi` is 1073741824.',
     v2: { type: 'string' },
     v3: { oneOf: [{ type: 'string' }, { type: 'number' }] },
   },
@@ -44,7 +45,8 @@ const specials: Readonly<Record<string, SpecialDefinition>> = {
   [rawExtensionName]: { description: 'An object of any kind.', v2: { type: 'object' } },
   [metaType('FieldsV1')]: {
     description:
-      'A set of fields as a tree: `f:<name>` is a field, `k:<keys>` an item of a list by its keys, `v:<value>` an item of a set, `.` the node itself.',
+      'A set of fields as a tree: `f:<name>` is a field, `k:<keys>` an item of a list by its keys, ' +
+      '`v:<value>` an item of a set, `.` the node itself.',
     v2: { type: 'object' },
   },
   [patchName]: {

@@ -30,25 +30,25 @@ function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () =>
   const serve = createPipeline({
     clock,
     ids: randomIds,
-    stages: [
-      answerErrors(
+    stages: {
+      answerErrors: answerErrors(
         () => undefined,
         (status, n) => renderer.status(status, n),
       ),
-      auditRefusals(deps),
-      authenticate(async ({ bearerToken }) => {
+      auditRefusals: auditRefusals(deps),
+      authenticate: authenticate(async ({ bearerToken }) => {
         if (bearerToken !== 'right') throw unauthorized()
         return { username: 'carol', groups: [] }
       }),
-      auditRequests(deps),
-      impersonate(({ headers }) => {
+      auditRequests: auditRequests(deps),
+      impersonate: impersonate(({ headers }) => {
         const username = headers['impersonate-user']
         if (username === 'root') throw forbidden({ group: '', resource: 'users' }, 'root', 'no')
         if (username === undefined) return undefined
         const constraint = username === 'system:node:n' ? { constraint: 'impersonate:arbitrary-node' } : {}
         return { user: { username, groups: [] }, ...constraint }
       }),
-    ],
+    },
     dispatch,
   })
   const send = fetchAdapter(serve)
@@ -107,7 +107,7 @@ test('a fault of ours is a panic, and tells nothing of what is inside', async ()
   expect(JSON.stringify(events)).not.toContain('hunter2')
 })
 
-test('attack: a made-up proxy header can add addresses, but neither hide the peer nor be other than addresses', async () => {
+test('attack: a made-up proxy header can add addresses, not hide the peer nor be anything else', async () => {
   const { events, get } = audited('Metadata')
   await get({ 'x-forwarded-for': '10.0.0.1, <script>, 127.0.0.1', 'x-real-ip': '10.0.0.2' })
   expect(events[0]?.sourceIPs).toEqual(['10.0.0.1', '10.0.0.2', '127.0.0.1'])

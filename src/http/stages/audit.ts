@@ -5,7 +5,8 @@
  *
  * Requests turned away for load never get this far: a log of a flood would be a flood.
  *
- * They change nothing about an answer and add no wait. Bodies are copied and parsed only where the policy asks for them.
+ * They change nothing about an answer and add no wait. Bodies are copied and parsed only where the policy asks for
+ * them.
  */
 
 import { isIP } from 'node:net'

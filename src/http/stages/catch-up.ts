@@ -4,7 +4,8 @@
  * for it, in authentication, authorization, admission and discovery alike.
  *
  * Requests that come together share one question to the store, and nothing is polled: the answer is a revision, and the
- * cache tells when it is there. One process alone needs none of this: its cache shows a write before it is acknowledged.
+ * cache tells when it is there. One process alone needs none of this: its cache shows a write before it is
+ * acknowledged.
  */
 import type { Stage } from '../api.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Long answers in gzip for those who take it. Not streams: a watch must not wait for a block to fill. The fastest level,
- * on another thread; an answer whose bytes are kept (a document) is compressed once.
+ * Long answers in gzip for those who take it. Not streams: a watch must not wait for a block to fill. The fastest
+ * level, on another thread; an answer whose bytes are kept (a document) is compressed once.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/writers.go v0.36
  */
 import { promisify } from 'node:util'

@@ -50,22 +50,26 @@ describe('all requests', () => {
     info: parseRequestInfo(method, path, ''),
   })
 
-  test('have places, reads and writes apart; watches and our own need none; who finds none is told when to come again', async () => {
-    const finish: (() => void)[] = []
-    const handler = limitInFlight({ reads: 1, writes: 1 })(
-      () => new Promise<ApiResponse>((resolve) => finish.push(() => resolve(answer))),
-    )
-    const ask = async (method: string, more: Partial<ApiRequest> = {}, context = asked(method, '/api/v1/pods')) =>
-      handler({ method, ...more } as ApiRequest, context)
-    const underWay = [ask('GET'), ask('POST')]
-    for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
-      expect(await refusal(ask(method))).toEqual(
-        busy('The server is busy: too many requests are being worked on, please try again later.'),
+  test(
+    'have places, reads and writes apart; watches and our own need none; who finds none is told when to come ' +
+      'again',
+    async () => {
+      const finish: (() => void)[] = []
+      const handler = limitInFlight({ reads: 1, writes: 1 })(
+        () => new Promise<ApiResponse>((resolve) => finish.push(() => resolve(answer))),
       )
-    }
-    const watch = { ...asked('GET', '/api/v1/pods'), info: parseRequestInfo('GET', '/api/v1/pods', 'watch=true') }
-    underWay.push(ask('GET', {}, watch), ask('GET', { localUser: known }))
-    for (const done of finish) done()
-    expect(await Promise.all(underWay)).toHaveLength(4)
-  })
+      const ask = async (method: string, more: Partial<ApiRequest> = {}, context = asked(method, '/api/v1/pods')) =>
+        handler({ method, ...more } as ApiRequest, context)
+      const underWay = [ask('GET'), ask('POST')]
+      for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
+        expect(await refusal(ask(method))).toEqual(
+          busy('The server is busy: too many requests are being worked on, please try again later.'),
+        )
+      }
+      const watch = { ...asked('GET', '/api/v1/pods'), info: parseRequestInfo('GET', '/api/v1/pods', 'watch=true') }
+      underWay.push(ask('GET', {}, watch), ask('GET', { localUser: known }))
+      for (const done of finish) done()
+      expect(await Promise.all(underWay)).toHaveLength(4)
+    },
+  )
 })

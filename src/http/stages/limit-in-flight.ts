@@ -1,6 +1,6 @@
 /**
- * Bounds how many requests are worked on at once, reads and writes apart, so that a flood of one can't starve the other.
- * Watches, held creates and our own controllers do not count: they hold no CPU while they wait.
+ * Bounds how many requests are worked on at once, reads and writes apart, so that a flood of one can't starve the
+ * other. Watches, held creates and our own controllers do not count: they hold no CPU while they wait.
  */
 import { andFinally } from '../../base/eventual.ts'
 import { tooManyRequests } from '../../kube/status-error.ts'
@@ -15,7 +15,9 @@ export interface InFlightLimits {
 /** kube-apiserver's defaults. */
 export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200 }
 
-/** Whoever shows no credentials shares these few places, so that strangers can't take the places of those who are known. */
+/**
+ * Whoever shows no credentials shares these few places, so that strangers can't take the places of those who are known.
+ */
 export const maxAnonymousInFlight = 40
 
 export function limitAnonymous(limit: number = maxAnonymousInFlight): Stage {

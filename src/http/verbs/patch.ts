@@ -145,8 +145,8 @@ function undecodable(shown: string, problem: string): StatusError {
 }
 
 /**
- * Kind and version stay what they are. As upstream has it: a strategic merge patch can't touch those of a built-in kind,
- * what another patch takes away from one is filled in, and only a custom kind is told the field.
+ * Kind and version stay what they are. As upstream has it: a strategic merge patch can't touch those of a built-in
+ * kind, what another patch takes away from one is filled in, and only a custom kind is told the field.
  */
 function checkIdentity(patched: JsonObject, shown: string, type: ResourceType, isStrategic: boolean): void {
   const is = { kind: type.kind, apiVersion: apiVersionOf(type) }

@@ -407,7 +407,9 @@ describe('bad configurations', () => {
       name: 'refuses an item without its key',
       config: containers({ image: 'a' }),
       code: 500,
-      message: `${typed}.spec.template.containers: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)`,
+      message:
+        `${typed}.spec.template.containers: element 0: associative list with keys has an element that omits ` +
+        `all key fields ["name"] (and doesn't have default values for any key fields)`,
     },
   ]
   it.each(cases)('$name', ({ config, code, reason, message }) => {

@@ -28,8 +28,8 @@ export interface Managed extends ManagerId {
 }
 
 /**
- * When a manager last gained something. Upstream leads ownership through the Scale and back, on which way only the times
- * of those known before are kept: who scales has the time of what the same manager did before, or none.
+ * When a manager last gained something. Upstream leads ownership through the Scale and back, on which way only the
+ * times of those known before are kept: who scales has the time of what the same manager did before, or none.
  * @see k8s.io/apimachinery/pkg/util/managedfields/scalehandler.go (ToParent) v0.36
  */
 export const timeOfWrite = (subresource: string, now: string, previous: Managed | undefined): string | undefined =>

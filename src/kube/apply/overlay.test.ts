@@ -106,7 +106,9 @@ describe('a configuration laid over an object', () => {
     {
       name: 'may not set atomic lists, wherever they are',
       when: podSpec({ containers: [{ name: 'a', args: ['x'], command: ['y'] }] }),
-      want: 'invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.template.spec.containers[0].args, .spec.template.spec.containers[0].command',
+      want:
+        'invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ' +
+        '.spec.template.spec.containers[0].args, .spec.template.spec.containers[0].command',
     },
     {
       name: 'may not have unknown fields',
@@ -116,12 +118,16 @@ describe('a configuration laid over an object', () => {
     {
       name: 'has the types of the schema',
       when: { spec: { replicas: 'many' } },
-      want: 'failed to convert patch object to typed object: .spec.replicas: expected numeric (int or float), got string',
+      want:
+        'failed to convert patch object to typed object: .spec.replicas: expected numeric (int or float), got ' +
+        'string',
     },
     {
       name: 'names each item once',
       when: podSpec({ volumes: [{ name: 'x' }, { name: 'x' }] }),
-      want: 'failed to convert patch object to typed object: .spec.template.spec.volumes: duplicate entries for key [name="x"]',
+      want:
+        'failed to convert patch object to typed object: .spec.template.spec.volumes: duplicate entries for ' +
+        'key [name="x"]',
     },
   ]
   it.each(rows)('$name', ({ given = { metadata: {} }, when, want }) => {

@@ -78,7 +78,9 @@ function keyedElement(schema: Schema, item: JsonValue): PathElement | { readonly
   if (element !== 'k:{}') return element
   const names = (schema.listMapKeys ?? []).map((name) => JSON.stringify(name)).join(' ')
   return {
-    problem: `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+    problem:
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have ` +
+      'default values for any key fields)',
   }
 }
 

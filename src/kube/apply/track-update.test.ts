@@ -125,7 +125,8 @@ describe('a create', () => {
   it('writes the entry with the fields in upstream order', () => {
     const tracked = trackUpdate({ ...onConfigMap, live: undefined, next: configMap({ data: { b: '1', a: '1' } }) })
     expect(JSON.stringify(tracked.metadata.managedFields)).toBe(
-      '[{"manager":"curl","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{},"f:b":{}}}}]',
+      '[{"manager":"curl","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z",' +
+        '"fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{},"f:b":{}}}}]',
     )
   })
 

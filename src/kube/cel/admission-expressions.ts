@@ -1,6 +1,6 @@
 /**
- * Expressions about a request in admission: match conditions of webhooks, policies. What variables there are, how they are
- * made of a request, and what an evaluation's failure is in upstream's words.
+ * Expressions about a request in admission: match conditions of webhooks, policies. What variables there are, how they
+ * are made of a request, and what an evaluation's failure is in upstream's words.
  * @see k8s.io/apiserver/pkg/admission/plugin/cel/compile.go, condition.go, activation.go v0.36
  */
 import { isJsonObject } from '../json-value.ts'

@@ -1,7 +1,7 @@
 /**
  * What bounds an evaluation: a cost in upstream's units, so that a rule that passes there passes here, and time. The
- * cost of an operation may be small where its work is not (the size of a long text costs 1), so work is counted too, and
- * the clock is read after each piece of it.
+ * cost of an operation may be small where its work is not (the size of a long text costs 1), so work is counted too,
+ * and the clock is read after each piece of it.
  */
 import { compilePattern } from '../schema/pattern.ts'
 import { CelError } from './values.ts'

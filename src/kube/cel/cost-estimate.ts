@@ -1,6 +1,7 @@
 /**
- * What an expression can cost at worst, before it has seen an object: sizes come from the limits in the schema, and where
- * there is none, from what fits into a request. Upstream refuses definitions by these figures, so they are upstream's.
+ * What an expression can cost at worst, before it has seen an object: sizes come from the limits in the schema, and
+ * where there is none, from what fits into a request. Upstream refuses definitions by these figures, so they are
+ * upstream's.
  *
  * Saturating: beyond 2^64 nothing grows. Figures are doubles, exact as far as limits lie.
  * @see cel-go checker/cost.go, k8s.io/apiserver/pkg/cel/library/cost.go (EstimateCallCost) v0.36

@@ -1,6 +1,6 @@
 /**
- * Schemas as declared types: what `self` is to the checker, how its JSON becomes values, and how large it can be at most,
- * from which costs are estimated.
+ * Schemas as declared types: what `self` is to the checker, how its JSON becomes values, and how large it can be at
+ * most, from which costs are estimated.
  * @see k8s.io/apiserver/pkg/cel/common/schemas.go, pkg/cel/escaping.go, pkg/cel/limits.go v0.36
  */
 import type { Schema } from '../schema/schema.ts'
@@ -80,9 +80,10 @@ export function declaredObject(
 }
 
 const reserved: ReadonlySet<string> = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return ' +
+    'var void while'
+  ).split(' '),
 )
 const replacements: Readonly<Record<string, string>> = {
   __: '__underscores__',

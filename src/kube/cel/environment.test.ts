@@ -169,18 +169,21 @@ describe('faults, as upstream prints them', () => {
     ['foo', "ERROR: <input>:1:1: undeclared reference to 'foo' (in container '')\n | foo\n | ^"],
     [
       'self.replicas == "a"',
-      `ERROR: <input>:1:15: found no matching overload for '_==_' applied to '(int, string)'\n | self.replicas == "a"\n | ..............^`,
+      `ERROR: <input>:1:15: found no matching overload for '_==_' applied to '(int, string)'\n | ` +
+        `self.replicas == "a"\n | ..............^`,
     ],
     [
       'self.replicas.startsWith("a")',
-      `ERROR: <input>:1:25: found no matching overload for 'startsWith' applied to 'int.(string)'\n | self.replicas.startsWith("a")\n | ........................^`,
+      `ERROR: <input>:1:25: found no matching overload for 'startsWith' applied to 'int.(string)'\n | ` +
+        `self.replicas.startsWith("a")\n | ........................^`,
     ],
     ["[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, 'a']\n | ....^"],
     ['true &&\n foo', "ERROR: <input>:2:2: undeclared reference to 'foo' (in container '')\n |  foo\n | .^"],
     ["'a'.matches('(')", "ERROR: <input>:1:13: invalid matches argument\n | 'a'.matches('(')\n | ............^"],
     [
       'self.replicas.all(x, true)',
-      "ERROR: <input>:1:5: expression of type 'int' cannot be range of a comprehension (must be list, map, or dynamic)\n | self.replicas.all(x, true)\n | ....^",
+      "ERROR: <input>:1:5: expression of type 'int' cannot be range of a comprehension (must be list, map, " +
+        'or dynamic)\n | self.replicas.all(x, true)\n | ....^',
     ],
     ['for', 'ERROR: <input>:1:1: Syntax error: reserved identifier: for\n | for\n | ^'],
   ]

@@ -31,7 +31,8 @@ const problemOf = (patchType: PatchType, expression: string): string | undefined
   compileMutation({ patchType, expression }, policyEnvironment([], { params: false })).problem
 
 const wrongName = (given: string, wanted: string): string =>
-  `type mismatch: unexpected type name "${given}", expected "${wanted}", which matches field name path from root Object type`
+  `type mismatch: unexpected type name "${given}", expected "${wanted}", which matches field name path from ` +
+  'root Object type'
 
 describe('an apply configuration', () => {
   const rows: readonly {
@@ -48,7 +49,9 @@ describe('an apply configuration', () => {
     },
     {
       name: 'has lists of objects named after the list, and maps',
-      when: `Object{metadata: Object.metadata{labels: {"k": "v"}}, spec: Object.spec{volumes: [Object.spec.volumes{name: "y"}]}}`,
+      when:
+        'Object{metadata: Object.metadata{labels: {"k": "v"}}, spec: Object.spec{volumes: ' +
+        '[Object.spec.volumes{name: "y"}]}}',
       want: { metadata: { labels: { k: 'v' } }, spec: { volumes: [{ name: 'y' }] } },
     },
     {
@@ -58,7 +61,9 @@ describe('an apply configuration', () => {
     },
     {
       name: 'has objects made by a macro',
-      when: 'Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, tty: true})}}',
+      when:
+        'Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: ' +
+        'c.name, tty: true})}}',
       want: {
         spec: {
           containers: [
@@ -70,7 +75,9 @@ describe('an apply configuration', () => {
     },
     {
       name: 'leaves out optional fields that are not there',
-      when: 'Object{?spec: optional.none(), metadata: Object.metadata{annotations: {?"a": optional.of("b"), ?"c": object.?missing}}}',
+      when:
+        'Object{?spec: optional.none(), metadata: Object.metadata{annotations: {?"a": optional.of("b"), ?"c": ' +
+        'object.?missing}}}',
       want: { metadata: { annotations: { a: 'b' } } },
     },
     {
@@ -97,7 +104,9 @@ describe('an apply configuration', () => {
     {
       name: 'with several such says all of them',
       when: 'Object{spec: Object.spec{a: Object.b{}, c: [Object.d{}]}}',
-      want: `${wrongName('Object.b', 'Object.spec.a')}\n${wrongName('Object.d', 'Object.spec.c').replace('type mismatch: ', '')}`,
+      want:
+        `${wrongName('Object.b', 'Object.spec.a')}\n` +
+        wrongName('Object.d', 'Object.spec.c').replace('type mismatch: ', ''),
     },
     {
       name: 'can not hold what JSON can not say',
@@ -157,7 +166,9 @@ describe('a JSON Patch', () => {
     },
     {
       name: 'has values of any kind',
-      when: '[JSONPatch{op: "add", path: "/x", value: object.spec.containers + [Object.spec.containers{name: "c"}]}, JSONPatch{op: "add", path: "/y", value: null}]',
+      when:
+        '[JSONPatch{op: "add", path: "/x", value: object.spec.containers + [Object.spec.containers{name: ' +
+        '"c"}]}, JSONPatch{op: "add", path: "/y", value: null}]',
       want: [
         { op: 'add', path: '/x', value: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] },
         { op: 'add', path: '/y', value: null },
@@ -185,7 +196,11 @@ describe('a JSON Patch', () => {
     },
     {
       name: 'can look into what it makes',
-      when: '[JSONPatch{op: "add", path: "/x", value: {"a": string(has(Object{f: 1}.f)), "b": string(has(Object{}.f)), "c": Object{f: "v"}.f, "d": JSONPatch{op: "o"}.op, "e": string(Object{} == Object{}), "f": string(Object{f: "x"} == Object{f: "y"}), "g": string(JSONPatch{op: "a"} == JSONPatch{op: "b"})}}]',
+      when:
+        '[JSONPatch{op: "add", path: "/x", value: {"a": string(has(Object{f: 1}.f)), "b": ' +
+        'string(has(Object{}.f)), "c": Object{f: "v"}.f, "d": JSONPatch{op: "o"}.op, "e": string(Object{} == ' +
+        'Object{}), "f": string(Object{f: "x"} == Object{f: "y"}), "g": string(JSONPatch{op: "a"} == ' +
+        'JSONPatch{op: "b"})}}]',
       want: [
         { op: 'add', path: '/x', value: { a: 'true', b: 'false', c: 'v', d: 'o', e: 'true', f: 'false', g: 'false' } },
       ],
@@ -193,7 +208,9 @@ describe('a JSON Patch', () => {
     {
       name: 'can not hold a value that JSON can not say',
       when: '[JSONPatch{op: "add", path: "/x", value: type(1)}]',
-      want: 'JSONPath valueExpression evaluated to a type that could not marshal to JSON: JSON has no values of type type',
+      want:
+        'JSONPath valueExpression evaluated to a type that could not marshal to JSON: JSON has no values of ' +
+        'type type',
     },
     { name: 'may do nothing', when: 'false ? [JSONPatch{}] : []', want: [] },
   ]
@@ -205,7 +222,8 @@ describe('a JSON Patch', () => {
     const when = 'lists.range(400).map(i, JSONPatch{op: "test", path: "", value: variables.list})'
     const variables = [{ name: 'list', expression: 'lists.range(10000)' }]
     expect(evaluated('JSONPatch', when, variables)).toBe(
-      'JSONPath valueExpression evaluated to a type that could not marshal to JSON: the result is larger than 3145728 bytes',
+      'JSONPath valueExpression evaluated to a type that could not marshal to JSON: the result is larger ' +
+        'than 3145728 bytes',
     )
   })
 })
@@ -222,7 +240,8 @@ describe('a mutation is judged before it is stored:', () => {
     [
       'JSONPatch',
       '[JSONPatch{op: 1}]',
-      "compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is 'int'\n | [JSONPatch{op: 1}]\n | .............^",
+      "compilation failed: ERROR: <input>:1:14: expected type of field 'op' is 'string' but provided type is " +
+        "'int'\n | [JSONPatch{op: 1}]\n | .............^",
     ],
     [
       'JSONPatch',
@@ -237,7 +256,8 @@ describe('a mutation is judged before it is stored:', () => {
     [
       'ApplyConfiguration',
       'Object{a: params}',
-      "compilation failed: ERROR: <input>:1:11: undeclared reference to 'params' (in container '')\n | Object{a: params}\n | ..........^",
+      "compilation failed: ERROR: <input>:1:11: undeclared reference to 'params' (in container '')\n | " +
+        'Object{a: params}\n | ..........^',
     ],
   ]
   it.each(rows)('%s %s', (patchType, expression, want) => {

@@ -177,7 +177,8 @@ function checkNames(root: BuiltObject): void {
     if (value instanceof BuiltObject) {
       if (value.typeName !== place) {
         problems.push(
-          `unexpected type name "${value.typeName}", expected "${place}", which matches field name path from root Object type`,
+          `unexpected type name "${value.typeName}", expected "${place}", which matches field name path from ` +
+            'root Object type',
         )
       }
       for (const [name, field] of value.values) check(field, `${place}.${name}`)

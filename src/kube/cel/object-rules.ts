@@ -2,9 +2,9 @@
  * `x-kubernetes-validations`: the rules of a schema against an object. Compiled once per schema, when the first object
  * comes; evaluated within one budget per object.
  *
- * With an old object, transition rules (those that say `oldSelf`) see what was at the same place: fields and map entries
- * by name, items of map lists by their keys, other lists nowhere. What other rules find wrong with a part that did not
- * change is let through with a warning (ratcheting).
+ * With an old object, transition rules (those that say `oldSelf`) see what was at the same place: fields and map
+ * entries by name, items of map lists by their keys, other lists nowhere. What other rules find wrong with a part that
+ * did not change is let through with a warning (ratcheting).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go v0.36
  */
 import {
@@ -87,8 +87,8 @@ export interface OldObject {
 }
 
 /**
- * `schema` is that of a whole resource. What it has no rules for costs nothing. Rules rely on the types and limits of the
- * schema: an object that breaks those, as `errors` say, is not put to them.
+ * `schema` is that of a whole resource. What it has no rules for costs nothing. Rules rely on the types and limits of
+ * the schema: an object that breaks those, as `errors` say, is not put to them.
  */
 export function ruleErrors(
   value: JsonObject,
@@ -104,8 +104,8 @@ export function ruleErrors(
 }
 
 /**
- * What the rules of a schema find wrong with its own defaults, each by itself and as if it were new; all of them have one
- * budget. `schema` is that of a whole resource, and `path` where it stands.
+ * What the rules of a schema find wrong with its own defaults, each by itself and as if it were new; all of them have
+ * one budget. `schema` is that of a whole resource, and `path` where it stands.
  */
 export function defaultRuleErrors(schema: Schema, path: string): FieldError[] {
   const root = hasRuledDefault(schema) ? compiledRoot(schema) : undefined
@@ -131,7 +131,8 @@ function compiledRoot(schema: Schema): RuleNode | undefined {
 }
 
 const notChecked =
-  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+  'some validation rules were not checked because the object was invalid; correct the existing errors to ' +
+  'complete validation'
 
 const blocking: ReadonlySet<FieldErrorType> = new Set([
   'FieldValueNotSupported',
@@ -313,7 +314,8 @@ class Validation {
     }
     if (e.message.startsWith('no such overload')) {
       return fail(
-        `'${e.message}': call arguments did not match a supported operator, function or macro signature for rule: ${shown}`,
+        `'${e.message}': call arguments did not match a supported operator, function or macro signature for ` +
+          `rule: ${shown}`,
       )
     }
     fail(`${e.message} evaluating rule: ${shown}`)
@@ -334,7 +336,9 @@ class Validation {
       if (e instanceof BudgetError) {
         const quoted = JSON.stringify(rule.rule.messageExpression)
         return {
-          text: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quoted}`,
+          text:
+            'no further validation rules will be run due to call cost exceeds limit for messageExpression: ' +
+            `${quoted}`,
           ends: true,
         }
       }
@@ -342,7 +346,9 @@ class Validation {
     }
     if (this.#budget.left < 0) {
       return {
-        text: 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+        text:
+          'messageExpression evaluation failed due to running out of cost budget, no further validation rules ' +
+          'will be run',
         ends: true,
       }
     }

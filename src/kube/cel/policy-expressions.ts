@@ -1,6 +1,6 @@
 /**
- * The expressions of an admission policy: variables that stand on one another, validations, messages, audit annotations.
- * Compiled as a whole; evaluated for one request and one parameter within one budget.
+ * The expressions of an admission policy: variables that stand on one another, validations, messages, audit
+ * annotations. Compiled as a whole; evaluated for one request and one parameter within one budget.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/validator.go, plugin/cel/composition.go v0.36
  */
 import { aggregated } from '../aggregate.ts'

@@ -21,7 +21,9 @@ export interface ToJsonOptions {
   readonly budget: Budget
 }
 
-/** @throws CelError for what JSON can't say, and for too much of it; BudgetError (also a CelError) if it takes too long */
+/**
+ * @throws CelError for what JSON can't say, and for too much of it; BudgetError (also a CelError) if it takes too long
+ */
 export function toJson(value: CelValue, options: ToJsonOptions): JsonValue {
   return new Writer(options).write(value, 0)
 }

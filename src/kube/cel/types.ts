@@ -27,7 +27,9 @@ export interface CelType {
   readonly kind: Kind
   /** Of objects, opaque types and type parameters; else the kind's own. */
   readonly name: string
-  /** Of a list its items, of a map key and value, of an opaque type its parameters, of `type` what it is the type of. */
+  /**
+   * Of a list its items, of a map key and value, of an opaque type its parameters, of `type` what it is the type of.
+   */
   readonly params: readonly CelType[]
   /** Of objects. */
   readonly fields?: ReadonlyMap<string, CelType>

@@ -1,6 +1,7 @@
 /**
  * Values while an expression runs. int = bigint, double = number, the rest as the names say. Lists and maps are behind
- * classes, so that JSON is converted only where an expression looks (`json-values.ts`), and joining lists copies nothing.
+ * classes, so that JSON is converted only where an expression looks (`json-values.ts`), and joining lists copies
+ * nothing.
  *
  * Values are immutable, but for the list or map that a macro is building, which nothing else can see.
  */

@@ -1,6 +1,6 @@
 /**
- * The JSON patch (RFC 6902) that makes one value of another: member by member in objects, whole values elsewhere. Not the
- * shortest there is, but right.
+ * The JSON patch (RFC 6902) that makes one value of another: member by member in objects, whole values elsewhere. Not
+ * the shortest there is, but right.
  */
 import type { JsonValue } from '../types.ts'
 

@@ -147,7 +147,9 @@ describe('a JSON patch', () => {
       name: 'a word for an index',
       given: { l: [] },
       patch: [{ op: 'add', path: '/l/x', value: 1 }],
-      why: `error in add for path: '/l/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+      why:
+        `error in add for path: '/l/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": ` +
+        'invalid syntax',
     },
     {
       name: 'an unknown operation',

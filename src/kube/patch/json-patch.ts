@@ -2,9 +2,9 @@
  * JSON Patch (RFC 6902) as upstream's library reads it: negative indices count from the end, `replace` of a missing
  * member sets it, what stands before the first slash of a path is not read.
  *
- * Bounds: 10,000 operations; the bytes that `copy` may add (a few copies of copies otherwise make gigabytes); the number
- * of members moved or cloned on the way, since each insertion into a long list moves what follows; the depth of the result.
- * The document is never changed: containers are cloned when first written, the rest is shared.
+ * Bounds: 10,000 operations; the bytes that `copy` may add (a few copies of copies otherwise make gigabytes); the
+ * number of members moved or cloned on the way, since each insertion into a long list moves what follows; the depth of
+ * the result. The document is never changed: containers are cloned when first written, the rest is shared.
  * What does not apply is said in the words of that library; webhooks and policies see them, clients do not.
  * @see RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
  */
@@ -52,7 +52,8 @@ export function parseJsonPatch(body: unknown): JsonPatch {
   }
   if (body.length > maxOperations) {
     throw new StatusError(
-      `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${body.length}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ` +
+        `${body.length}`,
       { reason: 'RequestEntityTooLarge' },
     )
   }
@@ -89,7 +90,9 @@ export const isFailedTest = (error: unknown): boolean =>
   error instanceof StatusError && error.cause instanceof PatchFault && error.cause.isFailedTest
 
 /** What Go's decoder says where a patch has made a list of the whole document, which it may. */
-export const listIsNoObject: string = String.raw`couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+export const listIsNoObject: string =
+  "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct " +
+  String.raw`{ APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
 
 /** Says before what is wrong what it was wrong for. */
 function within<T>(what: string, run: () => T): T {
@@ -284,7 +287,8 @@ class Application {
     this.#copiedBytes += Buffer.byteLength(JSON.stringify(value))
     if (this.#copiedBytes > maxCopiedBytes) {
       throw new PatchFault(
-        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copiedBytes}, exceeding the limit ${maxCopiedBytes}`,
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copiedBytes}, ` +
+          `exceeding the limit ${maxCopiedBytes}`,
       )
     }
     within('error while adding value during copy', () => this.#insert(place, value))

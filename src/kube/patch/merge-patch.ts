@@ -12,7 +12,8 @@ export function parseMergePatch(body: unknown): JsonObject {
   if (body === null) throw badRequest('Invalid JSON Patch')
   const type = Array.isArray(body) ? 'array' : typeof body === 'boolean' ? 'bool' : typeof body
   throw badRequest(
-    `error decoding patch: json: cannot unmarshal ${type === 'object' ? 'number' : type} into Go value of type map[string]interface {}`,
+    `error decoding patch: json: cannot unmarshal ${type === 'object' ? 'number' : type} into Go value of ` +
+      'type map[string]interface {}',
   )
 }
 

@@ -305,7 +305,8 @@ function refuseOtherOrder(
   }
   if (place < kept.length) {
     throw badRequest(
-      `The order in patch list:\n${printGoValue(changes)}\n doesn't match ${setElementOrder} list:\n${printGoValue(order)}\n`,
+      `The order in patch list:\n${printGoValue(changes)}\n doesn't match ${setElementOrder} ` +
+        `list:\n${printGoValue(order)}\n`,
     )
   }
 }

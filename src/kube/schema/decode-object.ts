@@ -1,4 +1,6 @@
-/** An object as its type takes it: built-in kinds as Go decodes them, custom ones by what their schema leaves of them. */
+/**
+ * An object as its type takes it: built-in kinds as Go decodes them, custom ones by what their schema leaves of them.
+ */
 import type { ResourceType } from '../resource-type.ts'
 import type { JsonObject } from '../types.ts'
 import { type Decoded, type Dialect, decode } from './decode.ts'

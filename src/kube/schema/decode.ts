@@ -1,6 +1,6 @@
 /**
- * Decoding into a built-in kind, as Go would: types are checked, unknown fields dropped and reported, null means absent,
- * times and quantities take their canonical form. Faults are told in the words of Go's decoders.
+ * Decoding into a built-in kind, as Go would: types are checked, unknown fields dropped and reported, null means
+ * absent, times and quantities take their canonical form. Faults are told in the words of Go's decoders.
  *
  * There are dialects: bodies and JSON or merge patch results come through a JSON decoder, strategic merge results
  * through upstream's conversion from maps. What server-side apply merged is typed already and comes through neither.

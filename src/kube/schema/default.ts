@@ -1,6 +1,6 @@
 /**
- * Fills in schema defaults. A null that the schema does not allow becomes the default, if there is one. Inputs are never
- * changed; defaults are shared, so results must not be changed either.
+ * Fills in schema defaults. A null that the schema does not allow becomes the default, if there is one. Inputs are
+ * never changed; defaults are shared, so results must not be changed either.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting v0.36
  */
 import { isJsonObject, member, setMember } from '../json-value.ts'

@@ -1,6 +1,6 @@
 /**
- * The string formats a CRD schema may ask for. Unknown formats are ignored, as upstream ignores them. All patterns match
- * in time linear in the text, or look at bounded text only.
+ * The string formats a CRD schema may ask for. Unknown formats are ignored, as upstream ignores them. All patterns
+ * match in time linear in the text, or look at bounded text only.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/validation/formats.go, kube-openapi/pkg/validation/strfmt v0.36
  */
 import { isIP, isIPv4, isIPv6 } from 'node:net'

@@ -1,7 +1,7 @@
 /**
  * Drops from a custom resource what its structural schema does not know, and says what. Inputs are never changed.
- * apiVersion, kind and metadata of the resource, and of resources embedded in it, are not the schema's business: metadata
- * is decoded as the ObjectMeta it is.
+ * apiVersion, kind and metadata of the resource, and of resources embedded in it, are not the schema's business:
+ * metadata is decoded as the ObjectMeta it is.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning/algorithm.go v0.36
  */
 import { type FieldError, fieldInvalid } from '../field-error.ts'

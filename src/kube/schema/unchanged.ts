@@ -1,10 +1,10 @@
 /**
- * What was at the place of a value before an update, and whether that is the same. What did not change is not judged again
- * by rules that came later (ratcheting).
+ * What was at the place of a value before an update, and whether that is the same. What did not change is not judged
+ * again by rules that came later (ratcheting).
  *
- * Only what the schema names can be told to be the same: members by its properties, items of map lists by their keys, in
- * any order. Other lists are the same as a whole or not at all. A resource as a whole always counts as changed: no schema
- * names what is in its metadata.
+ * Only what the schema names can be told to be the same: members by its properties, items of map lists by their keys,
+ * in any order. Other lists are the same as a whole or not at all. A resource as a whole always counts as changed: no
+ * schema names what is in its metadata.
  * @see k8s.io/apiserver/pkg/cel/common/equality.go v0.36
  */
 import { isJsonObject, jsonEqual, member } from '../json-value.ts'

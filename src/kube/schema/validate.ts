@@ -1,11 +1,12 @@
 /**
- * Structural validation of custom resources, in upstream's words. Patterns run in an engine that the caller brings: they
- * come from users and must not be able to hang us.
+ * Structural validation of custom resources, in upstream's words. Patterns run in an engine that the caller brings:
+ * they come from users and must not be able to hang us.
  *
- * With an old value, what is unchanged is not judged again (ratcheting), but for `apiVersion` and `kind`: both values are
- * converted to one version, so a change of theirs can't be seen.
+ * With an old value, what is unchanged is not judged again (ratcheting), but for `apiVersion` and `kind`: both values
+ * are converted to one version, so a change of theirs can't be seen.
  *
- * Recursive: the parser bounds the depth of values, and only `allOf`, `anyOf`, `oneOf`, `not` go deeper in the schema alone.
+ * Recursive: the parser bounds the depth of values, and only `allOf`, `anyOf`, `oneOf`, `not` go deeper in the schema
+ * alone.
  * @see k8s.io/kube-openapi/pkg/validation/validate, k8s.io/apiextensions-apiserver/pkg/apiserver/validation v0.36
  */
 import {
@@ -345,7 +346,10 @@ export function validateSchema(
   return new Validator(options).value(value, schema, '', old && { value: old, schema }).errors
 }
 
-/** One member alone, as upstream judges a status: fields are those of the whole, what is said of them begins in the member. */
+/**
+ * One member alone, as upstream judges a status: fields are those of the whole, what is said of them begins in the
+ * member.
+ */
 export function validateMember(
   name: string,
   value: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * Which columns a type's table has. Built-in kinds have theirs in code, custom resources (and kinds of ours that declare
- * columns) by JSONPath, the rest a name and a time.
+ * Which columns a type's table has. Built-in kinds have theirs in code, custom resources (and kinds of ours that
+ * declare columns) by JSONPath, the rest a name and a time.
  *
  * Compiling JSONPaths costs something: the answer is kept for as long as the type lives.
  */

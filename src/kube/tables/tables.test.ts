@@ -596,7 +596,8 @@ describe('a Table document', () => {
   test('is refused for an unknown includeObject', () => {
     expect(thrown(() => parseIncludeObject('Bogus'))).toEqual(
       badRequest(
-        "Unable to convert to Table as requested: includeObject: Invalid value: \"Bogus\": must be 'Metadata', 'Object', 'None', or empty",
+        'Unable to convert to Table as requested: includeObject: Invalid value: "Bogus": must be ' +
+          "'Metadata', 'Object', 'None', or empty",
       ),
     )
   })

@@ -10,8 +10,9 @@
  * `compacted` and the feed starts anew.
  *
  * Progress: an event at revision r proves that everything up to r has been seen. When somebody must learn of a revision
- * that brings no event of ours (another application's key), a write to our barrier key makes one. etcd has a request for
- * that, but members before 3.4.31 and 3.5.13 may answer it ahead of the events; the barrier is right with all of them.
+ * that brings no event of ours (another application's key), a write to our barrier key makes one. etcd has a request
+ * for that, but members before 3.4.31 and 3.5.13 may answer it ahead of the events; the barrier is right with all of
+ * them.
  *
  * A member that is paused, or far behind the others, keeps its stream open and silent. So when what is awaited does not
  * come in time, the stream is given up and taken up at another member.
@@ -292,8 +293,8 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
   }
 
   /**
-   * What comes after `after` must still have its deletes. etcd drops those of a commit when it compacts *at* that commit,
-   * although it still accepts a watch from there, so ask whether the revision before can be read.
+   * What comes after `after` must still have its deletes. etcd drops those of a commit when it compacts *at* that
+   * commit, although it still accepts a watch from there, so ask whether the revision before can be read.
    */
   async #checkNothingDropped(after: Revision, signal: AbortSignal): Promise<void> {
     const before = modRevisionOf(after + 1) - 1

@@ -3,8 +3,8 @@
  *
  * It knows methods and members, not keys. One channel per endpoint; the one that answered last is asked first.
  * A request that changes something is sent once: when its connection breaks, nobody knows whether it was applied, and
- * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up; a member that
- * takes long for one (it is paused, cut off, overloaded) is not waited for as long as there are others.
+ * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up; a member
+ * that takes long for one (it is paused, cut off, overloaded) is not waited for as long as there are others.
  */
 import { isIP } from 'node:net'
 import type { PeerCertificate } from 'node:tls'
@@ -114,7 +114,8 @@ export class EtcdConnection {
 
   /**
    * The raw answers to one watch, until it breaks: this generator never connects a second time. It ends without an
-   * error only when the signal aborts; if the reason is that etcd is `unavailable`, this member is asked last from now on.
+   * error only when the signal aborts; if the reason is that etcd is `unavailable`, this member is asked last from now
+   * on.
    */
   async *watch(request: WatchCreateRequest, signal: AbortSignal): AsyncGenerator<WatchResponse> {
     const member = await this.#choose(this.#clock.now() + this.#requestTimeoutMs, signal)

@@ -214,7 +214,9 @@ export class EtcdStorage implements Storage {
     return at === undefined ? endOf(answer.revision) : endOfCommit(at)
   }
 
-  /** Pages after the first read at the revision of the first. One key more than the limit tells whether there are more. */
+  /**
+   * Pages after the first read at the revision of the first. One key more than the limit tells whether there are more.
+   */
   async #fetchPage(
     range: RawRange,
     before: RangeResponse | undefined,

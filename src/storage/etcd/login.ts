@@ -1,7 +1,7 @@
 /**
  * A user of etcd: the token that stands for name and password, asked for when it is first needed and again when etcd
- * takes it no more. Tokens end when they have not been used for a while, with a member that is started anew, and when an
- * administrator changes users or roles.
+ * takes it no more. Tokens end when they have not been used for a while, with a member that is started anew, and when
+ * an administrator changes users or roles.
  */
 import { isTokenRefused, saysAuthIsOff } from './errors.ts'
 
@@ -28,7 +28,9 @@ export class Login {
     return this.#token
   }
 
-  /** True if the error says that this token is good no more, and that nothing was done: to be sent again with another. */
+  /**
+   * True if the error says that this token is good no more, and that nothing was done: to be sent again with another.
+   */
   refused(error: unknown): boolean {
     if (!isTokenRefused(error)) return false
     this.forget()

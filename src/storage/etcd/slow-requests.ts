@@ -1,11 +1,12 @@
 /**
- * Watches over the requests that one member of etcd has not answered for a while, and gives up those that never will be.
+ * Watches over the requests that one member of etcd has not answered for a while, and gives up those that never will
+ * be.
  *
- * A follower hands a transaction on to the leader it knows. If that one dies at this moment the transaction is lost, and
- * the follower says so only after its own timeout (5 s and two elections), although a new leader is there within one.
- * Reads of etcd 3.4 suffer the same, and so does what a leader that was paused takes for its own business when it wakes.
- * The member itself knows: its term is another than it was when the request was sent, as far as it had told us. And a
- * member that does not even answer that question is paused or cut off.
+ * A follower hands a transaction on to the leader it knows. If that one dies at this moment the transaction is lost,
+ * and the follower says so only after its own timeout (5 s and two elections), although a new leader is there within
+ * one. Reads of etcd 3.4 suffer the same, and so does what a leader that was paused takes for its own business when it
+ * wakes. The member itself knows: its term is another than it was when the request was sent, as far as it had told us.
+ * And a member that does not even answer that question is paused or cut off.
  *
  * Nobody knows whether a transaction that is given up here was applied; that is so too when a connection breaks.
  */

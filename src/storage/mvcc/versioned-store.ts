@@ -180,7 +180,9 @@ export class VersionedStore {
     this.#hub.close(this.#closed)
   }
 
-  /** Checks that the read can be answered, and fetches what it needs. Returns the commit to read, undefined = newest. */
+  /**
+   * Checks that the read can be answered, and fetches what it needs. Returns the commit to read, undefined = newest.
+   */
   async #prepare(options: ReadOptions): Promise<Revision | undefined> {
     options.signal?.throwIfAborted()
     this.#check()

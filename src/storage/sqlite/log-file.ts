@@ -119,7 +119,8 @@ export class LogFile {
   /** Everything that exists, ascending by key. @throws StorageError code=corrupt */
   *entries(): Generator<LogEntry> {
     const rows = this.#database.prepare(
-      'SELECT p.key, p.revision, l.value, l.key = p.key FROM present p LEFT JOIN log l ON l.revision = p.revision ORDER BY p.key',
+      'SELECT p.key, p.revision, l.value, l.key = p.key FROM present p LEFT JOIN log l ON l.revision = ' +
+        'p.revision ORDER BY p.key',
     )
     rows.setReturnArrays(true)
     try {

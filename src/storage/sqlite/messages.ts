@@ -51,7 +51,10 @@ export interface PackedGroup {
   readonly values: Uint8Array
 }
 
-/** Per transaction: the revision of its first write; or 0, n and the n places of lost expectations; or -1 and the place in `faults`. */
+/**
+ * Per transaction: the revision of its first write; or 0, n and the n places of lost expectations; or -1 and the place
+ * in `faults`.
+ */
 export interface PackedOutcomes {
   readonly type: 'outcomes'
   readonly numbers: Float64Array
@@ -72,7 +75,9 @@ export interface PackedHistory {
   readonly type: 'history'
   readonly base: Revision
   readonly keys: readonly string[]
-  /** Per change: revision, revision of the previous entry or 0, length of the previous value, 1 if the key was deleted. */
+  /**
+   * Per change: revision, revision of the previous entry or 0, length of the previous value, 1 if the key was deleted.
+   */
   readonly numbers: Float64Array
   /** The previous values. The new ones are known: from the next change of the key, or from the present state. */
   readonly values: Uint8Array

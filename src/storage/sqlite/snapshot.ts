@@ -1,7 +1,7 @@
 /**
  * Reads the present of a store from its file, beside the process that owns it, at one revision: SQLite gives a reader
- * the file as it was when the reading began. What is read was flushed before. Writers do not wait; their write-ahead log
- * grows until the reading ends.
+ * the file as it was when the reading began. What is read was flushed before. Writers do not wait; their write-ahead
+ * log grows until the reading ends.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -137,8 +137,9 @@ describe('the writer', () => {
     const types = join(import.meta.dirname, '../../../node_modules/@types')
     await run(compiler, [...sources, ...options, ...flags, ...more, types])
     await writeFile(join(built, 'package.json'), '{"type":"module"}')
+    const module = pathToFileURL(join(built, 'storage/sqlite/sqlite-storage.js')).href
     const program = `
-      const { SqliteStorage } = await import(${JSON.stringify(pathToFileURL(join(built, 'storage/sqlite/sqlite-storage.js')).href)})
+      const { SqliteStorage } = await import(${JSON.stringify(module)})
       await using storage = await SqliteStorage.open({ directory: ${JSON.stringify(directory)} })
       const write = { key: '/a', value: Buffer.from('built'), expect: 'absent' }
       console.log((await storage.commit({ guards: [], writes: [write] }).done).ok)`
@@ -300,7 +301,8 @@ describe('faults of the file', () => {
       process.setgid(65534)
       process.setuid(65534)
       const { SqliteStorage } = await import(${JSON.stringify(import.meta.resolve('./sqlite-storage.ts'))})
-      await SqliteStorage.open({ directory: ${JSON.stringify(directory)} }).catch((e) => console.log(e.code, e.message))`
+      const opening = SqliteStorage.open({ directory: ${JSON.stringify(directory)} })
+      await opening.catch((e) => console.log(e.code, e.message))`
       const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program])
       expect(stdout.trim()).toBe(`unavailable ${join(directory, 'state.db')} is read-only for this process`)
     },

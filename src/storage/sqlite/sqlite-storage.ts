@@ -5,7 +5,8 @@
  *
  * The memory is changed only by what the writer reports as flushed, in the order it was flushed: visible means durable.
  * At most two groups are with the writer: while it flushes one, the next is ready; what comes meanwhile forms the one
- * after. Reads never wait for the writer, except for history from before the start, which is fetched when first asked for.
+ * after. Reads never wait for the writer, except for history from before the start, which is fetched when first asked
+ * for.
  *
  * A fault of the file (full, locked, failed flush) rejects the commits concerned; reads and watches go on.
  */

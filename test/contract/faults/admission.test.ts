@@ -11,7 +11,8 @@ const rows: readonly FaultRow[] = [
     name: 'that notes too much',
     put: { 'spec.auditAnnotations': annotations },
     faults: [
-      `spec.auditAnnotations: Invalid value: ${JSON.stringify(annotationsInGo)}: must not have more than 20 auditAnnotations`,
+      `spec.auditAnnotations: Invalid value: ${JSON.stringify(annotationsInGo)}: must not have more than 20 ` +
+        'auditAnnotations',
     ],
   },
   {
@@ -81,7 +82,8 @@ const rows: readonly FaultRow[] = [
       'webhooks[0].objectSelector': { matchLabels: { 'a b': 'c' } },
     },
     faults: [
-      "webhooks[0].namespaceSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      'webhooks[0].namespaceSelector.matchExpressions[0].values: Required value: must be specified when ' +
+        "`operator` is 'In' or 'NotIn'",
       `webhooks[0].objectSelector.matchLabels: Invalid value: "a b": ${notQualified}`,
     ],
   },
@@ -90,7 +92,8 @@ const rows: readonly FaultRow[] = [
     name: 'with an address that can not be read',
     put: { 'webhooks[0].clientConfig': { url: 'https://[h' } },
     faults: [
-      `webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://[h": missing ']' in host; desired format: https://host[/path]`,
+      'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://[h": missing ' +
+        `']' in host; desired format: https://host[/path]`,
     ],
   },
   {
@@ -130,7 +133,8 @@ const rows: readonly FaultRow[] = [
     faults: [
       'webhooks[0].matchConditions[0].expression: Required value',
       'webhooks[0].matchConditions[0].name: Required value',
-      'webhooks[0].matchConditions[1].expression: Invalid value: "object.": compilation failed: ERROR: <input>:1:8: Syntax error: mismatched input \'<EOF>\' expecting an identifier\n | object.\n | .......^',
+      'webhooks[0].matchConditions[1].expression: Invalid value: "object.": compilation failed: ERROR: ' +
+        "<input>:1:8: Syntax error: mismatched input '<EOF>' expecting an identifier\n | object.\n | .......^",
       `webhooks[0].matchConditions[1].name: Invalid value: "a b": ${notQualified}`,
       'webhooks[0].matchConditions[2].expression: Invalid value: "1": must evaluate to bool but got int',
     ],
@@ -167,12 +171,17 @@ const rows: readonly FaultRow[] = [
       },
     },
     faults: [
-      'webhooks[0].rules[0].operations: Invalid value: ["*","Some"]: if \'*\' is present, must not specify other operations',
-      'webhooks[0].rules[0].operations[1]: Unsupported value: "Some": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"',
-      'webhooks[0].rules[0].apiGroups: Invalid value: ["*","a"]: if \'*\' is present, must not specify other API groups',
-      'webhooks[0].rules[0].apiVersions: Invalid value: ["*",""]: if \'*\' is present, must not specify other API versions',
+      'webhooks[0].rules[0].operations: Invalid value: ["*","Some"]: if \'*\' is present, must not specify ' +
+        'other operations',
+      'webhooks[0].rules[0].operations[1]: Unsupported value: "Some": supported values: "*", "CONNECT", ' +
+        '"CREATE", "DELETE", "UPDATE"',
+      'webhooks[0].rules[0].apiGroups: Invalid value: ["*","a"]: if \'*\' is present, must not specify other ' +
+        'API groups',
+      'webhooks[0].rules[0].apiVersions: Invalid value: ["*",""]: if \'*\' is present, must not specify ' +
+        'other API versions',
       'webhooks[0].rules[0].apiVersions[1]: Required value',
-      'webhooks[0].rules[0].resources: Invalid value: ["*","pods"]: if \'*\' is present, must not specify other resources without subresources',
+      'webhooks[0].rules[0].resources: Invalid value: ["*","pods"]: if \'*\' is present, must not specify ' +
+        'other resources without subresources',
       'webhooks[0].rules[0].scope: Unsupported value: "Some": supported values: "*", "Cluster", "Namespaced"',
     ],
   },
@@ -182,8 +191,10 @@ const rows: readonly FaultRow[] = [
     put: { 'webhooks[0].rules[0].resources': ['', 'pods/*', 'pods/log', '*/scale', 'deployments/scale'] },
     faults: [
       'webhooks[0].rules[0].resources[0]: Required value',
-      'webhooks[0].rules[0].resources[2]: Invalid value: "pods/log": if \'pods/*\' is present, must not specify pods/log',
-      'webhooks[0].rules[0].resources[4]: Invalid value: "deployments/scale": if \'*/scale\' is present, must not specify deployments/scale',
+      'webhooks[0].rules[0].resources[2]: Invalid value: "pods/log": if \'pods/*\' is present, must not ' +
+        'specify pods/log',
+      'webhooks[0].rules[0].resources[4]: Invalid value: "deployments/scale": if \'*/scale\' is present, ' +
+        'must not specify deployments/scale',
     ],
   },
   {
@@ -191,7 +202,8 @@ const rows: readonly FaultRow[] = [
     name: 'with rules about all sub-resources and more',
     put: { 'webhooks[0].rules[0].resources': ['*/*', 'pods'] },
     faults: [
-      'webhooks[0].rules[0].resources: Invalid value: ["*/*","pods"]: if \'*/*\' is present, must not specify other resources',
+      'webhooks[0].rules[0].resources: Invalid value: ["*/*","pods"]: if \'*/*\' is present, must not ' +
+        'specify other resources',
     ],
   },
   {
@@ -267,7 +279,8 @@ const rows: readonly FaultRow[] = [
       'spec.validations[0].expression: Required value: expression is not specified',
       'spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified',
       'spec.validations[0].message: Invalid value: " ": message must be non-empty if specified',
-      'spec.validations[0].reason: Unsupported value: "Some": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"',
+      'spec.validations[0].reason: Unsupported value: "Some": supported values: "Forbidden", "Invalid", ' +
+        '"RequestEntityTooLarge", "Unauthorized"',
     ],
   },
   {
@@ -275,7 +288,8 @@ const rows: readonly FaultRow[] = [
     name: 'with expressions that can not be read',
     put: { 'spec.validations': [{ expression: 'object.', messageExpression: '1', message: 'a\nb' }] },
     faults: [
-      'spec.validations[0].expression: Invalid value: "object.": compilation failed: ERROR: <input>:1:8: Syntax error: mismatched input \'<EOF>\' expecting an identifier\n | object.\n | .......^',
+      'spec.validations[0].expression: Invalid value: "object.": compilation failed: ERROR: <input>:1:8: ' +
+        "Syntax error: mismatched input '<EOF>' expecting an identifier\n | object.\n | .......^",
       'spec.validations[0].messageExpression: Invalid value: "1": must evaluate to string but got int',
       'spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks',
     ],
@@ -294,7 +308,8 @@ const rows: readonly FaultRow[] = [
       'spec.variables[0].name: Required value: name is not specified',
       'spec.variables[0].expression: Required value: expression is not specified',
       'spec.variables[1].name: Invalid value: "for": name is not a valid CEL identifier',
-      "spec.variables[2].expression: Invalid value: \"b\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'b' (in container '')\n | b\n | ^",
+      'spec.variables[2].expression: Invalid value: "b": compilation failed: ERROR: <input>:1:1: ' +
+        "undeclared reference to 'b' (in container '')\n | b\n | ^",
     ],
   },
   {
@@ -302,7 +317,8 @@ const rows: readonly FaultRow[] = [
     name: 'with conditions that are none',
     put: { 'spec.matchConditions': [{ name: 'a', expression: 'params.x' }] },
     faults: [
-      "spec.matchConditions[0].expression: Invalid value: \"params.x\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.x\n | ^",
+      'spec.matchConditions[0].expression: Invalid value: "params.x": compilation failed: ERROR: ' +
+        "<input>:1:1: undeclared reference to 'params' (in container '')\n | params.x\n | ^",
     ],
   },
   {
@@ -352,7 +368,8 @@ const rows: readonly FaultRow[] = [
     name: 'that denies and warns',
     put: { 'spec.validationActions': ['Deny', 'Warn'] },
     faults: [
-      'spec.validationActions: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+      'spec.validationActions: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn ' +
+        '(repeating the same validation failure information in the API response and headers serves no purpose)',
     ],
   },
   {
@@ -407,7 +424,8 @@ const rows: readonly FaultRow[] = [
     name: 'of what is deleted',
     put: { 'spec.matchConstraints.resourceRules[0].operations': ['DELETE'] },
     faults: [
-      'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+      'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", ' +
+        '"CONNECT", "CREATE", "UPDATE"',
     ],
   },
   {
@@ -426,7 +444,8 @@ const rows: readonly FaultRow[] = [
       'spec.mutations[0].patchType: Required value',
       'spec.mutations[1].patchType: Unsupported value: "Some": supported values: "ApplyConfiguration", "JSONPatch"',
       'spec.mutations[2].jsonPatch: Required value: must be specified when patchType is JSONPatch',
-      'spec.mutations[3].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch',
+      'spec.mutations[3].applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified ' +
+        'when patchType is JSONPatch',
       'spec.mutations[3].jsonPatch.expression: Required value',
       'spec.mutations[4].jsonPatch.expression: Invalid value: "1": must evaluate to list(JSONPatch) but got int',
     ],
@@ -446,7 +465,8 @@ const rows: readonly FaultRow[] = [
       },
     },
     faults: [
-      'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+      'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", ' +
+        '"CONNECT", "CREATE", "UPDATE"',
     ],
   },
   {

@@ -1,4 +1,7 @@
-/** What is refused of containers and volumes. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of containers and volumes. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it
+ * otherwise, with its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notKey, notLabel, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
@@ -49,8 +52,10 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].restartPolicy': 'Some',
     },
     faults: [
-      'spec.containers[0].terminationMessagePolicy: Unsupported value: "Some": supported values: "File", "FallbackToLogsOnError"',
-      'spec.containers[0].imagePullPolicy: Unsupported value: "Some": supported values: "Always", "IfNotPresent", "Never"',
+      'spec.containers[0].terminationMessagePolicy: Unsupported value: "Some": supported values: "File", ' +
+        '"FallbackToLogsOnError"',
+      'spec.containers[0].imagePullPolicy: Unsupported value: "Some": supported values: "Always", ' +
+        '"IfNotPresent", "Never"',
       'spec.containers[0].restartPolicy: Unsupported value: "Some": supported values: "Always", "Never", "OnFailure"',
     ],
   },
@@ -100,8 +105,10 @@ const rows: readonly FaultRow[] = [
     },
     faults: [
       'spec.containers[0].env[0].name: Required value',
-      'spec.containers[0].env[1].name: Invalid value: "a=b": a valid environment variable name must consist only of printable ASCII characters other than \'=\'',
-      'spec.containers[0].env[2].valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
+      'spec.containers[0].env[1].name: Invalid value: "a=b": a valid environment variable name must consist ' +
+        "only of printable ASCII characters other than '='",
+      'spec.containers[0].env[2].valueFrom: Invalid value: "": must specify one of: `fieldRef`, ' +
+        '`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
       'spec.containers[0].env[3].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
       `spec.containers[0].env[4].valueFrom.configMapKeyRef.name: Invalid value: "A_": ${notSubdomain}`,
       `spec.containers[0].env[4].valueFrom.configMapKeyRef.key: Invalid value: "a b": ${notKey}`,
@@ -131,7 +138,8 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].envFrom': [{ prefix: 'a=b' }, { configMapRef: { name: '' }, secretRef: { name: 'A_' } }],
     },
     faults: [
-      'spec.containers[0].envFrom[0].prefix: Invalid value: "a=b": a valid environment variable name must consist only of printable ASCII characters other than \'=\'',
+      'spec.containers[0].envFrom[0].prefix: Invalid value: "a=b": a valid environment variable name must ' +
+        "consist only of printable ASCII characters other than '='",
       'spec.containers[0].envFrom: Invalid value: "": must specify one of: `configMapRef` or `secretRef`',
       'spec.containers[0].envFrom[1].configMapRef.name: Required value',
       `spec.containers[0].envFrom[1].secretRef.name: Invalid value: "A_": ${notSubdomain}`,
@@ -153,7 +161,8 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].volumeMounts[0].name: Required value',
       'spec.containers[0].volumeMounts[0].name: Not found: ""',
       'spec.containers[0].volumeMounts[0].mountPath: Required value',
-      'spec.containers[0].volumeMounts[0].mountPath: Invalid value: "": must not already exist as a path in volumeDevices',
+      'spec.containers[0].volumeMounts[0].mountPath: Invalid value: "": must not already exist as a path in ' +
+        'volumeDevices',
       'spec.containers[0].volumeMounts[1].name: Not found: "w"',
       'spec.containers[0].volumeMounts[1].name: Invalid value: "w": must not already exist in volumeDevices',
       'spec.containers[0].volumeMounts.subPath: Invalid value: "/x": must be a relative path',
@@ -161,11 +170,13 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].volumeMounts[2].mountPath: Invalid value: "/a": must be unique',
       'spec.containers[0].volumeMounts[2].name: Invalid value: "w": must not already exist in volumeDevices',
       'spec.containers[0].volumeMounts.subPath: Invalid value: "x/../y": must not contain \'..\'',
-      'spec.containers[0].volumeMounts[2].subPathExpr: Invalid value: "..": subPathExpr and subPath are mutually exclusive',
+      'spec.containers[0].volumeMounts[2].subPathExpr: Invalid value: "..": subPathExpr and subPath are ' +
+        'mutually exclusive',
       'spec.containers[0].volumeMounts.subPathExpr: Invalid value: "..": must not contain \'..\'',
       'spec.containers[0].volumeDevices[0].name: Not found: "w"',
       'spec.containers[0].volumeDevices[0].devicePath: Required value',
-      'spec.containers[0].volumeDevices[0].devicePath: Invalid value: "": must not already exist as a path in volumeMounts',
+      'spec.containers[0].volumeDevices[0].devicePath: Invalid value: "": must not already exist as a path ' +
+        'in volumeMounts',
       'spec.containers[0].volumeDevices[0].name: Invalid value: "w": must not already exist in volumeMounts',
     ],
   },
@@ -175,7 +186,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.containers[0].securityContext': { runAsUser: -1, runAsGroup: 2147483648 } },
     faults: [
       'spec.containers[0].securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive',
-      'spec.containers[0].securityContext.runAsGroup: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive',
+      'spec.containers[0].securityContext.runAsGroup: Invalid value: 2147483648: must be between 0 and ' +
+        '2147483647, inclusive',
     ],
   },
   {
@@ -189,8 +201,12 @@ const rows: readonly FaultRow[] = [
       },
     },
     faults: [
-      'spec.containers[0].securityContext: Invalid value: {"allowPrivilegeEscalation":false,"privileged":true,"capabilities":{"add":["CAP_SYS_ADMIN"]}}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
-      'spec.containers[0].securityContext: Invalid value: {"allowPrivilegeEscalation":false,"privileged":true,"capabilities":{"add":["CAP_SYS_ADMIN"]}}: cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
+      'spec.containers[0].securityContext: Invalid value: ' +
+        '{"allowPrivilegeEscalation":false,"privileged":true,"capabilities":{"add":["CAP_SYS_ADMIN"]}}: cannot ' +
+        'set `allowPrivilegeEscalation` to false and `privileged` to true',
+      'spec.containers[0].securityContext: Invalid value: ' +
+        '{"allowPrivilegeEscalation":false,"privileged":true,"capabilities":{"add":["CAP_SYS_ADMIN"]}}: cannot ' +
+        'set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
     ],
   },
   {
@@ -208,7 +224,8 @@ const rows: readonly FaultRow[] = [
     },
     faults: [
       'spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always',
-      'spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always',
+      'spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without ' +
+        'restartPolicy=Always',
     ],
   },
   {
@@ -230,7 +247,8 @@ const rows: readonly FaultRow[] = [
       'spec.containers[0].resources.limits[x]: Invalid value: "x": must be a standard resource for containers',
       `spec.containers[0].resources.requests[a b]: Invalid value: "a b": ${notQualified}`,
       'spec.containers[0].resources.requests[a b]: Invalid value: "a b": must be a standard resource for containers',
-      'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource type or fully qualified',
+      'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource type or ' +
+        'fully qualified',
       'spec.containers[0].resources.requests[x]: Invalid value: "x": must be a standard resource for containers',
       'spec.containers[0].resources.requests: Invalid value: "1": must be equal to a.io/b limit of 1500m',
       'spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources',
@@ -269,7 +287,8 @@ const rows: readonly FaultRow[] = [
     faults: [
       'spec.containers[0].livenessProbe: Required value: must specify a handler type',
       'spec.containers[0].readinessProbe.exec.command: Required value',
-      'spec.containers[0].readinessProbe.terminationGracePeriodSeconds: Invalid value: 1: must not be set for readinessProbes',
+      'spec.containers[0].readinessProbe.terminationGracePeriodSeconds: Invalid value: 1: must not be set ' +
+        'for readinessProbes',
       'spec.containers[0].startupProbe.tcpSocket: Forbidden: may not specify more than 1 handler type',
       'spec.containers[0].startupProbe.terminationGracePeriodSeconds: Invalid value: 0: must be greater than 0',
       'spec.containers[0].startupProbe.successThreshold: Invalid value: 2: must be 1',
@@ -288,7 +307,9 @@ const rows: readonly FaultRow[] = [
     faults: [
       'spec.containers[0].livenessProbe.httpGet.port: Invalid value: 0: must be between 1 and 65535, inclusive',
       'spec.containers[0].livenessProbe.httpGet.scheme: Unsupported value: "X": supported values: "HTTP", "HTTPS"',
-      "spec.containers[0].livenessProbe.httpGet.httpHeaders: Invalid value: \"a b\": a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",
+      'spec.containers[0].livenessProbe.httpGet.httpHeaders: Invalid value: "a b": a valid HTTP header ' +
+        "must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is " +
+        "'[-A-Za-z0-9]+')",
       'spec.containers[0].readinessProbe.tcpSocket.port: Invalid value: "--": must contain at least one letter (a-z)',
       'spec.containers[0].readinessProbe.tcpSocket.port: Invalid value: "--": must not contain consecutive hyphens',
       'spec.containers[0].readinessProbe.tcpSocket.port: Invalid value: "--": must not begin or end with a hyphen',
@@ -334,7 +355,8 @@ const rows: readonly FaultRow[] = [
     },
     faults: [
       'spec.volumes[0].hostPath.path: Required value',
-      'spec.volumes[0].hostPath.type: Unsupported value: "Some": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
+      'spec.volumes[0].hostPath.type: Unsupported value: "Some": supported values: "", "BlockDevice", ' +
+        '"CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
       'spec.volumes[1].hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
     ],
   },
@@ -364,11 +386,13 @@ const rows: readonly FaultRow[] = [
     },
     faults: [
       'spec.volumes[0].secret.secretName: Required value',
-      'spec.volumes[0].secret.defaultMode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].secret.defaultMode: Invalid value: 512: must be a number between 0 and 0777 (octal), ' +
+        'both inclusive',
       'spec.volumes[0].secret.items[0].key: Required value',
       'spec.volumes[0].secret.items[0].path: Required value',
       'spec.volumes[0].secret.items[1].path: Invalid value: "/x": must be a relative path',
-      'spec.volumes[0].secret.items[1].mode: Invalid value: -1: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].secret.items[1].mode: Invalid value: -1: must be a number between 0 and 0777 (octal), ' +
+        'both inclusive',
     ],
   },
   {
@@ -411,7 +435,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.volumes': [{ name: 'v', image: { reference: '', pullPolicy: 'Some' } }] },
     faults: [
       'spec.volumes[0].image.reference: Required value',
-      'spec.volumes[0].image.pullPolicy: Unsupported value: "Some": supported values: "Always", "IfNotPresent", "Never"',
+      'spec.volumes[0].image.pullPolicy: Unsupported value: "Some": supported values: "Always", ' +
+        '"IfNotPresent", "Never"',
     ],
   },
   {
@@ -437,12 +462,15 @@ const rows: readonly FaultRow[] = [
       ],
     },
     faults: [
-      'spec.volumes[0].downwardAPI.defaultMode: Invalid value: -1: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].downwardAPI.defaultMode: Invalid value: -1: must be a number between 0 and 0777 ' +
+        '(octal), both inclusive',
       'spec.volumes[0].downwardAPI.path: Required value',
       'spec.volumes[0].downwardAPI: Required value: one of fieldRef and resourceFieldRef is required',
       'spec.volumes[0].downwardAPI.path: Invalid value: "/a": must be a relative path',
-      'spec.volumes[0].downwardAPI: Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously',
-      'spec.volumes[0].downwardAPI.mode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].downwardAPI: Invalid value: "resource": fieldRef and resourceFieldRef can not be ' +
+        'specified simultaneously',
+      'spec.volumes[0].downwardAPI.mode: Invalid value: 512: must be a number between 0 and 0777 (octal), ' +
+        'both inclusive',
     ],
   },
   {
@@ -466,12 +494,15 @@ const rows: readonly FaultRow[] = [
       ],
     },
     faults: [
-      'spec.volumes[0].projected.defaultMode: Invalid value: -1: must be a number between 0 and 0777 (octal), both inclusive',
+      'spec.volumes[0].projected.defaultMode: Invalid value: -1: must be a number between 0 and 0777 ' +
+        '(octal), both inclusive',
       'spec.volumes[0].projected.sources[1].secret.name: Required value',
       'spec.volumes[0].projected.sources[2]: Forbidden: may not specify more than 1 volume type per source',
-      'spec.volumes[0].projected.sources[3].serviceAccountToken.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
+      'spec.volumes[0].projected.sources[3].serviceAccountToken.expirationSeconds: Invalid value: 599: may ' +
+        'not specify a duration less than 10 minutes',
       'spec.volumes[0].projected.path: Required value',
-      'spec.volumes[0].projected.sources[4].serviceAccountToken.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
+      'spec.volumes[0].projected.sources[4].serviceAccountToken.expirationSeconds: Invalid value: ' +
+        '4294967297: may not specify a duration larger than 2^32 seconds',
     ],
   },
 ]

@@ -74,7 +74,9 @@ describe('a definition', () => {
       name: 'of a protected group is approved by an address or says why not',
       given: { group: 'stable.k8s.io', annotations: { 'api-approved.kubernetes.io': 'yes' } },
       want: [
-        'metadata.annotations[api-approved.kubernetes.io]: Invalid value: "yes": protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111',
+        'metadata.annotations[api-approved.kubernetes.io]: Invalid value: "yes": protected groups must have ' +
+          'approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with ' +
+          '"unapproved", see https://github.com/kubernetes/enhancements/pull/1111',
       ],
     },
     {
@@ -93,7 +95,8 @@ describe('a definition', () => {
       name: 'warns of a deprecated version in words that can be printed',
       given: { version: { deprecated: true, deprecationWarning: 'é\u0007' } },
       want: [
-        'spec.versions[0].deprecationWarning: Invalid value: "é\\a": must only contain printable UTF-8 characters; non-printable character found at index 2',
+        'spec.versions[0].deprecationWarning: Invalid value: "é\\a": must only contain printable UTF-8 ' +
+          'characters; non-printable character found at index 2',
       ],
     },
     {
@@ -127,21 +130,24 @@ describe('a definition', () => {
       name: 'calls its webhook by an address that can be read',
       given: converts({ url: 'https://[h/x' }),
       want: [
-        `spec.conversion.webhookClientConfig.url: Required value: url must be a valid URL: parse "https://[h/x": missing ']' in host; desired format: https://host[/path]`,
+        'spec.conversion.webhookClientConfig.url: Required value: url must be a valid URL: parse ' +
+          `"https://[h/x": missing ']' in host; desired format: https://host[/path]`,
       ],
     },
     {
       name: 'calls its webhook through TLS',
       given: converts({ url: 'http://h/x' }),
       want: [
-        'spec.conversion.webhookClientConfig.url: Invalid value: "http": \'https\' is the only allowed URL scheme; desired format: https://host[/path]',
+        'spec.conversion.webhookClientConfig.url: Invalid value: "http": \'https\' is the only allowed URL ' +
+          'scheme; desired format: https://host[/path]',
       ],
     },
     {
       name: 'calls its webhook at a host',
       given: converts({ url: 'https:///x' }),
       want: [
-        'spec.conversion.webhookClientConfig.url: Invalid value: "": host must be specified; desired format: https://host[/path]',
+        'spec.conversion.webhookClientConfig.url: Invalid value: "": host must be specified; desired format: ' +
+          'https://host[/path]',
       ],
     },
     {
@@ -165,7 +171,8 @@ describe('a definition', () => {
       name: 'calls the service of its webhook at a port that there is',
       given: converts({ service: { name: 's', namespace: 'n', port: 70000 } }),
       want: [
-        'spec.conversion.webhookClientConfig.service.port: Invalid value: 70000: port is not valid: must be between 1 and 65535, inclusive',
+        'spec.conversion.webhookClientConfig.service.port: Invalid value: 70000: port is not valid: must be ' +
+          'between 1 and 65535, inclusive',
       ],
     },
     {
@@ -210,7 +217,8 @@ describe('a definition', () => {
         version: { additionalPrinterColumns: [{ name: 'a', type: 'integer', format: 'int8', jsonPath: '.a' }] },
       },
       want: [
-        'spec.additionalPrinterColumns[0].format: Invalid value: "int8": must be one of byte,date,date-time,double,float,int32,int64,password',
+        'spec.additionalPrinterColumns[0].format: Invalid value: "int8": must be one of ' +
+          'byte,date,date-time,double,float,int32,int64,password',
       ],
     },
     {
@@ -224,7 +232,8 @@ describe('a definition', () => {
       },
       want: [
         'spec.subresources.scale.specReplicasPath: Invalid value: "spec.x": must be a simple json path starting with .',
-        'spec.subresources.scale.labelSelectorPath: Invalid value: ".x": should be a json path under either .spec or .status',
+        'spec.subresources.scale.labelSelectorPath: Invalid value: ".x": should be a json path under either ' +
+          '.spec or .status',
       ],
     },
     {
@@ -270,8 +279,10 @@ describe('a definition', () => {
         }),
       },
       want: [
-        'spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
-        'spec.validation.openAPIV3Schema.properties[metadata].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta',
+        'spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other ' +
+          'than name and generateName, but metadata is implicitly specified',
+        'spec.validation.openAPIV3Schema.properties[metadata].x-kubernetes-embedded-resource: Forbidden: ' +
+          'must not be used inside of resource meta',
       ],
     },
     {
@@ -286,7 +297,8 @@ describe('a definition', () => {
       name: 'with a status has an object at the root',
       given: { schema: { type: 'array', items: scalar }, version: { subresources: { status: {} } } },
       want: [
-        'spec.validation.openAPIV3Schema.type: Invalid value: "array": only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+        'spec.validation.openAPIV3Schema.type: Invalid value: "array": only "object" is allowed as the type ' +
+          'at the root of the schema if the status subresource is enabled',
         'spec.validation.openAPIV3Schema.type: Invalid value: "array": must be object at the root',
       ],
     },
@@ -297,7 +309,12 @@ describe('a definition', () => {
         version: { subresources: { status: {} } },
       },
       want: [
-        'spec.validation.openAPIV3Schema: Invalid value: {"type":"object","nullable":true,"minProperties":1,"externalDocs":{"url":"x"}}: only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled',
+        'spec.validation.openAPIV3Schema: Invalid value: ' +
+          '{"type":"object","nullable":true,"minProperties":1,"externalDocs":{"url":"x"}}: only [Description ' +
+          'Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern ' +
+          'MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example ' +
+          'XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status ' +
+          'subresource is enabled',
         'spec.validation.openAPIV3Schema.nullable: Forbidden: nullable cannot be true at the root',
       ],
     },
@@ -371,14 +388,16 @@ describe('a schema has no', () => {
         'x-kubernetes-list-type': 'set',
       },
       want: [
-        `${at}.items.x-kubernetes-list-type: Invalid value: "set": must be atomic as item of a list with x-kubernetes-list-type=set`,
+        `${at}.items.x-kubernetes-list-type: Invalid value: "set": must be atomic as item of a list with ` +
+          'x-kubernetes-list-type=set',
       ],
     },
     {
       name: 'a set of objects',
       given: { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' },
       want: [
-        `${at}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set`,
+        `${at}.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with ` +
+          'x-kubernetes-list-type=set',
       ],
     },
     {
@@ -405,7 +424,8 @@ describe('a schema has no', () => {
         'x-kubernetes-list-map-keys': ['a'],
       },
       want: [
-        `${at}.items.properties[a].type: Invalid value: "object": must be a scalar type if parent array's x-kubernetes-list-type is map`,
+        `${at}.items.properties[a].type: Invalid value: "object": must be a scalar type if parent array's ` +
+          'x-kubernetes-list-type is map',
       ],
     },
     {
@@ -418,8 +438,10 @@ describe('a schema has no', () => {
       },
       want: [
         `${at}.x-kubernetes-list-map-keys: Invalid value: ["a","a"]: must not contain duplicate entries`,
-        `${at}.items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable`,
-        `${at}.items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable`,
+        `${at}.items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so ` +
+          'it cannot be nullable',
+        `${at}.items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so ` +
+          'it cannot be nullable',
       ],
     },
     {
@@ -456,7 +478,8 @@ describe('a schema has no', () => {
       name: 'a resource of no fields',
       given: { type: 'object', 'x-kubernetes-embedded-resource': true },
       want: [
-        `${at}.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields`,
+        `${at}.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true ` +
+          'without x-kubernetes-preserve-unknown-fields',
       ],
     },
     {
@@ -481,8 +504,10 @@ describe('a schema has no', () => {
         type: 'object',
       },
       want: [
-        `${at}.x-kubernetes-embedded-resource: Invalid value: true: must be false if x-kubernetes-int-or-string is true`,
-        `${at}.x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if x-kubernetes-int-or-string is true`,
+        `${at}.x-kubernetes-embedded-resource: Invalid value: true: must be false if ` +
+          'x-kubernetes-int-or-string is true',
+        `${at}.x-kubernetes-preserve-unknown-fields: Invalid value: true: must be false if ` +
+          'x-kubernetes-int-or-string is true',
       ],
     },
     {
@@ -492,7 +517,8 @@ describe('a schema has no', () => {
         `${at}.anyOf[0].description: Forbidden: must be empty to be structural`,
         `${at}.anyOf[0].properties[a].type: Forbidden: must be empty to be structural`,
         `${at}.anyOf[0].properties[metadata]: Forbidden: must not be specified in a nested context`,
-        `${at}.properties[metadata]: Required value: because it is defined in spec.validation.openAPIV3Schema.properties[spec].properties[x].anyOf[0].properties[metadata]`,
+        `${at}.properties[metadata]: Required value: because it is defined in ` +
+          'spec.validation.openAPIV3Schema.properties[spec].properties[x].anyOf[0].properties[metadata]',
       ],
     },
     {
@@ -502,8 +528,10 @@ describe('a schema has no', () => {
         { not: { properties: { b: {}, a: { items: { properties: { c: {} } } } } } },
       ),
       want: [
-        `${at}.properties[a].items.properties[c]: Required value: because it is defined in spec.validation.openAPIV3Schema.properties[spec].properties[x].not.properties[a].items.properties[c]`,
-        `${at}.properties[b]: Required value: because it is defined in spec.validation.openAPIV3Schema.properties[spec].properties[x].not.properties[b]`,
+        `${at}.properties[a].items.properties[c]: Required value: because it is defined in ` +
+          'spec.validation.openAPIV3Schema.properties[spec].properties[x].not.properties[a].items.properties[c]',
+        `${at}.properties[b]: Required value: because it is defined in ` +
+          'spec.validation.openAPIV3Schema.properties[spec].properties[x].not.properties[b]',
       ],
     },
     {
@@ -553,10 +581,16 @@ describe('there is no rule', () => {
       name: 'with a message that costs too much',
       given: { rule: 'self.n > 0', messageExpression: 'self.l.map(a, self.l.map(b, a + b).join("")).join("")' },
       want: [
-        `${at}.messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`,
-        `${at}.messageExpression: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
-        `${at}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
-        'spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
+        `${at}.messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of ` +
+          'more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where ' +
+          'arrays, maps, and strings are declared)',
+        `${at}.messageExpression: Forbidden: contributed to estimated rule cost total exceeding cost limit ` +
+          'for entire OpenAPIv3 schema',
+        `${at}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire ` +
+          'OpenAPIv3 schema',
+        'spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total for ' +
+          'entire OpenAPIv3 schema exceeds budget by factor of more than 100x (try simplifying the rule, or ' +
+          'adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)',
       ],
     },
   ]
@@ -583,6 +617,8 @@ it('a rule can not be about what has no type', () =>
       }),
     },
     [
-      `${root}.properties[spec].x-kubernetes-validations: Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations`,
+      `${root}.properties[spec].x-kubernetes-validations: Internal error: internal error: failed to ` +
+        'construct type information for x-kubernetes-validations rules: unable to convert structural schema to ' +
+        'CEL declarations',
     ],
   ))

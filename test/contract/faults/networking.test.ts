@@ -1,4 +1,7 @@
-/** What is refused of ingresses and network policies. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of ingresses and network policies. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words
+ * it otherwise, with its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notLabel, notQualified, notSubdomain, notWildcard } from '../../support/name-faults.ts'
 
@@ -54,7 +57,8 @@ const rows: readonly FaultRow[] = [
     name: 'with a path of a type that nobody knows',
     put: { 'spec.rules[0].http.paths[0].pathType': 'Some' },
     faults: [
-      'spec.rules[0].http.paths[0].pathType: Unsupported value: "Some": supported values: "Exact", "ImplementationSpecific", "Prefix"',
+      'spec.rules[0].http.paths[0].pathType: Unsupported value: "Some": supported values: "Exact", ' +
+        '"ImplementationSpecific", "Prefix"',
     ],
   },
   {
@@ -203,8 +207,10 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.egress': [{ to: [{ ipBlock: { cidr: '' } }, { ipBlock: { cidr: '1.2.3.4/99', except: ['x'] } }] }] },
     faults: [
       'spec.egress[0].to[0].ipBlock.cidr: Required value',
-      'spec.egress[0].to[1].ipBlock.cidr: Invalid value: "1.2.3.4/99": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
-      'spec.egress[0].to[1].ipBlock.except[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      'spec.egress[0].to[1].ipBlock.cidr: Invalid value: "1.2.3.4/99": must be a valid CIDR value, (e.g. ' +
+        '10.9.8.0/24 or 2001:db8::/64)',
+      'spec.egress[0].to[1].ipBlock.except[0]: Invalid value: "x": must be a valid CIDR value, (e.g. ' +
+        '10.9.8.0/24 or 2001:db8::/64)',
     ],
   },
   {
@@ -221,8 +227,10 @@ const rows: readonly FaultRow[] = [
     },
     faults: [
       `spec.podSelector.matchLabels: Invalid value: "a b": ${notQualified}`,
-      "spec.ingress[0].from[0].podSelector.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-      "spec.ingress[0].from[0].namespaceSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      'spec.ingress[0].from[0].podSelector.matchExpressions[0].values: Forbidden: may not be specified when ' +
+        "`operator` is 'Exists' or 'DoesNotExist'",
+      'spec.ingress[0].from[0].namespaceSelector.matchExpressions[0].values: Required value: must be ' +
+        "specified when `operator` is 'In' or 'NotIn'",
     ],
   },
   {

@@ -1,4 +1,7 @@
-/** What is refused of kinds about the platform, and of scaling. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of kinds about the platform, and of scaling. Each whole. Compared with a kube-apiserver 1.20; where
+ * 1.36 words it otherwise, with its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notDns1035, notLabel, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
@@ -259,8 +262,10 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.metrics': [{ type: '' }, { type: 'Some' }, { type: 'Pods' }] },
     faults: [
       'spec.metrics[0].type: Required value: must specify a metric source type',
-      'spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
-      'spec.metrics[1].type: Unsupported value: "Some": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
+      'spec.metrics[0].type: Unsupported value: "": supported values: "ContainerResource", "External", ' +
+        '"Object", "Pods", "Resource"',
+      'spec.metrics[1].type: Unsupported value: "Some": supported values: "ContainerResource", "External", ' +
+        '"Object", "Pods", "Resource"',
       'spec.metrics[2].pods: Required value: must populate information for the given metric source',
     ],
   },
@@ -278,7 +283,8 @@ const rows: readonly FaultRow[] = [
       'spec.metrics[0].resource.target.type: Required value: must specify a metric target type',
       'spec.metrics[0].resource.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue',
       'spec.metrics[0].resource.name: Required value: must specify a resource name',
-      'spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization',
+      'spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw ' +
+        'value or a target utilization',
       'spec.metrics[1].external.target.type: Invalid value: "Some": must be either Utilization, Value, or AverageValue',
       'spec.metrics[1].external.target.value: Invalid value: "0": must be positive',
       'spec.metrics[1].external.metric.name: Required value: must specify a metric name',
@@ -325,7 +331,8 @@ const rows: readonly FaultRow[] = [
     name: 'with two measures',
     put: { 'spec.maxUnavailable': 1 },
     faults: [
-      'spec: Invalid value: {"minAvailable":1,"selector":{"matchLabels":{"a":"b"}},"maxUnavailable":1}: minAvailable and maxUnavailable cannot be both set',
+      'spec: Invalid value: {"minAvailable":1,"selector":{"matchLabels":{"a":"b"}},"maxUnavailable":1}: ' +
+        'minAvailable and maxUnavailable cannot be both set',
     ],
   },
   {
@@ -333,7 +340,8 @@ const rows: readonly FaultRow[] = [
     name: 'of parts that are none',
     put: { 'spec.minAvailable': 'x' },
     faults: [
-      "spec.minAvailable: Invalid value: \"x\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      'spec.minAvailable: Invalid value: "x": a valid percent string must be a numeric string followed by ' +
+        "an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
     ],
   },
   {
@@ -356,7 +364,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is the system’s',
     put: { 'metadata.name': 'system-x' },
     faults: [
-      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class",
+      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use " +
+        'only. error: system-x is not a known system priority class',
     ],
   },
   {
@@ -364,7 +373,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is the system’s, of another value',
     put: { 'metadata.name': 'system-node-critical', value: 5 },
     faults: [
-      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: value of system-node-critical PriorityClass must be 2000001000",
+      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use " +
+        'only. error: value of system-node-critical PriorityClass must be 2000001000',
     ],
   },
   {

@@ -1,4 +1,7 @@
-/** What is refused of pods as a whole. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of pods as a whole. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise,
+ * with its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notLabelValue, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
@@ -9,7 +12,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.restartPolicy': 'Some', 'spec.dnsPolicy': 'Some' },
     faults: [
       'spec.restartPolicy: Unsupported value: "Some": supported values: "Always", "OnFailure", "Never"',
-      'spec.dnsPolicy: Unsupported value: "Some": supported values: "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"',
+      'spec.dnsPolicy: Unsupported value: "Some": supported values: "ClusterFirstWithHostNet", ' +
+        '"ClusterFirst", "Default", "None"',
     ],
   },
   {
@@ -34,12 +38,17 @@ const rows: readonly FaultRow[] = [
       ],
     },
     faults: [
-      'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
+      'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, ' +
+        'which means "match all values and all keys"',
       `spec.tolerations[1].key: Invalid value: "a b": ${notQualified}`,
-      'spec.tolerations[1].operator: Invalid value: {"Key":"a b","Operator":"Exists","Value":"v","Effect":"","TolerationSeconds":null}: value must be empty when `operator` is \'Exists\'',
+      'spec.tolerations[1].operator: Invalid value: {"Key":"a ' +
+        'b","Operator":"Exists","Value":"v","Effect":"","TolerationSeconds":null}: value must be empty when ' +
+        "`operator` is 'Exists'",
       'spec.tolerations[2].operator: Unsupported value: "Some": supported values: "Equal", "Exists"',
-      'spec.tolerations[2].effect: Unsupported value: "Some": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
-      'spec.tolerations[3].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\' when `tolerationSeconds` is set',
+      'spec.tolerations[2].effect: Unsupported value: "Some": supported values: "NoSchedule", ' +
+        '"PreferNoSchedule", "NoExecute"',
+      'spec.tolerations[3].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\' when ' +
+        '`tolerationSeconds` is set',
       `spec.tolerations[3].operator: Invalid value: "a b": ${notLabelValue}`,
     ],
   },
@@ -50,7 +59,9 @@ const rows: readonly FaultRow[] = [
       'spec.affinity': { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } },
     },
     faults: [
-      'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required value: must have at least one node selector term',
+      'spec.affinity.nodeAffinity.' +
+        'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required ' +
+        'value: must have at least one node selector term',
     ],
   },
   {
@@ -78,13 +89,27 @@ const rows: readonly FaultRow[] = [
       },
     },
     faults: [
-      'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator: Invalid value: "Some": not a valid selector operator',
-      `spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key: Invalid value: "a b": ${notQualified}`,
-      "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[1].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-      "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[2].values: Required value: must be specified single value when `operator` is 'Lt' or 'Gt'",
-      "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[3].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-      'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 0: must be in the range 1-100',
-      "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      'spec.affinity.nodeAffinity.' +
+        'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator: ' +
+        'Invalid value: "Some": not a valid selector operator',
+      'spec.affinity.nodeAffinity.' +
+        'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key: ' +
+        `Invalid value: "a b": ${notQualified}`,
+      'spec.affinity.nodeAffinity.' +
+        'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[1].values: ' +
+        "Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      'spec.affinity.nodeAffinity.' +
+        'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[2].values: ' +
+        "Required value: must be specified single value when `operator` is 'Lt' or 'Gt'",
+      'spec.affinity.nodeAffinity.' +
+        'requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[3].values: ' +
+        "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+      'spec.affinity.nodeAffinity.' +
+        'preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: ' +
+        '0: must be in the range 1-100',
+      'spec.affinity.nodeAffinity.' +
+        'preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values: ' +
+        "Required value: must be specified when `operator` is 'In' or 'NotIn'",
     ],
   },
   {
@@ -105,13 +130,23 @@ const rows: readonly FaultRow[] = [
       },
     },
     faults: [
-      `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels: Invalid value: "a b": ${notQualified}`,
-      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required value: can not be empty',
-      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Invalid value: "": name part must be non-empty',
-      `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Invalid value: "": ${notQualified}`,
-      'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 101: must be in the range 1-100',
-      `spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaceSelector.matchLabels: Invalid value: "a b": ${notLabelValue}`,
-      `spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey: Invalid value: "a b": ${notQualified}`,
+      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels: ' +
+        `Invalid value: "a b": ${notQualified}`,
+      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Required ' +
+        'value: can not be empty',
+      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Invalid ' +
+        'value: "": name part must be non-empty',
+      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: Invalid ' +
+        `value: "": ${notQualified}`,
+      'spec.affinity.podAntiAffinity.' +
+        'preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid ' +
+        'value: 101: must be in the range 1-100',
+      'spec.affinity.podAntiAffinity.' +
+        'preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.namespaceSelector.matchLabels: ' +
+        `Invalid value: "a b": ${notLabelValue}`,
+      'spec.affinity.podAntiAffinity.' +
+        'preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey: ' +
+        `Invalid value: "a b": ${notQualified}`,
     ],
   },
   {
@@ -132,7 +167,8 @@ const rows: readonly FaultRow[] = [
     faults: [
       'spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero',
       'spec.topologySpreadConstraints[0].topologyKey: Required value: can not be empty',
-      'spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "Some": supported values: "DoNotSchedule", "ScheduleAnyway"',
+      'spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: "Some": supported values: ' +
+        '"DoNotSchedule", "ScheduleAnyway"',
       `spec.topologySpreadConstraints[1].topologyKey: Invalid value: "a b": ${notQualified}`,
       `spec.topologySpreadConstraints[1].labelSelector.matchLabels: Invalid value: "a b": ${notQualified}`,
       `spec.topologySpreadConstraints[2].topologyKey: Invalid value: "a b": ${notQualified}`,
@@ -198,7 +234,10 @@ const rows: readonly FaultRow[] = [
     name: 'that is to be called otherwise',
     update: { 'spec.hostname': 'h' },
     faults: [
-      'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\nchanged: hostname',
+      'spec: Forbidden: pod updates may not change fields other than ' +
+        '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` ' +
+        '(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to ' +
+        '1 if it was previously negative)\nchanged: hostname',
     ],
   },
   {
@@ -207,7 +246,10 @@ const rows: readonly FaultRow[] = [
     update: { 'spec.schedulingGates': [{ name: 'g' }] },
     faults: [
       'spec.schedulingGates: Forbidden: only deletion is allowed, but found new scheduling gate',
-      'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\nchanged: schedulingGates',
+      'spec: Forbidden: pod updates may not change fields other than ' +
+        '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` ' +
+        '(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to ' +
+        '1 if it was previously negative)\nchanged: schedulingGates',
     ],
   },
   {
@@ -247,8 +289,10 @@ const rows: readonly FaultRow[] = [
     name: 'with a resource that belongs in a quota',
     put: { 'spec.containers[0].resources': { limits: { 'requests.ex.io/a': 1 } } },
     faults: [
-      'spec.containers[0].resources.limits[requests.ex.io/a]: Invalid value: "requests.ex.io/a": doesn\'t follow extended resource name standard',
-      'spec.containers[0].resources.requests[requests.ex.io/a]: Invalid value: "requests.ex.io/a": doesn\'t follow extended resource name standard',
+      'spec.containers[0].resources.limits[requests.ex.io/a]: Invalid value: "requests.ex.io/a": doesn\'t ' +
+        'follow extended resource name standard',
+      'spec.containers[0].resources.requests[requests.ex.io/a]: Invalid value: "requests.ex.io/a": doesn\'t ' +
+        'follow extended resource name standard',
     ],
   },
   {

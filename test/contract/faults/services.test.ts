@@ -1,4 +1,7 @@
-/** What is refused of services and endpoints. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of services and endpoints. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it
+ * otherwise, with its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notLabel, notLabelValue, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
@@ -51,7 +54,8 @@ const rows: readonly FaultRow[] = [
       'spec.ports[3].name: Duplicate value: "p"',
       'spec.ports[3].targetPort: Invalid value: "no--port-name-at-all": must be no more than 15 characters',
       'spec.ports[3].targetPort: Invalid value: "no--port-name-at-all": must not contain consecutive hyphens',
-      'spec.ports[3]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
+      'spec.ports[3]: Duplicate value: ' +
+        '{"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
     ],
   },
   {
@@ -92,7 +96,8 @@ const rows: readonly FaultRow[] = [
     name: 'with an affinity that lasts for ever',
     put: { 'spec.sessionAffinity': 'ClientIP', 'spec.sessionAffinityConfig': { clientIP: { timeoutSeconds: 86401 } } },
     faults: [
-      'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400',
+      'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and ' +
+        'less than 86400',
     ],
   },
   {
@@ -124,7 +129,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.ipFamilies': ['IPv5'], 'spec.ipFamilyPolicy': 'Some', 'spec.internalTrafficPolicy': 'Some' },
     faults: [
       'spec.ipFamilies[0]: Unsupported value: "IPv5": supported values: "IPv4", "IPv6"',
-      'spec.ipFamilyPolicy: Unsupported value: "Some": supported values: "SingleStack", "PreferDualStack", "RequireDualStack"',
+      'spec.ipFamilyPolicy: Unsupported value: "Some": supported values: "SingleStack", "PreferDualStack", ' +
+        '"RequireDualStack"',
       'spec.internalTrafficPolicy: Unsupported value: "Some": supported values: "Cluster", "Local"',
     ],
   },
@@ -146,7 +152,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.loadBalancerSourceRanges': ['1.2.3.4/33'], 'spec.allocateLoadBalancerNodePorts': false },
     faults: [
       "spec.LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'",
-      'spec.LoadBalancerSourceRanges[0]: Invalid value: "1.2.3.4/33": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      'spec.LoadBalancerSourceRanges[0]: Invalid value: "1.2.3.4/33": must be a valid CIDR value, (e.g. ' +
+        '10.9.8.0/24 or 2001:db8::/64)',
       "spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'",
     ],
   },
@@ -177,7 +184,8 @@ const rows: readonly FaultRow[] = [
     },
     faults: [
       'subsets[0].addresses[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-      'subsets[0].notReadyAddresses[0].ip: Invalid value: "y": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'subsets[0].notReadyAddresses[0].ip: Invalid value: "y": must be a valid IP address, (e.g. 10.9.8.7 or ' +
+        '2001:db8::ffff)',
       'subsets[0].ports[0].name: Required value',
       'subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
       `subsets[0].ports[1].name: Invalid value: "A": ${notLabel}`,
@@ -269,10 +277,14 @@ const rows: readonly FaultRow[] = [
       'subsets[0].addresses[0].ip: Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)',
       'subsets[0].addresses[1].ip: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
       'subsets[0].addresses[2].ip: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
-      'subsets[0].addresses[3].ip: Invalid value: "169.254.1.1": may not be in the link-local range (169.254.0.0/16, fe80::/10)',
-      'subsets[0].addresses[4].ip: Invalid value: "224.0.0.1": may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)',
-      'subsets[0].addresses[5].ip: Invalid value: "ff02::1": may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)',
-      'subsets[0].addresses[6].ip: Invalid value: "fe80::1": may not be in the link-local range (169.254.0.0/16, fe80::/10)',
+      'subsets[0].addresses[3].ip: Invalid value: "169.254.1.1": may not be in the link-local range ' +
+        '(169.254.0.0/16, fe80::/10)',
+      'subsets[0].addresses[4].ip: Invalid value: "224.0.0.1": may not be in the link-local multicast range ' +
+        '(224.0.0.0/24, ff02::/10)',
+      'subsets[0].addresses[5].ip: Invalid value: "ff02::1": may not be in the link-local multicast range ' +
+        '(224.0.0.0/24, ff02::/10)',
+      'subsets[0].addresses[6].ip: Invalid value: "fe80::1": may not be in the link-local range ' +
+        '(169.254.0.0/16, fe80::/10)',
     ],
   },
   {

@@ -1,4 +1,7 @@
-/** What is refused of storage, configuration, quotas and limits. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of storage, configuration, quotas and limits. Each whole. Compared with a kube-apiserver 1.20; where
+ * 1.36 words it otherwise, with its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notKey, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
@@ -17,7 +20,8 @@ const rows: readonly FaultRow[] = [
     name: 'in modes that nobody knows',
     put: { 'spec.accessModes': ['Some', 'ReadWriteOncePod'], 'spec.volumeMode': 'Some' },
     faults: [
-      'spec.accessModes: Unsupported value: "Some": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+      'spec.accessModes: Unsupported value: "Some": supported values: "ReadOnlyMany", "ReadWriteMany", ' +
+        '"ReadWriteOnce", "ReadWriteOncePod"',
       'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',
       'spec.volumeMode: Unsupported value: "Some": supported values: "Block", "Filesystem"',
     ],
@@ -41,7 +45,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is to be another',
     update: { 'spec.accessModes': ['ReadWriteMany'] },
     faults: [
-      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\nchanged: accessModes',
+      'spec: Forbidden: spec is immutable after creation except resources.requests and ' +
+        'volumeAttributesClassName for bound claims\nchanged: accessModes',
     ],
   },
   {
@@ -49,7 +54,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is to be of another mode',
     update: { 'spec.volumeMode': 'Block' },
     faults: [
-      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\nchanged: volumeMode',
+      'spec: Forbidden: spec is immutable after creation except resources.requests and ' +
+        'volumeAttributesClassName for bound claims\nchanged: volumeMode',
       'volumeMode: Invalid value: "Block": field is immutable',
     ],
   },
@@ -65,7 +71,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is to shrink',
     update: { 'spec.resources.requests.storage': '1Mi' },
     faults: [
-      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\nchanged: resources',
+      'spec: Forbidden: spec is immutable after creation except resources.requests and ' +
+        'volumeAttributesClassName for bound claims\nchanged: resources',
     ],
   },
   {
@@ -204,10 +211,14 @@ const rows: readonly FaultRow[] = [
       },
     },
     faults: [
-      'spec.scopeSelector.matchExpressions.operator: Invalid value: "In": must be \'Exist\' only operator when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort and ResourceQuotaScopeNotBestEffort',
-      "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+      'spec.scopeSelector.matchExpressions.operator: Invalid value: "In": must be \'Exist\' only operator ' +
+        'when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ' +
+        'ResourceQuotaScopeBestEffort and ResourceQuotaScopeNotBestEffort',
+      'spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when ' +
+        "`operator` is 'In' or 'NotIn' for scope selector",
       'spec.scopeSelector.matchExpressions.operator: Invalid value: "Some": not a valid selector operator',
-      "spec.scopeSelector.matchExpressions.values: Invalid value: [\"v\"]: must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+      'spec.scopeSelector.matchExpressions.values: Invalid value: ["v"]: must be no value when `operator` ' +
+        "is 'Exist' or 'DoesNotExist' for scope selector",
     ],
   },
   {
@@ -274,7 +285,8 @@ const rows: readonly FaultRow[] = [
     name: 'of claims without bounds',
     put: { 'spec.limits': [{ type: 'PersistentVolumeClaim', default: { storage: '1' } }] },
     faults: [
-      'spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided',
+      'spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but ' +
+        'neither was provided',
     ],
   },
   {
@@ -295,7 +307,8 @@ const rows: readonly FaultRow[] = [
     faults: [
       'spec.limits[0].min[cpu]: Invalid value: "3": min value 3 is greater than max value 2',
       'spec.limits[0].defaultRequest[cpu]: Invalid value: "4": default request value 4 is greater than max value 2',
-      'spec.limits[0].defaultRequest[cpu]: Invalid value: "4": default request value 4 is greater than default limit value 1',
+      'spec.limits[0].defaultRequest[cpu]: Invalid value: "4": default request value 4 is greater than ' +
+        'default limit value 1',
       'spec.limits[0].default[cpu]: Invalid value: "3": min value 3 is greater than default value 1',
       'spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: "500m": ratio 500m is less than 1',
     ],

@@ -1,4 +1,7 @@
-/** What is refused of workloads. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with its source. */
+/**
+ * What is refused of workloads. Each whole. Compared with a kube-apiserver 1.20; where 1.36 words it otherwise, with
+ * its source.
+ */
 import { describeFaults, type FaultRow } from '../../support/describe-faults.ts'
 import { notLabel, notQualified, notSubdomain } from '../../support/name-faults.ts'
 
@@ -49,7 +52,8 @@ const rows: readonly FaultRow[] = [
     faults: [
       'spec.selector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator',
       `spec.selector.matchExpressions[0].key: Invalid value: "a b": ${notQualified}`,
-      'spec.selector: Invalid value: {"matchExpressions":[{"key":"a b","operator":"Is","values":["c"]}]}: invalid label selector',
+      'spec.selector: Invalid value: {"matchExpressions":[{"key":"a b","operator":"Is","values":["c"]}]}: ' +
+        'invalid label selector',
     ],
   },
   {
@@ -83,7 +87,8 @@ const rows: readonly FaultRow[] = [
     name: 'whose pods push others aside in a way that nobody knows',
     put: { 'spec.template.spec.preemptionPolicy': 'Some' },
     faults: [
-      'spec.template.spec.preemptionPolicy: Unsupported value: "Some": supported values: "PreemptLowerPriority", "Never"',
+      'spec.template.spec.preemptionPolicy: Unsupported value: "Some": supported values: ' +
+        '"PreemptLowerPriority", "Never"',
     ],
   },
   {
@@ -106,7 +111,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is renewed in a way that nobody knows',
     put: { 'spec.strategy': { type: 'Some' } },
     faults: [
-      'spec.strategy: Unsupported value: {"Type":"Some","RollingUpdate":null}: supported values: "Recreate", "RollingUpdate"',
+      'spec.strategy: Unsupported value: {"Type":"Some","RollingUpdate":null}: supported values: "Recreate", ' +
+        '"RollingUpdate"',
     ],
   },
   {
@@ -121,7 +127,9 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.strategy': { type: 'RollingUpdate', rollingUpdate: { maxSurge: 'some', maxUnavailable: '101%' } } },
     faults: [
       'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
-      "spec.strategy.rollingUpdate.maxSurge: Invalid value: \"some\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      'spec.strategy.rollingUpdate.maxSurge: Invalid value: "some": a valid percent string must be a ' +
+        "numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is " +
+        "'[0-9]+%')",
     ],
   },
   {
@@ -173,7 +181,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is renewed in a way that nobody knows',
     put: { 'spec.updateStrategy': { type: 'Some' } },
     faults: [
-      'spec.updateStrategy: Unsupported value: {"Type":"Some","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"',
+      'spec.updateStrategy: Unsupported value: {"Type":"Some","RollingUpdate":null}: supported values: ' +
+        '"RollingUpdate", "OnDelete"',
     ],
   },
   {
@@ -202,7 +211,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is renewed on deletion, by parts',
     put: { 'spec.updateStrategy': { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
     faults: [
-      'spec.updateStrategy.rollingUpdate: Invalid value: {"partition":1}: only allowed for updateStrategy \'RollingUpdate\'',
+      'spec.updateStrategy.rollingUpdate: Invalid value: {"partition":1}: only allowed for updateStrategy ' +
+        "'RollingUpdate'",
     ],
   },
   {
@@ -216,7 +226,8 @@ const rows: readonly FaultRow[] = [
     name: 'that is renewed in a way that nobody knows',
     put: { 'spec.updateStrategy': { type: 'Some' } },
     faults: [
-      'spec.updateStrategy: Invalid value: {"Type":"Some","RollingUpdate":null}: must be \'RollingUpdate\' or \'OnDelete\'',
+      'spec.updateStrategy: Invalid value: {"Type":"Some","RollingUpdate":null}: must be \'RollingUpdate\' ' +
+        "or 'OnDelete'",
     ],
   },
   {
@@ -224,8 +235,10 @@ const rows: readonly FaultRow[] = [
     name: 'whose claims are kept in a way that nobody knows',
     put: { 'spec.persistentVolumeClaimRetentionPolicy': { whenDeleted: 'Some', whenScaled: 'Some' } },
     faults: [
-      'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Some": supported values: "Retain", "Delete"',
-      'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Some": supported values: "Retain", "Delete"',
+      'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Some": supported values: ' +
+        '"Retain", "Delete"',
+      'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Some": supported values: ' +
+        '"Retain", "Delete"',
     ],
   },
   {
@@ -249,7 +262,9 @@ const rows: readonly FaultRow[] = [
     name: 'that is to have another service',
     update: { 'spec.serviceName': 't' },
     faults: [
-      "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', " +
+        "'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and " +
+        "'minReadySeconds' are forbidden",
     ],
   },
   {
@@ -423,7 +438,8 @@ const rows: readonly FaultRow[] = [
     name: 'whose pods are brought back though their failure is judged',
     put: { 'spec.template.spec.restartPolicy': 'OnFailure', 'spec.podFailurePolicy': { rules: [] } },
     faults: [
-      'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
+      'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when ' +
+        'podFailurePolicy is specified',
     ],
   },
   {
@@ -468,7 +484,13 @@ const rows: readonly FaultRow[] = [
     update: { 'spec.selector': { matchLabels: { c: 'd' } }, 'spec.template.spec.hostname': 'h' },
     faults: [
       'spec.selector: Invalid value: {"matchLabels":{"c":"d"}}: field is immutable',
-      'spec.template: Invalid value: {"spec":{"containers":[{"name":"c","image":"i","imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","resources":{}}],"restartPolicy":"Never","dnsPolicy":"ClusterFirst","schedulerName":"default-scheduler","terminationGracePeriodSeconds":30,"securityContext":{},"hostname":"h"},"metadata":{"labels":{"a":"b","c":"d"}}}: field is immutable',
+      'spec.template: Invalid value: ' +
+        '{"spec":{"containers":[{"name":"c","image":"i","imagePullPolicy":"Always",' +
+        '"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File",' +
+        '"resources":{}}],"restartPolicy":"Never","dnsPolicy":"ClusterFirst","schedulerName":"default-scheduler",' +
+        '"terminationGracePeriodSeconds":30,"securityContext":{},"hostname":"h"},' +
+        '"metadata":{"labels":{"a":"b","c":"d"}}}: ' +
+        'field is immutable',
     ],
   },
   {
@@ -490,7 +512,8 @@ const rows: readonly FaultRow[] = [
     put: { 'spec.schedule': '61 * * * *', 'spec.timeZone': 'Local' },
     faults: [
       'spec.schedule: Invalid value: "61 * * * *": end of range (61) above maximum (59): 61',
-      'spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
+      'spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone as defined in ' +
+        'https://www.iana.org/time-zones',
     ],
   },
   {
@@ -498,7 +521,8 @@ const rows: readonly FaultRow[] = [
     name: 'at a time with a zone in it',
     put: { 'spec.schedule': 'TZ=UTC * * * * *', 'spec.timeZone': '' },
     faults: [
-      'spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone field instead',
+      'spec.schedule: Invalid value: "TZ=UTC * * * * *": cannot use TZ or CRON_TZ in schedule, use timeZone ' +
+        'field instead',
       'spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string',
     ],
   },

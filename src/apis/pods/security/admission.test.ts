@@ -133,7 +133,9 @@ describe('the commit', () => {
 describe('labels from before they were looked at', () => {
   const bad = namespace({ enforce: 'strict', warn: 'loud' })
   const faults =
-    '[metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: "loud": must be one of privileged, baseline, restricted]'
+    '[metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of ' +
+    'privileged, baseline, restricted, metadata.labels[pod-security.kubernetes.io/warn]: Invalid value: ' +
+    '"loud": must be one of privileged, baseline, restricted]'
 
   it('enforce everything, and the audit log says why', async () => {
     const { validate, told } = world(bad)

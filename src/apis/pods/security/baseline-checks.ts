@@ -45,7 +45,8 @@ function appArmorProfile(pod: JudgedPod): Finding | undefined {
   if (values.length === 0) return undefined
   return {
     reason: plural('forbidden AppArmor profile', values.length),
-    detail: `${who.filter((text) => text !== '').join(' and ')} must not set AppArmor profile type to ${quoted(values)}`,
+    detail:
+      `${who.filter((text) => text !== '').join(' and ')} ` + `must not set AppArmor profile type to ${quoted(values)}`,
   }
 }
 
@@ -75,7 +76,9 @@ function capabilities(pod: JudgedPod): Finding | undefined {
   if (bad.length === 0) return undefined
   return {
     reason: 'non-default capabilities',
-    detail: `${named('container', namesOf(bad))} must not include ${quoted(distinct(bad.flatMap(added)))} in securityContext.capabilities.add`,
+    detail:
+      `${named('container', namesOf(bad))} must not include ${quoted(distinct(bad.flatMap(added)))} in ` +
+      'securityContext.capabilities.add',
   }
 }
 
@@ -100,7 +103,9 @@ function hostPorts(pod: JudgedPod): Finding | undefined {
   const ports = distinct(bad.flatMap(portsOf))
   return {
     reason: 'hostPort',
-    detail: `${named('container', namesOf(bad))} ${plural('uses', bad.length, 'use')} ${plural('hostPort', ports.length)} ${ports.join(', ')}`,
+    detail:
+      `${named('container', namesOf(bad))} ${plural('uses', bad.length, 'use')} ` +
+      `${plural('hostPort', ports.length)} ${ports.join(', ')}`,
   }
 }
 
@@ -111,7 +116,9 @@ function hostsOfHandlers(pod: JudgedPod): Finding | undefined {
   const hosts = distinct(bad.flatMap(handlersOf).flatMap(hostsOf))
   return {
     reason: 'probe or lifecycle host',
-    detail: `${named('container', names)} ${plural('uses', names.length, 'use')} ${named('probe or lifecycle host', hosts)}`,
+    detail:
+      `${named('container', names)} ${plural('uses', names.length, 'use')} ` +
+      `${named('probe or lifecycle host', hosts)}`,
   }
 }
 
@@ -137,7 +144,9 @@ export function procMount(pod: JudgedPod): Finding | undefined {
   if (bad.length === 0) return undefined
   return {
     reason: 'procMount',
-    detail: `${named('container', namesOf(bad))} must not set securityContext.procMount to ${quoted(distinct(bad.map(mountOf)))}`,
+    detail:
+      `${named('container', namesOf(bad))} must not set securityContext.procMount to ` +
+      `${quoted(distinct(bad.map(mountOf)))}`,
   }
 }
 
@@ -194,7 +203,9 @@ export function seccompProfile(pod: JudgedPod): Finding | undefined {
   if (profiles.length === 0) return undefined
   return {
     reason: 'seccompProfile',
-    detail: `${setters(isBad(ofPod), namesOf(bad))} must not set securityContext.seccompProfile.type to ${quoted(distinct(profiles.map(({ type }) => type ?? '')))}`,
+    detail:
+      `${setters(isBad(ofPod), namesOf(bad))} must not set securityContext.seccompProfile.type to ` +
+      `${quoted(distinct(profiles.map(({ type }) => type ?? '')))}`,
   }
 }
 

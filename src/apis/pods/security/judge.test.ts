@@ -61,7 +61,9 @@ const cases: readonly Case[] = [
       },
     ),
     said: always(
-      'forbidden AppArmor profiles (pod and container "a" and annotations must not set AppArmor profile type to "Other", "Unconfined", "container.apparmor.security.beta.kubernetes.io/a="bad"", "container.apparmor.security.beta.kubernetes.io/b="unconfined"")',
+      'forbidden AppArmor profiles (pod and container "a" and annotations must not set AppArmor profile type ' +
+        'to "Other", "Unconfined", "container.apparmor.security.beta.kubernetes.io/a="bad"", ' +
+        '"container.apparmor.security.beta.kubernetes.io/b="unconfined"")',
     ),
   },
   {
@@ -69,7 +71,8 @@ const cases: readonly Case[] = [
     level: 'baseline',
     pod: pod({ containers: [bare] }, { 'container.apparmor.security.beta.kubernetes.io/a': 'unconfined' }),
     said: always(
-      'forbidden AppArmor profile (annotation must not set AppArmor profile type to "container.apparmor.security.beta.kubernetes.io/a="unconfined"")',
+      'forbidden AppArmor profile (annotation must not set AppArmor profile type to ' +
+        '"container.apparmor.security.beta.kubernetes.io/a="unconfined"")',
     ),
   },
   {
@@ -97,7 +100,8 @@ const cases: readonly Case[] = [
       containers: [{ name: 'a', securityContext: { capabilities: { add: ['chown', 'CAP_CHOWN'] } } }],
     }),
     said: always(
-      'non-default capabilities (containers "i", "a" must not include "CAP_CHOWN", "NET_RAW", "chown" in securityContext.capabilities.add)',
+      'non-default capabilities (containers "i", "a" must not include "CAP_CHOWN", "NET_RAW", "chown" in ' +
+        'securityContext.capabilities.add)',
     ),
   },
   {
@@ -121,7 +125,8 @@ const cases: readonly Case[] = [
       [0, 'non-default capabilities (container "a" must not include "NET_RAW" in securityContext.capabilities.add)'],
       [
         22,
-        'unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]; container "a" must not include "KILL", "NET_RAW" in securityContext.capabilities.add)',
+        'unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]; ' +
+          'container "a" must not include "KILL", "NET_RAW" in securityContext.capabilities.add)',
       ],
     ],
   },
@@ -274,7 +279,8 @@ const cases: readonly Case[] = [
       containers: [{ name: 'a', securityContext: { seLinuxOptions: { type: 'b', role: 'r' } } }],
     }),
     said: always(
-      'seLinuxOptions (pod and container "a" set forbidden securityContext.seLinuxOptions: types "b", "z"; user may not be set; role may not be set)',
+      'seLinuxOptions (pod and container "a" set forbidden securityContext.seLinuxOptions: types "b", "z"; ' +
+        'user may not be set; role may not be set)',
     ),
   },
   {
@@ -310,7 +316,8 @@ const cases: readonly Case[] = [
     }),
     said: since(
       19,
-      'seccompProfile (pod and container "a" must not set securityContext.seccompProfile.type to "Other", "Unconfined")',
+      'seccompProfile (pod and container "a" must not set securityContext.seccompProfile.type to "Other", ' +
+        '"Unconfined")',
     ),
   },
   {
@@ -329,7 +336,8 @@ const cases: readonly Case[] = [
     said: [
       [
         0,
-        'seccompProfile (forbidden annotations container.seccomp.security.alpha.kubernetes.io/a="", seccomp.security.alpha.kubernetes.io/pod="unconfined")',
+        'seccompProfile (forbidden annotations container.seccomp.security.alpha.kubernetes.io/a="", ' +
+          'seccomp.security.alpha.kubernetes.io/pod="unconfined")',
       ],
       [19, ''],
     ],
@@ -352,7 +360,8 @@ const cases: readonly Case[] = [
     }),
     said: since(
       19,
-      'seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+      'seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" ' +
+        'or "Localhost")',
     ),
   },
   {
@@ -441,11 +450,16 @@ const cases: readonly Case[] = [
       [8, 'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false)'],
       [
         19,
-        'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+        'allowPrivilegeEscalation != false (container "a" must set ' +
+          'securityContext.allowPrivilegeEscalation=false), seccompProfile (pod or container "a" must set ' +
+          'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
       ],
       [
         22,
-        'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]), seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+        'allowPrivilegeEscalation != false (container "a" must set ' +
+          'securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "a" must set ' +
+          'securityContext.capabilities.drop=["ALL"]), seccompProfile (pod or container "a" must set ' +
+          'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
       ],
       [25, ''],
     ],
@@ -549,15 +563,24 @@ const cases: readonly Case[] = [
       [0, 'runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true)'],
       [
         8,
-        'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true)',
+        'allowPrivilegeEscalation != false (container "a" must set ' +
+          'securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "a" must ' +
+          'set securityContext.runAsNonRoot=true)',
       ],
       [
         19,
-        'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+        'allowPrivilegeEscalation != false (container "a" must set ' +
+          'securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "a" must ' +
+          'set securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set ' +
+          'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
       ],
       [
         22,
-        'allowPrivilegeEscalation != false (container "a" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "a" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+        'allowPrivilegeEscalation != false (container "a" must set ' +
+          'securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "a" must set ' +
+          'securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "a" must set ' +
+          'securityContext.runAsNonRoot=true), seccompProfile (pod or container "a" must set ' +
+          'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
       ],
     ],
   },
@@ -569,7 +592,9 @@ const cases: readonly Case[] = [
       containers: [{ name: 'a', securityContext: { ...careful, privileged: true, runAsNonRoot: false } }],
     }),
     said: always(
-      'host namespaces (hostPID=true), privileged (container "a" must not set securityContext.privileged=true), runAsNonRoot != true (container "a" must not set securityContext.runAsNonRoot=false)',
+      'host namespaces (hostPID=true), privileged (container "a" must not set ' +
+        'securityContext.privileged=true), runAsNonRoot != true (container "a" must not set ' +
+        'securityContext.runAsNonRoot=false)',
     ),
   },
 ]

@@ -46,7 +46,8 @@ function capabilities(pod: JudgedPod): Finding | undefined {
       : []),
     ...(adding.length > 0
       ? [
-          `${named('container', namesOf(adding))} must not include ${quoted(distinct(adding.flatMap(added)))} in securityContext.capabilities.add`,
+          `${named('container', namesOf(adding))} must not include ` +
+            `${quoted(distinct(adding.flatMap(added)))} in securityContext.capabilities.add`,
         ]
       : []),
   ]
@@ -98,7 +99,8 @@ function restrictedVolumes({ spec }: JudgedPod): Finding | undefined {
   const sources = distinct(bad.map(sourceOf))
   return {
     reason: 'restricted volume types',
-    detail: `${named('volume', names)} ${plural('uses', bad.length, 'use')} ${named('restricted volume type', sources)}`,
+    detail:
+      `${named('volume', names)} ${plural('uses', bad.length, 'use')} ` + named('restricted volume type', sources),
   }
 }
 
@@ -132,7 +134,9 @@ function seccompSet(pod: JudgedPod): Finding | undefined {
   if (silent.length === 0) return undefined
   return {
     reason: 'seccompProfile',
-    detail: `pod or ${named('container', namesOf(silent))} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+    detail:
+      `pod or ${named('container', namesOf(silent))} must set securityContext.seccompProfile.type to ` +
+      '"RuntimeDefault" or "Localhost"',
   }
 }
 

@@ -104,6 +104,7 @@ function show(value: CelValue, budget: Budget, depth: number): string {
       value,
     )
   throw new CelError(
-    `error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given ${typeNameOf(value)}`,
+    'error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, ' +
+      `lists, types, durations, and timestamps, was given ${typeNameOf(value)}`,
   )
 }

@@ -59,7 +59,8 @@ function addressOf(text: string): Address {
   const ip = text.length > maxText ? undefined : parseAddress(zoned ?? text)
   if (ip === undefined || (zoned !== undefined && ip.family === 'IPv4')) {
     throw new CelError(
-      `IP Address ${quoted(text)} parse error during conversion from string: ParseAddr(${quoted(text)}): unable to parse IP`,
+      `IP Address ${quoted(text)} parse error during conversion from string: ParseAddr(${quoted(text)}): ` +
+        'unable to parse IP',
     )
   }
   if (zoned !== undefined) throw new CelError(`IP address ${quoted(text)} with zone value is not allowed`)
