@@ -1,6 +1,6 @@
 /**
- * Headers that name a user. Their bytes are UTF-8, as Go sends them. kube-apiserver compares bytes and takes any; here names
- * are text, so bytes that are none are refused: read in any other way they would be the name of another user.
+ * Headers that name a user. Their bytes are UTF-8, as Go sends them. kube-apiserver compares bytes and takes any; here
+ * names are text, so bytes that are none are refused: read in any other way they would be the name of another user.
  * @see k8s.io/apiserver/pkg/endpoints/filters/impersonation (unescapeExtraKey) v0.36
  */
 import { textOfBytes, textOfHeader } from '../base/header-bytes.ts'

@@ -1,6 +1,7 @@
 /**
  * Static tokens from a file: `token,user,uid[,"group1,group2"]`, one a line, CSV as upstream reads it. The file is read
- * again when it has changed; a file that has become unreadable, wrong or open to others changes nothing and is reported once.
+ * again when it has changed; a file that has become unreadable, wrong or open to others changes nothing and is reported
+ * once.
  *
  * Tokens are found by a keyed hash, so that the time a lookup takes says nothing about any token; the tokens themselves
  * are not kept, and appear in no error.

@@ -32,7 +32,10 @@ export interface WantedUser {
   readonly extra: ReadonlyMap<string, readonly string[]>
 }
 
-/** undefined = none. @throws StatusError BadRequest for groups, uid or extra without a user, and for bytes that are no UTF-8. */
+/**
+ * undefined = none. @throws StatusError BadRequest for groups, uid or extra without a user, and for bytes that are no
+ * UTF-8.
+ */
 export function wantedUser(request: HeaderSource): WantedUser | undefined {
   let impersonates = false
   for (const name in request.headers) impersonates ||= name.startsWith('impersonate-')

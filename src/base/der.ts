@@ -1,6 +1,6 @@
 /**
- * Reads DER as far as certificates and certificate requests need it: elements with definite lengths. Knows nothing of what
- * they mean. Node parses certificates, but tells no types of strings, and it does not parse requests at all.
+ * Reads DER as far as certificates and certificate requests need it: elements with definite lengths. Knows nothing of
+ * what they mean. Node parses certificates, but tells no types of strings, and it does not parse requests at all.
  * @see X.690
  */
 

@@ -1,6 +1,6 @@
 /**
- * What stands in HTTP headers beyond ASCII. Node hands a header over with one character for each byte (Latin-1) and takes
- * one to send in the same form; clients of Kubernetes, like Go, write the bytes of UTF-8.
+ * What stands in HTTP headers beyond ASCII. Node hands a header over with one character for each byte (Latin-1) and
+ * takes one to send in the same form; clients of Kubernetes, like Go, write the bytes of UTF-8.
  */
 
 const isAscii = (text: string): boolean => !/[^\x00-\x7f]/.test(text)

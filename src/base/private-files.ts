@@ -82,8 +82,8 @@ export const writePrivateFile = (path: string, text: string): Promise<void> =>
   writePrivateFiles(dirname(path), new Map([[basename(path), text]]))
 
 /**
- * Writes a file that is not there yet, in one step. Neither a file nor a link of that name is touched or followed: whoever
- * may write in the directory could have put it there.
+ * Writes a file that is not there yet, in one step. Neither a file nor a link of that name is touched or followed:
+ * whoever may write in the directory could have put it there.
  * @throws PrivateFileError
  */
 export async function createPrivateFile(path: string, text: string): Promise<void> {

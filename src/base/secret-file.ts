@@ -1,6 +1,6 @@
 /**
- * Files that an operator keeps secrets in, and that other users of the machine must not read: tokens, passwords, private keys.
- * A group may: that is how a mounted Secret reaches a process that is not root.
+ * Files that an operator keeps secrets in, and that other users of the machine must not read: tokens, passwords,
+ * private keys. A group may: that is how a mounted Secret reaches a process that is not root.
  */
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -10,7 +10,10 @@ export class OpenSecretError extends Error {
   override readonly name = 'OpenSecretError'
 }
 
-/** What the file holds. Checks what was opened, not what the path names a moment later. @throws OpenSecretError, and as fs */
+/**
+ * What the file holds. Checks what was opened, not what the path names a moment later. @throws OpenSecretError, and as
+ * fs
+ */
 export async function readSecretFile(path: string): Promise<Buffer> {
   const file = await open(path)
   try {

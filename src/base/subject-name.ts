@@ -1,9 +1,9 @@
 /**
  * The subject of a certificate or of a certificate request, as far as it names a user: common name and organizations.
  *
- * X.509 has several types of strings for the same text. Each is decoded as Go decodes it, and refused where Go refuses it,
- * so that one name is one user whichever type the issuer chose, and bytes that are no text of their type are no name. Node's
- * own reading is laxer: it takes bytes beyond ASCII in a PrintableString for Latin-1.
+ * X.509 has several types of strings for the same text. Each is decoded as Go decodes it, and refused where Go refuses
+ * it, so that one name is one user whichever type the issuer chose, and bytes that are no text of their type are no
+ * name. Node's own reading is laxer: it takes bytes beyond ASCII in a PrintableString for Latin-1.
  *
  * @see crypto/x509 (parseASN1String, parseName) and crypto/x509/pkix (FillFromRDNSequence) of Go 1.26
  */

@@ -48,8 +48,8 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
 }
 
 /**
- * `borough … | head`: the reader has what it wanted, and the rest is dropped. The command goes on to its end: a restore, or a server,
- * must not stop because its output is no longer read.
+ * `borough … | head`: the reader has what it wanted, and the rest is dropped. The command goes on to its end: a
+ * restore, or a server, must not stop because its output is no longer read.
  */
 function ignoreDepartedReader(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error

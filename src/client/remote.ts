@@ -24,7 +24,10 @@ export interface RemoteOptions {
   /** Absent = the current one of the file. */
   readonly context?: string
   readonly userAgent: string
-  /** Of a server's own configuration: its secrets must not be open to every user. kubectl's files are kubectl's business. */
+  /**
+   * Of a server's own configuration: its secrets must not be open to every user. kubectl's files are kubectl's
+   * business.
+   */
   readonly refuseOpenSecrets?: boolean
 }
 

@@ -19,8 +19,8 @@ export interface ApiRequest {
   /** Raw query, without `?`. */
   readonly query: string
   /**
-   * Lower-case names; repeated headers joined by the adapter with `, `, except `cookie`: see `headerValues`. Values have
-   * one character for each byte: what may be more than ASCII is read with `textOfHeader`.
+   * Lower-case names; repeated headers joined by the adapter with `, `, except `cookie`: see `headerValues`. Values
+   * have one character for each byte: what may be more than ASCII is read with `textOfHeader`.
    */
   readonly headers: Readonly<Record<string, string | undefined>>
   /** All values of a header that may repeat. */

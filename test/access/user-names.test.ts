@@ -1,6 +1,6 @@
 /**
- * One name is one user, however it comes: in a header of HTTP/1.1 or HTTP/2, from a proxy, in a certificate, in the token
- * file. Over real TLS, with bytes as clients in Go send them.
+ * One name is one user, however it comes: in a header of HTTP/1.1 or HTTP/2, from a proxy, in a certificate, in the
+ * token file. Over real TLS, with bytes as clients in Go send them.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,6 @@
-/** A client certificate whose common name is any bytes, as a string of any type, signed by an authority that is trusted. */
+/**
+ * A client certificate whose common name is any bytes, as a string of any type, signed by an authority that is trusted.
+ */
 import { sign, X509Certificate } from 'node:crypto'
 import { elementsOf } from '../../src/base/der.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * A PKCS#10 request in PEM, as far as it must be understood: who asks for what key, and whether they have it. Node reads
- * certificates and keys, but not requests.
+ * A PKCS#10 request in PEM, as far as it must be understood: who asks for what key, and whether they have it. Node
+ * reads certificates and keys, but not requests.
  * @see RFC 2986
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'

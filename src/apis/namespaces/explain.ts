@@ -1,7 +1,7 @@
 /**
  * Why a namespace is not ready, or not gone: what is left, who must act, and the command that helps. It is all read
- * through the API with the rights of the caller, from the object and its conditions, so it works against any cluster. What a
- * webhook or a policy says of a deletion is found out by a dry run.
+ * through the API with the rights of the caller, from the object and its conditions, so it works against any cluster.
+ * What a webhook or a policy says of a deletion is found out by a dry run.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'

@@ -28,7 +28,9 @@ export async function refusalsIn(
   return [...obstacles, ...policies.values()]
 }
 
-/** What deleting the namespace would meet, by a dry run as the caller. Empty where nothing refuses, or nothing is known. */
+/**
+ * What deleting the namespace would meet, by a dry run as the caller. Empty where nothing refuses, or nothing is known.
+ */
 export async function rehearsedRefusals(
   client: Client,
   rehearse: () => Promise<unknown>,

@@ -56,7 +56,8 @@ export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
     },
 
     beginDeletion(object: Namespace, context) {
-      // Always by way of the controller, even when its finalizer had been taken off: only it knows that nothing is left.
+      // Always by way of the controller, even when its finalizer had been taken off: only it knows that nothing is
+      // left.
       const finalizers = object.spec?.finalizers ?? []
       const kept = finalizers.includes(kubernetesFinalizer) ? finalizers : [...finalizers, kubernetesFinalizer]
       return {
