@@ -2,6 +2,7 @@
  * A create of a namespace is answered when the namespace is ready. Waiting costs one closure: nothing polls.
  */
 import type { Clock } from '../../base/clock.ts'
+import { quote } from '../../kube/go-quote.ts'
 import { StatusError, type StatusReason } from '../../kube/status-error.ts'
 import { isInitializing, type Namespace, namespaceResource } from '../namespaces/types.ts'
 
@@ -102,7 +103,7 @@ function judge(next: Namespace | undefined, { name, uid }: HeldNamespace): 'read
 /** With the cause by which clients of upstream recognise a namespace that is going. */
 const deletedMeanwhile = (name: string): StatusError =>
   new StatusError(
-    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: it was deleted while it was being initialized`,
+    `Operation cannot be fulfilled on namespaces ${quote(name)}: it was deleted while it was being initialized`,
     {
       reason: 'Conflict',
       details: {

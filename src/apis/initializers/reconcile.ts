@@ -11,11 +11,10 @@
  * It watches the namespaces that are being initialized and no others, and one timer per turn with a deadline: nothing
  * polls. A turn's beginning is read from the condition `Initializing`, so a restart does not start it anew.
  */
-import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
-import { Informer } from '../../client/informer.ts'
-import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
+import type { ControllerSpec } from '../../controller/controller.ts'
+import { Watches } from '../../controller/watches.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { EventRecord, EventRecorder } from '../events/recorder.ts'
@@ -47,124 +46,92 @@ export interface InitializerControllerDeps {
 const workers = 256
 
 export function initializerController(deps: InitializerControllerDeps): ControllerSpec {
-  const { client, clock, events, onError, announce } = deps
-  let merged: ReadonlyMap<string, NamespaceInitializer> = new Map()
-  let enqueueNamespace: (name: string) => void = () => {}
-  let enqueueAll = (): void => {}
+  const { clock } = deps
+  const watches = new Watches(deps)
   const turns = new Turns(clock)
-
-  const initializing = new Informer({
-    client,
-    clock,
-    resource: namespaceResource,
-    fieldSelector: 'status.phase=Initializing',
-    includeUninitialized: true,
-    keep: withoutManagedFields,
-    onError,
-    onChange(next, old) {
+  const initializing = watches.on(
+    {
+      resource: namespaceResource,
+      fieldSelector: 'status.phase=Initializing',
+      includeUninitialized: true,
+      keep: withoutManagedFields,
+    },
+    (next, old) => {
       const name = (next ?? old)?.metadata.name ?? ''
       if (next === undefined) turns.end(name)
       else turns.seen(next as Namespace)
-      enqueueNamespace(name)
+      return { namespace: '', name }
     },
+  )
+  let merged: ReadonlyMap<string, NamespaceInitializer> | undefined
+  const configurations = watches.on({ resource: initializerConfigurationResource }, () => {
+    merged = undefined
+    return [...initializing.values()].map(({ metadata }) => ({ namespace: '', name: metadata.name ?? '' }))
   })
-  const configurations = new Informer({
-    client,
-    clock,
-    resource: initializerConfigurationResource,
-    onError,
-    onChange() {
-      const all = mergeConfigurations(configurations.values() as Iterable<NamespaceInitializerConfiguration>)
-      merged = new Map(all.map((i) => [i.name, i]))
-      enqueueAll()
+  const configured = (name: string): NamespaceInitializer | undefined => {
+    merged ??= new Map(
+      mergeConfigurations(configurations.values() as Iterable<NamespaceInitializerConfiguration>).map((i) => [
+        i.name,
+        i,
+      ]),
+    )
+    return merged.get(name)
+  }
+  const deadlines = new Deadlines(deps, turns, configured)
+  return {
+    name: initializerControllerName,
+    workers,
+    sources: [watches],
+    reconciler: {
+      reconcile: ({ name }, signal) => deadlines.enforce(initializing.find('', name) as Namespace | undefined, signal),
     },
-  })
+  }
+}
 
-  const warning = (namespace: Namespace, reason: string, message: string): EventRecord => ({
-    object: inItself(namespace),
-    namespace: namespace.metadata.name ?? '',
-    type: 'Warning',
-    reason,
-    message,
-  })
+type Outcome = { readonly requeueAfterMs: number } | undefined
 
-  /** `expect` the state that was judged: whoever changed it since brings the key back. */
-  const change = async (
-    { metadata }: Namespace,
-    initializers: { readonly pending?: readonly { readonly name: string }[]; readonly result?: Status },
-    outcome: TurnOutcome,
-    signal: AbortSignal,
-  ): Promise<boolean> => {
-    const { name = '', uid = '', resourceVersion } = metadata
-    try {
-      announce?.(uid, outcome)
-      await client.patch(
-        namespaceResource,
-        { name },
-        { metadata: { resourceVersion }, spec: { initializers } },
-        { signal },
-      )
-      return true
-    } catch (error) {
-      announce?.(uid, undefined)
-      if (isNotFound(error) || isConflict(error)) return false
-      throw error
-    }
+class Deadlines {
+  readonly #deps: InitializerControllerDeps
+  readonly #turns: Turns
+  readonly #configured: (name: string) => NamespaceInitializer | undefined
+
+  constructor(
+    deps: InitializerControllerDeps,
+    turns: Turns,
+    configured: (name: string) => NamespaceInitializer | undefined,
+  ) {
+    this.#deps = deps
+    this.#turns = turns
+    this.#configured = configured
   }
 
-  const goOnWithout = async (
-    namespace: Namespace,
-    outcome: 'skipped' | 'released',
-    message: string,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const pending = namespace.spec?.initializers?.pending ?? []
-    if (await change(namespace, { pending: pending.slice(1) }, outcome, signal)) {
-      const reason = outcome === 'skipped' ? 'InitializerSkipped' : 'InitializerReleased'
-      events.recordSoon(warning(namespace, reason, message))
-    }
-  }
-
-  const remove = async (namespace: Namespace, result: Status, signal: AbortSignal): Promise<void> => {
-    const { name = '', uid = '' } = namespace.metadata
-    const message = result.message ?? result.reason ?? 'initialization failed'
-    await events.record(warning(namespace, 'InitializationFailed', message))
-    try {
-      await client.delete(namespaceResource, { name }, { preconditions: { uid }, signal })
-    } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error
-    }
-  }
-
-  const reconcile = async (
-    { name }: ObjectKey,
-    signal: AbortSignal,
-  ): Promise<{ readonly requeueAfterMs: number } | undefined> => {
-    const namespace = initializing.find('', name) as Namespace | undefined
+  async enforce(namespace: Namespace | undefined, signal: AbortSignal): Promise<Outcome> {
     const initializers = namespace?.spec?.initializers
     if (namespace === undefined || initializers === undefined) return undefined
     if (namespace.metadata.deletionTimestamp !== undefined) return undefined
-    if (initializers.result !== undefined) {
-      await remove(namespace, initializers.result, signal)
-      return undefined
-    }
+    if (initializers.result !== undefined) return this.#remove(namespace, initializers.result, signal)
     const awaited = initializers.pending?.[0]?.name
     if (awaited === undefined || awaited === namespaceTemplateInitializer) return undefined
-    const initializer = merged.get(awaited)
-    if (initializer === undefined) {
-      // Who wrote the list themselves has other ways to end it.
-      if (namespace.metadata.annotations?.[givenInitializersAnnotation] === 'true') return undefined
-      const message = `initializer ${awaited} is in no configuration any more: going on without it`
-      await goOnWithout(namespace, 'released', message, signal)
-      return undefined
-    }
-    const { timeoutSeconds, failurePolicy = 'Fail' } = initializer
+    const initializer = this.#configured(awaited)
+    if (initializer === undefined) return this.#release(namespace, awaited, signal)
+    return this.#judge(namespace, initializer, signal)
+  }
+
+  async #release(namespace: Namespace, awaited: string, signal: AbortSignal): Promise<undefined> {
+    // A client that gave the list itself has other ways to end it.
+    if (namespace.metadata.annotations?.[givenInitializersAnnotation] === 'true') return
+    const message = `initializer ${awaited} is in no configuration any more: going on without it`
+    await this.#goOnWithout(namespace, 'released', message, signal)
+  }
+
+  async #judge(namespace: Namespace, initializer: NamespaceInitializer, signal: AbortSignal): Promise<Outcome> {
+    const { name, timeoutSeconds, failurePolicy = 'Fail' } = initializer
     if (timeoutSeconds === undefined) return undefined
-    const leftMs = turns.beganMs(namespace) + timeoutSeconds * 1000 - clock.now()
+    const leftMs = this.#turns.beganMs(namespace) + timeoutSeconds * 1000 - this.#deps.clock.now()
     if (leftMs > 0) return { requeueAfterMs: leftMs }
-    const message = `initializer ${awaited} did not act within ${timeoutSeconds} seconds`
+    const message = `initializer ${name} did not act within ${timeoutSeconds} seconds`
     if (failurePolicy === 'Ignore') {
-      await goOnWithout(namespace, 'skipped', `${message}: going on without it`, signal)
+      await this.#goOnWithout(namespace, 'skipped', `${message}: going on without it`, signal)
       return undefined
     }
     const result: Status = {
@@ -176,31 +143,68 @@ export function initializerController(deps: InitializerControllerDeps): Controll
       message,
       code: 504,
     }
-    // The watch brings it back with the result on it, and then it is deleted: whoever watches sees why.
-    await change(namespace, { result }, 'timeout', signal)
+    // The watch brings it back with the result on it, and then it is deleted: watchers see why.
+    await this.#change(namespace, { result }, 'timeout', signal)
     return undefined
   }
 
-  const source: Source = {
-    async run(enqueue, signal) {
-      let started = false
-      enqueueNamespace = (name) => {
-        if (started) enqueue({ namespace: '', name })
-      }
-      enqueueAll = () => {
-        for (const { metadata } of initializing.values()) enqueueNamespace(metadata.name ?? '')
-      }
-      const running = [initializing.run(signal), configurations.run(signal)]
-      // What is in no configuration is released, so all of them must be known first.
-      await Promise.race([Promise.all([initializing.whenSynced(), configurations.whenSynced()]), aborted(signal)])
-      started = true
-      enqueueAll()
-      await Promise.all(running)
-    },
+  /** Applies to the state that was judged: any change since then brings the key back. False = it did not apply. */
+  async #change(
+    { metadata }: Namespace,
+    initializers: { readonly pending?: readonly { readonly name: string }[]; readonly result?: Status },
+    outcome: TurnOutcome,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { name = '', uid = '', resourceVersion } = metadata
+    try {
+      this.#deps.announce?.(uid, outcome)
+      await this.#deps.client.patch(
+        namespaceResource,
+        { name },
+        { metadata: { resourceVersion }, spec: { initializers } },
+        { signal },
+      )
+      return true
+    } catch (error) {
+      this.#deps.announce?.(uid, undefined)
+      if (isNotFound(error) || isConflict(error)) return false
+      throw error
+    }
   }
 
-  return { name: initializerControllerName, workers, sources: [source], reconciler: { reconcile } }
+  async #goOnWithout(
+    namespace: Namespace,
+    outcome: 'skipped' | 'released',
+    message: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const pending = namespace.spec?.initializers?.pending ?? []
+    if (await this.#change(namespace, { pending: pending.slice(1) }, outcome, signal)) {
+      const reason = outcome === 'skipped' ? 'InitializerSkipped' : 'InitializerReleased'
+      this.#deps.events.recordSoon(warning(namespace, reason, message))
+    }
+  }
+
+  async #remove(namespace: Namespace, result: Status, signal: AbortSignal): Promise<undefined> {
+    const { client, events } = this.#deps
+    const { name = '', uid = '' } = namespace.metadata
+    const message = result.message ?? result.reason ?? 'initialization failed'
+    await events.record(warning(namespace, 'InitializationFailed', message))
+    try {
+      await client.delete(namespaceResource, { name }, { preconditions: { uid }, signal })
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error
+    }
+  }
 }
+
+const warning = (namespace: Namespace, reason: string, message: string): EventRecord => ({
+  object: inItself(namespace),
+  namespace: namespace.metadata.name ?? '',
+  type: 'Warning',
+  reason,
+  message,
+})
 
 /** Who wrote which field is most of a new namespace, and nothing to us. */
 function withoutManagedFields(object: KubeObject): KubeObject {
