@@ -20,9 +20,9 @@ export function addWhyCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-It reads with the rights of the caller, so it works against any cluster. Of a webhook or a policy that refuses the deletion it
-learns by a dry run. Exit codes: 0 nothing holds the namespace, 2 it is not ready or not gone, 3 there is no such
-namespace, 1 it could not be found out.
+It reads with the rights of the caller, so it works against any cluster. Of a webhook or a policy that refuses the
+deletion it learns by a dry run. Exit codes: 0 nothing holds the namespace, 2 it is not ready or not gone, 3 there is no
+such namespace, 1 it could not be found out.
 
 Examples:
   borough why team-a
