@@ -33,8 +33,8 @@ export function addKubeconfigCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-It holds a private key: every reader of it can act as that user. With --out the file is written whole or not at all,
-with mode 0600.
+It holds a private key: whoever reads it is that user. With --out the file is written whole or not at all, with mode
+0600.
 
 Examples:
   borough kubeconfig --user dev1 --group devs --out dev1.kubeconfig

@@ -85,7 +85,9 @@ const byPolicy = (refused: string) => ({
   helps: [
     { command: 'kubectl get validatingadmissionpolicy keep -o yaml', effect: 'what it demands' },
     {
-      command: `kubectl patch validatingadmissionpolicybinding keep-here --type=merge -p '{"spec":{"validationActions":["Warn"]}}'`,
+      command:
+        'kubectl patch validatingadmissionpolicybinding keep-here --type=merge -p ' +
+        `'{"spec":{"validationActions":["Warn"]}}'`,
       effect: 'only if it should not refuse this: it warns instead, here and wherever the binding applies',
     },
   ],

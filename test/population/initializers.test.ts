@@ -289,7 +289,7 @@ describe('acting', () => {
     })
   })
 
-  test('a namespace that is being deleted is neither ready nor waiting, whatever its initializers still do', async () => {
+  test('a namespace that is being deleted is neither ready nor waiting, whatever its initializers do', async () => {
     const conditions = (o: KubeObject): unknown => (o['status'] as { conditions?: unknown }).conditions
     const going = (type: string, lastTransitionTime: string): JsonObject => ({
       type,
@@ -547,7 +547,7 @@ describe('the held create', () => {
     expect(await (await held).json()).toEqual(deletedMeanwhile)
   })
 
-  test('a namespace deleted meanwhile that a finalizer holds is an error at once, not a success after 30 s', async () => {
+  test('a namespace deleted meanwhile that a finalizer holds is an error at once, no success after 30 s', async () => {
     const held = create('team', '', ['ex.io/keep'])
     await waitFor(admin, namespaces, { name: 'team' }, isThere)
     await admin.delete(namespaces, { name: 'team' })

@@ -103,7 +103,8 @@ function judge(next: Namespace | undefined, { name, uid }: HeldNamespace): 'read
 /** With the cause by which clients of upstream recognise a namespace that is going. */
 const deletedMeanwhile = (name: string): StatusError =>
   new StatusError(
-    `Operation cannot be fulfilled on namespaces ${quote(name)}: it was deleted while it was being initialized`,
+    `Operation cannot be fulfilled on namespaces ${JSON.stringify(name)}: it was deleted while it was being ` +
+      'initialized',
     {
       reason: 'Conflict',
       details: {
