@@ -22,10 +22,11 @@ const configFile = join('.cache', 'oxlintrc.json')
 const layers = {
   base: [],
   kube: ['base'],
-  catalog: ['base', 'kube'],
+  cel: ['base', 'kube'],
+  catalog: ['base', 'kube', 'cel'],
   storage: ['base'],
   watch: ['base', 'kube', 'catalog', 'storage'],
-  registry: ['base', 'kube', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
+  registry: ['base', 'kube', 'cel', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
   http: [
     ...['base', 'kube', 'catalog', 'storage', 'watch', 'registry'],
     ...['admission/admission.ts', 'authn/authn.ts'],
@@ -50,7 +51,7 @@ const layers = {
     ...['admission/admission.ts', 'authz/authz.ts', 'controller', 'storage/storage.ts'],
   ],
   apis: [
-    ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
+    ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
     ...['admission/admission.ts', 'authn/front-proxy.ts', 'authn/tokens.ts', 'authz/authz.ts'],
     'authz/explain-refusal.ts',
     ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],

@@ -1,5 +1,5 @@
 /** What is wrong with an object by the schema of its kind. */
-import { ruleErrors } from '../kube/cel/object-rules.ts'
+import { ruleErrors } from '../cel/object-rules.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { validateListTypes } from '../kube/schema/list-types.ts'

@@ -3,8 +3,9 @@
  * has its defaults, as if a client had sent it.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/mutating/{dispatcher.go,patch} v0.36
  */
+
+import type { Mutation } from '../../cel/mutation-expressions.ts'
 import { overlaid } from '../../kube/apply/overlay.ts'
-import type { Mutation } from '../../kube/cel/mutation-expressions.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { applyJsonPatch, isFailedTest, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'

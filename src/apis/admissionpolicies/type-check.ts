@@ -3,9 +3,9 @@
  * expressions see objects without types. Only rules without wildcards can be checked.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/typechecking.go v0.36
  */
-import { compileExpression } from '../../kube/cel/admission-expressions.ts'
-import { declareSchema } from '../../kube/cel/declared-type.ts'
-import { policyEnvironment } from '../../kube/cel/policy-expressions.ts'
+import { compileExpression } from '../../cel/admission-expressions.ts'
+import { declareSchema } from '../../cel/declared-type.ts'
+import { policyEnvironment } from '../../cel/policy-expressions.ts'
 import { apiVersionOf, parseApiVersion } from '../../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { AdmissionPolicy, ExpressionWarning, NamedRule } from './types.ts'

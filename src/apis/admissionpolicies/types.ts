@@ -1,6 +1,6 @@
 /** Shapes of admissionregistration.k8s.io/v1 as they stand in the store: validated and with their defaults. */
-import type { PolicyMutation } from '../../kube/cel/mutation-expressions.ts'
-import type { PolicyAnnotation, PolicyValidation, PolicyVariable } from '../../kube/cel/policy-expressions.ts'
+import type { PolicyMutation } from '../../cel/mutation-expressions.ts'
+import type { PolicyAnnotation, PolicyValidation, PolicyVariable } from '../../cel/policy-expressions.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { LabelSelectorObject } from '../../kube/label-selector.ts'
 import type { KubeObject } from '../../kube/types.ts'

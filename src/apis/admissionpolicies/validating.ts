@@ -5,9 +5,9 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { ExpressionFault } from '../../kube/cel/admission-expressions.ts'
-import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
-import { CompiledPolicy, type Evaluated, type PolicyResult } from '../../kube/cel/policy-expressions.ts'
+import type { ExpressionFault } from '../../cel/admission-expressions.ts'
+import type { AskPermission } from '../../cel/library/authorizer.ts'
+import { CompiledPolicy, type Evaluated, type PolicyResult } from '../../cel/policy-expressions.ts'
 import { codeByReason, forbidden, StatusError, type StatusReason } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { admissionRequest, type Shown } from '../webhooks/review.ts'

@@ -6,10 +6,10 @@
  * maps around it, or, if one of them has none, of how many fit into a request.
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/{validation,cel_validation}.go v0.36
  */
-import { estimateCost } from '../../kube/cel/cost-estimate.ts'
-import { type DeclaredType, declareSchema, escapeName, maxCardinality } from '../../kube/cel/declared-type.ts'
-import { normalizedFieldPath } from '../../kube/cel/field-path.ts'
-import { type CompiledRule, compileRule, hasRules } from '../../kube/cel/object-rules.ts'
+import { estimateCost } from '../../cel/cost-estimate.ts'
+import { type DeclaredType, declareSchema, escapeName, maxCardinality } from '../../cel/declared-type.ts'
+import { normalizedFieldPath } from '../../cel/field-path.ts'
+import { type CompiledRule, compileRule, hasRules } from '../../cel/object-rules.ts'
 import {
   type FieldError,
   fieldForbidden,

@@ -4,7 +4,7 @@
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go v0.36
  */
 
-import { defaultRuleErrors } from '../../kube/cel/object-rules.ts'
+import { defaultRuleErrors } from '../../cel/object-rules.ts'
 import {
   type FieldError,
   fieldForbidden,

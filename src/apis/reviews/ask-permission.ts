@@ -1,5 +1,5 @@
 import type { Authorizer } from '../../authz/authz.ts'
-import type { AskPermission } from '../../kube/cel/library/authorizer.ts'
+import type { AskPermission } from '../../cel/library/authorizer.ts'
 
 /** How expressions ask whether a user may do something. */
 export const permissionAsker =

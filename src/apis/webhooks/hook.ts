@@ -1,5 +1,5 @@
 /** A webhook of a configuration, made ready to be asked: selectors parsed, conditions compiled. */
-import { compileMatchConditions, type MatchConditions } from '../../kube/cel/admission-expressions.ts'
+import { compileMatchConditions, type MatchConditions } from '../../cel/admission-expressions.ts'
 import { type LabelSelector, labelSelectorOf } from '../../kube/label-selector.ts'
 import type { Webhook, WebhookConfiguration } from './types.ts'
 

@@ -2,13 +2,8 @@
  * ValidatingAdmissionPolicy and its binding: form, and whether the expressions compile.
  * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
  */
-import { compileExpression } from '../../kube/cel/admission-expressions.ts'
-import {
-  annotationTypes,
-  messageTypes,
-  type PolicyEnvironment,
-  validationTypes,
-} from '../../kube/cel/policy-expressions.ts'
+import { compileExpression } from '../../cel/admission-expressions.ts'
+import { annotationTypes, messageTypes, type PolicyEnvironment, validationTypes } from '../../cel/policy-expressions.ts'
 import { isQualifiedName } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { checkMatchResources, checkParamRef, checkPolicyParts } from './policy-parts.ts'

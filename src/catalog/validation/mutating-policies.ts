@@ -2,8 +2,8 @@
  * MutatingAdmissionPolicy and its binding: form, and whether the expressions compile.
  * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
  */
-import { compileMutation, type PatchType } from '../../kube/cel/mutation-expressions.ts'
-import type { PolicyEnvironment } from '../../kube/cel/policy-expressions.ts'
+import { compileMutation, type PatchType } from '../../cel/mutation-expressions.ts'
+import type { PolicyEnvironment } from '../../cel/policy-expressions.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { checkMatchResources, checkOperations, checkParamRef, checkPolicyParts } from './policy-parts.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn } from './report.ts'

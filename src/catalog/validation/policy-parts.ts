@@ -2,7 +2,7 @@
  * What validating and mutating policies, and their bindings, have in common: form, and whether the expressions compile.
  * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
  */
-import { type PolicyEnvironment, policyEnvironment } from '../../kube/cel/policy-expressions.ts'
+import { type PolicyEnvironment, policyEnvironment } from '../../cel/policy-expressions.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1035Label, isDns1123Subdomain, isPathSegment } from '../../kube/names.ts'
 import { findPart, type Part, partsIn, type Report, sameValue, textIn, textsIn } from './report.ts'

@@ -2,7 +2,7 @@
  * Configurations of admission webhooks.
  * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
  */
-import { matchConditionProblem } from '../../kube/cel/admission-expressions.ts'
+import { matchConditionProblem } from '../../cel/admission-expressions.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../kube/names.ts'
 import type { KubeObject } from '../../kube/types.ts'

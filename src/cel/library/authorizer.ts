@@ -3,7 +3,7 @@
  * something. Who decides is brought by the caller, and answers at once.
  * @see k8s.io/apiserver/pkg/cel/library/authz.go v0.36
  */
-import { authenticatedGroup, type UserInfo } from '../../user.ts'
+import { authenticatedGroup, type UserInfo } from '../../kube/user.ts'
 import { type Library, method } from '../functions.ts'
 import { CelError, OpaqueValue } from '../values.ts'
 

@@ -3,7 +3,7 @@
  * annotations. Compiled as a whole; evaluated for one request and one parameter within one budget.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/validator.go, plugin/cel/composition.go v0.36
  */
-import { aggregated } from '../aggregate.ts'
+import { aggregated } from '../kube/aggregate.ts'
 import {
   type AdmissionFacts,
   admissionBindings,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { threadMs } from '../../../test/support/thread-time.ts'
-import type { JsonValue } from '../types.ts'
+import { threadMs } from '../../test/support/thread-time.ts'
+import type { JsonValue } from '../kube/types.ts'
 import { Budget, BudgetError } from './budget.ts'
 import { declaredDyn, declareSchema } from './declared-type.ts'
 import { compile } from './environment.ts'

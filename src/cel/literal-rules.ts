@@ -1,5 +1,5 @@
 /** Literals that can be told to be wrong before anything runs: patterns, spans, moments. */
-import { compilePattern } from '../schema/pattern.ts'
+import { compilePattern } from '../kube/schema/pattern.ts'
 import type { Expr } from './ast.ts'
 import type { Fault } from './lexer.ts'
 import { parseDuration, parseTimestamp } from './time-text.ts'

@@ -9,7 +9,7 @@ import {
   QuantityError,
   subtractQuantities,
   wholeQuantity,
-} from '../../quantity.ts'
+} from '../../kube/quantity.ts'
 import type { Budget } from '../budget.ts'
 import { fn, type Library, method } from '../functions.ts'
 import { CelError, OpaqueValue } from '../values.ts'

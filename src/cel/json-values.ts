@@ -3,8 +3,8 @@
  * declared type; without one, whole numbers are `int` and other numbers `double`.
  * @see k8s.io/apiserver/pkg/cel/common/valuesunstructured.go v0.36
  */
-import { isExactNumber, jsonEqual, member } from '../json-value.ts'
-import type { JsonObject, JsonValue } from '../types.ts'
+import { isExactNumber, jsonEqual, member } from '../kube/json-value.ts'
+import type { JsonObject, JsonValue } from '../kube/types.ts'
 import type { DeclaredType } from './declared-type.ts'
 import type { ComparesItself } from './equality.ts'
 import { parseDuration, parseTimestamp } from './time-text.ts'

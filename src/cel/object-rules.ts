@@ -14,12 +14,12 @@ import {
   fieldForbidden,
   fieldInvalid,
   fieldRequired,
-} from '../field-error.ts'
-import { isJsonObject } from '../json-value.ts'
-import type { Schema, ValidationRule } from '../schema/schema.ts'
-import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from '../schema/unchanged.ts'
-import { errorsWithin } from '../schema/validate.ts'
-import type { JsonObject, JsonValue } from '../types.ts'
+} from '../kube/field-error.ts'
+import { isJsonObject } from '../kube/json-value.ts'
+import type { Schema, ValidationRule } from '../kube/schema/schema.ts'
+import { type Before, isTypeMeta, isUnchanged, itemsBefore, memberBefore } from '../kube/schema/unchanged.ts'
+import { errorsWithin } from '../kube/schema/validate.ts'
+import type { JsonObject, JsonValue } from '../kube/types.ts'
 import { Budget, BudgetError } from './budget.ts'
 import { type DeclaredType, declareSchema, escapeName } from './declared-type.ts'
 import { compile, type Program, type Variables } from './environment.ts'

@@ -3,7 +3,7 @@
  * most, from which costs are estimated.
  * @see k8s.io/apiserver/pkg/cel/common/schemas.go, pkg/cel/escaping.go, pkg/cel/limits.go v0.36
  */
-import type { Schema } from '../schema/schema.ts'
+import type { Schema } from '../kube/schema/schema.ts'
 import {
   boolType,
   bytesType,

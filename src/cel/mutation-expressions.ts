@@ -4,7 +4,7 @@
  * nothing is known of their fields, so that only names are checked, and only once the value is there.
  * @see k8s.io/apiserver/pkg/cel/mutation, pkg/admission/plugin/policy/mutating/{compilation,patch} v0.36
  */
-import type { JsonObject, JsonValue } from '../types.ts'
+import type { JsonObject, JsonValue } from '../kube/types.ts'
 import {
   type AdmissionFacts,
   admissionBindings,

@@ -8,8 +8,8 @@ import {
   nameIsDns1035,
   nameIsLabel,
   nameIsSubdomain,
-} from '../../names.ts'
-import { hasFormat } from '../../schema/formats.ts'
+} from '../../kube/names.ts'
+import { hasFormat } from '../../kube/schema/formats.ts'
 import type { Budget } from '../budget.ts'
 import { fn, type Library, method } from '../functions.ts'
 import { ArrayList, OpaqueValue, Optional } from '../values.ts'

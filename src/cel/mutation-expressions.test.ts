@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../types.ts'
+import type { JsonObject, JsonValue } from '../kube/types.ts'
 import type { AdmissionFacts } from './admission-expressions.ts'
 import { Budget } from './budget.ts'
 import { CompiledMutations, compileMutation, type PatchType } from './mutation-expressions.ts'

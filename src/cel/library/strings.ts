@@ -2,7 +2,7 @@
  * Texts, beyond the language's own functions. Positions count code points.
  * @see cel-go ext/strings.go (version 2, as Kubernetes v0.36 has it)
  */
-import { goEscapes } from '../../go-quote.ts'
+import { goEscapes } from '../../kube/go-quote.ts'
 import type { Budget } from '../budget.ts'
 import { fn, type Library, method } from '../functions.ts'
 import { ArrayList, CelError, type CelList } from '../values.ts'

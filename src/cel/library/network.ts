@@ -9,7 +9,7 @@ import {
   isMappedIpv4,
   networkOf,
   parseAddress,
-} from '../../ip-address.ts'
+} from '../../kube/ip-address.ts'
 import { fn, type Library, method } from '../functions.ts'
 import { CelError, OpaqueValue } from '../values.ts'
 

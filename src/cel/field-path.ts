@@ -2,7 +2,7 @@
  * `.spec.ports['http'].number`: where a rule says that its fault is. Only names, no indexes.
  * @see ValidFieldPath in k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go v0.36
  */
-import type { Schema } from '../schema/schema.ts'
+import type { Schema } from '../kube/schema/schema.ts'
 
 const step = /\.([^.[\]']+)|\['((?:[^'\\]|\\.)*)'\]/y
 

@@ -1,5 +1,5 @@
 /** Parts of moments and spans. Zones are offsets or names of the IANA database. */
-import { BoundedCache } from '../../../base/bounded-cache.ts'
+import { BoundedCache } from '../../base/bounded-cache.ts'
 import type { Budget } from '../budget.ts'
 import { type Library, method } from '../functions.ts'
 import { offsetMinutes } from '../time-text.ts'

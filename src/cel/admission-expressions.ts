@@ -3,9 +3,9 @@
  * are made of a request, and what an evaluation's failure is in upstream's words.
  * @see k8s.io/apiserver/pkg/admission/plugin/cel/compile.go, condition.go, activation.go v0.36
  */
-import { isJsonObject } from '../json-value.ts'
-import type { JsonObject, JsonValue } from '../types.ts'
-import type { UserInfo } from '../user.ts'
+import { isJsonObject } from '../kube/json-value.ts'
+import type { JsonObject, JsonValue } from '../kube/types.ts'
+import type { UserInfo } from '../kube/user.ts'
 import { Budget, BudgetError, costPerMatchConditions } from './budget.ts'
 import {
   type DeclaredType,

@@ -3,7 +3,7 @@
  * cost of an operation may be small where its work is not (the size of a long text costs 1), so work is counted too,
  * and the clock is read after each piece of it.
  */
-import { compilePattern } from '../schema/pattern.ts'
+import { compilePattern } from '../kube/schema/pattern.ts'
 import { CelError } from './values.ts'
 
 /** Upstream's `PerCallLimit`, meant as 0.1 s. */
