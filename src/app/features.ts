@@ -7,7 +7,7 @@ import { apiServices } from '../apis/apiservices/feature.ts'
 import { certificates } from '../apis/certificates/feature.ts'
 import { classes } from '../apis/classes/feature.ts'
 import { customResourceDefinitions } from '../apis/crds/feature.ts'
-import { events } from '../apis/events/feature.ts'
+import { eventExpiry } from '../apis/events/feature.ts'
 import { garbageCollection } from '../apis/garbage-collection/feature.ts'
 import { initializers } from '../apis/initializers/feature.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
@@ -57,7 +57,7 @@ export function featuresOf(config: Config, keys: FeatureKeys): Features {
       serviceAccounts(keys.caCert),
       rbac,
       garbageCollection,
-      events,
+      eventExpiry,
       limitRanges,
       services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),
       resourceQuotas,

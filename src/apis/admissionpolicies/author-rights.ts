@@ -28,7 +28,7 @@ import {
   policyResource,
 } from './types.ts'
 
-export interface AuthorRightsDeps {
+export interface PolicyAuthorDeps {
   readonly authorizer: Authorizer
   readonly lister: Lister
   readonly types: ResourceTypes
@@ -41,7 +41,7 @@ const policiesOf: ReadonlyMap<string, GroupVersionResource> = new Map([
 ])
 const policies: ReadonlySet<string> = new Set([policyResource.resource, mutatingPolicyResource.resource])
 
-export function policyAuthors(deps: AuthorRightsDeps): AdmissionPlugin {
+export function policyAuthors(deps: PolicyAuthorDeps): AdmissionPlugin {
   return {
     name: 'AdmissionPolicyAuthors',
     handles: (operation, { group, resource }, subresource) =>
@@ -58,7 +58,7 @@ export function policyAuthors(deps: AuthorRightsDeps): AdmissionPlugin {
   }
 }
 
-function checkPolicy({ authorizer, types }: AuthorRightsDeps, a: Attributes, { metadata, spec }: Policy): void {
+function checkPolicy({ authorizer, types }: PolicyAuthorDeps, a: Attributes, { metadata, spec }: Policy): void {
   const kind = spec?.paramKind
   if (kind === undefined || jsonEqual(kind, (a.oldObject as Policy | undefined)?.spec?.paramKind)) return
   const { user } = a
@@ -70,7 +70,7 @@ function checkPolicy({ authorizer, types }: AuthorRightsDeps, a: Attributes, { m
 }
 
 function checkBinding(
-  { authorizer, lister, types }: AuthorRightsDeps,
+  { authorizer, lister, types }: PolicyAuthorDeps,
   a: Attributes,
   { metadata, spec }: PolicyBinding,
   policyType: ResourceType | undefined,

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { kindOf, ruleMatches, type SeenAs } from '../webhooks/hook-index.ts'
 import type { MatchResources, NamedRule } from './types.ts'
 
-export class Matcher {
+export class ResourceMatcher {
   readonly namespaceSelector: LabelSelector
   readonly #objectSelector: LabelSelector
   readonly #given: MatchResources

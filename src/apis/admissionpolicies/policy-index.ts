@@ -7,25 +7,25 @@ import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { isExempt, kindOf, type SeenAs } from '../webhooks/hook-index.ts'
 import { RememberedMatches } from '../webhooks/remembered-matches.ts'
-import { Matcher } from './match.ts'
+import { ResourceMatcher } from './match.ts'
 import type { Policy, PolicyBinding } from './types.ts'
 
 export interface BoundPolicy {
   readonly binding: PolicyBinding
   /** Undefined = it wants whatever the policy wants. */
-  readonly matcher: Matcher | undefined
+  readonly matcher: ResourceMatcher | undefined
 }
 
 /** `C` is what its expressions are compiled to. */
 export class PolicyInForce<P extends Policy, C> {
   readonly policy: P
-  readonly matcher: Matcher
+  readonly matcher: ResourceMatcher
   readonly #compile: (policy: P) => C
   #compiled: { readonly of: C } | undefined
 
   constructor(policy: P, compile: (policy: P) => C) {
     this.policy = policy
-    this.matcher = new Matcher(policy.spec?.matchConstraints ?? {})
+    this.matcher = new ResourceMatcher(policy.spec?.matchConstraints ?? {})
     this.#compile = compile
   }
 
@@ -80,7 +80,7 @@ export class PolicyIndex<P extends Policy, C> {
         if (!next) return undefined
         const binding = next.object as PolicyBinding
         const match = binding.spec?.matchResources
-        return { binding, matcher: match ? new Matcher(match) : undefined }
+        return { binding, matcher: match ? new ResourceMatcher(match) : undefined }
       }),
     )
     deps.types.onChange(() => this.#forget())

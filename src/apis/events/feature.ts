@@ -5,7 +5,7 @@ import { eventFeed } from './event-feed.ts'
 import { expiredEvents } from './expiry.ts'
 import { eventTtlControllerName, eventTtlReconciler } from './reconcile.ts'
 
-export const events: Feature = {
+export const eventExpiry: Feature = {
   name: 'events',
   controllerRules: { [eventTtlControllerName]: [may([...read, 'delete'], '', 'events')] },
   open: (context) => ({

@@ -5,7 +5,7 @@
  */
 import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
-import type { ControllerSpec, Reconciler } from '../../controller/controller.ts'
+import type { ControllerSpec, ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { keysOf } from '../../controller/source.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
@@ -28,7 +28,8 @@ const parallelOrphans = 8
 /** Lost races against other writers of one object before the whole key is tried again later. */
 const writeTries = 5
 
-export function garbageCollector({ client, feed, events }: GarbageCollectorDeps): ControllerSpec {
+export function garbageCollector(deps: GarbageCollectorDeps): ControllerSpec {
+  const { feed } = deps
   const graph = new OwnershipGraph((owner, namespace) => feed.isPresent(owner, namespace))
   return {
     name: garbageCollectorName,
@@ -43,7 +44,7 @@ export function garbageCollector({ client, feed, events }: GarbageCollectorDeps)
         }
       }),
     ],
-    reconciler: collector({ client, feed, events }, graph),
+    reconciler: new Collector(deps, graph),
   }
 }
 
@@ -56,61 +57,67 @@ interface Classified {
   readonly waiting: readonly Readonly<OwnerReference>[]
 }
 
-function collector({ client, feed, events }: GarbageCollectorDeps, graph: OwnershipGraph): Reconciler {
-  return {
-    async reconcile({ name: uid }, signal) {
-      const facts = graph.find(uid)
-      const live = facts && (await read(facts, signal))
-      if (facts === undefined || live === undefined) return undefined
-      const { deletionTimestamp, finalizers = [] } = live.metadata
-      if (deletionTimestamp === undefined) await collect(facts, live, signal)
-      else if (finalizers.includes(orphanFinalizer)) await orphanDependents(facts, signal)
-      else if (finalizers.includes(foregroundFinalizer)) await letGo(facts, signal)
-      return undefined
-    },
+class Collector implements Reconciler {
+  readonly #deps: GarbageCollectorDeps
+  readonly #graph: OwnershipGraph
+
+  constructor(deps: GarbageCollectorDeps, graph: OwnershipGraph) {
+    this.#deps = deps
+    this.#graph = graph
+  }
+
+  async reconcile({ name: uid }: ObjectKey, signal: AbortSignal): Promise<undefined> {
+    const facts = this.#graph.find(uid)
+    const live = facts && (await this.#read(facts, signal))
+    if (facts === undefined || live === undefined) return undefined
+    const { deletionTimestamp, finalizers = [] } = live.metadata
+    if (deletionTimestamp === undefined) await this.#collect(facts, live, signal)
+    else if (finalizers.includes(orphanFinalizer)) await this.#orphanDependents(facts, signal)
+    else if (finalizers.includes(foregroundFinalizer)) await this.#letGo(facts, signal)
+    return undefined
   }
 
   /** The very object, or undefined if it has gone (another one of that name is not it). */
-  async function read(
+  async #read(
     { resource, namespace, name, uid }: OwnershipFacts,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    const live = await find(resource, namespace, name, signal)
+    const live = await this.#find(resource, namespace, name, signal)
     return live?.metadata.uid === uid ? live : undefined
   }
 
-  async function find(
+  async #find(
     resource: OwnershipFacts['resource'],
     namespace: string,
     name: string,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    return findObject(client, resource, { name, ...(namespace ? { namespace } : {}) }, { signal })
+    return findObject(this.#deps.client, resource, { name, ...(namespace ? { namespace } : {}) }, { signal })
   }
 
-  async function collect(facts: OwnershipFacts, live: KubeObject, signal: AbortSignal): Promise<void> {
+  async #collect(facts: OwnershipFacts, live: KubeObject, signal: AbortSignal): Promise<void> {
     const owners = live.metadata.ownerReferences ?? []
-    const classified = owners.length > 0 ? await classify(facts, live, owners, signal) : undefined
+    const classified = owners.length > 0 ? await this.#classify(facts, live, owners, signal) : undefined
     if (classified === undefined) return
     const { solid, dangling, waiting } = classified
     if (solid.length > 0) {
       const lost = new Set([...dangling, ...waiting].map((owner) => owner.uid))
-      if (lost.size > 0) await rewriteOwners(facts, (refs) => refs.filter((ref) => !lost.has(ref.uid)), signal)
+      if (lost.size > 0) await this.#rewriteOwners(facts, (refs) => refs.filter((ref) => !lost.has(ref.uid)), signal)
       return
     }
-    const dependents = graph.dependentsOf(facts.uid)
+    const dependents = this.#graph.dependentsOf(facts.uid)
     if (waiting.length > 0 && dependents.length > 0) {
       // A circle: somebody below is waited for too. Whoever waits for this object must not wait for ever.
       const circle = dependents.some((dependent) => dependent.awaits === 'foreground')
-      const unblocked = circle ? await rewriteOwners(facts, withoutBlocking, signal) : live
-      if (unblocked !== undefined) await remove(facts, unblocked, 'Foreground', signal)
+      const unblocked = circle ? await this.#rewriteOwners(facts, withoutBlocking, signal) : live
+      if (unblocked !== undefined) await this.#remove(facts, unblocked, 'Foreground', signal)
       return
     }
-    await remove(facts, live, policyOf(live), signal)
+    await this.#remove(facts, live, policyOf(live), signal)
   }
 
   /** Undefined if the object can never be collected. @throws Error while an owner's kind is not served */
-  async function classify(
+  async #classify(
     facts: OwnershipFacts,
     live: KubeObject,
     owners: readonly OwnerReference[],
@@ -120,53 +127,53 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
     const dangling: OwnerReference[] = []
     const waiting: OwnerReference[] = []
     for (const owner of owners) {
-      const kind = await client.discovery.findKind(owner.apiVersion, owner.kind)
+      const kind = await this.#deps.client.discovery.findKind(owner.apiVersion, owner.kind)
       if (kind === undefined) throw new Error(`nobody serves ${owner.apiVersion} ${owner.kind}, the kind of an owner`)
       if (kind.namespaced && !facts.resource.namespaced) {
-        await reportInvalid(facts, live, owner)
+        await this.#reportInvalid(facts, live, owner)
         return undefined
       }
-      const found = await findOwner(facts, kind, owner, signal)
+      const found = await this.#findOwner(facts, kind, owner, signal)
       if (found === undefined) {
         dangling.push(owner)
-        await reportElsewhere(facts, live, kind, owner, signal)
+        await this.#reportElsewhere(facts, live, kind, owner, signal)
       } else if (awaitsDependents(found)) waiting.push(owner)
       else solid.push(owner)
     }
     return { solid, dangling, waiting }
   }
 
-  async function findOwner(
+  async #findOwner(
     { namespace }: OwnershipFacts,
     kind: ServedKind,
     { name, uid }: OwnerReference,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    if (graph.isGone(uid)) return undefined
-    const found = await find(kind, kind.namespaced ? namespace : '', name, signal)
+    if (this.#graph.isGone(uid)) return undefined
+    const found = await this.#find(kind, kind.namespaced ? namespace : '', name, signal)
     return found?.metadata.uid === uid ? found : undefined
   }
 
   /** Tells the author of a reference into another namespace why the object is about to go. */
-  async function reportElsewhere(
+  async #reportElsewhere(
     facts: OwnershipFacts,
     live: KubeObject,
     kind: ServedKind,
     owner: OwnerReference,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!kind.namespaced || graph.isGone(owner.uid)) return
-    const { items } = await client.list(kind, { fieldSelector: `metadata.name=${owner.name}`, signal })
-    if (items.some((item) => item.metadata.uid === owner.uid)) await reportInvalid(facts, live, owner)
+    if (!kind.namespaced || this.#graph.isGone(owner.uid)) return
+    const { items } = await this.#deps.client.list(kind, { fieldSelector: `metadata.name=${owner.name}`, signal })
+    if (items.some((item) => item.metadata.uid === owner.uid)) await this.#reportInvalid(facts, live, owner)
   }
 
-  async function reportInvalid(
+  async #reportInvalid(
     { resource, namespace }: OwnershipFacts,
     live: KubeObject,
     owner: OwnerReference,
   ): Promise<void> {
     const { apiVersion, kind, name, uid } = owner
-    await events.record({
+    await this.#deps.events.record({
       object: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: live.metadata },
       namespace: namespace || 'default',
       type: 'Warning',
@@ -178,7 +185,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
   }
 
   /** Only as it was judged: if it has changed since, the key comes again. */
-  async function remove(
+  async #remove(
     { resource, namespace, name }: OwnershipFacts,
     judged: KubeObject,
     propagationPolicy: NonNullable<DeleteOptions['propagationPolicy']>,
@@ -187,7 +194,7 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
     const { uid, resourceVersion } = judged.metadata
     const preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) }
     try {
-      await client.delete(
+      await this.#deps.client.delete(
         resource,
         { name, ...(namespace ? { namespace } : {}) },
         { propagationPolicy, preconditions, signal },
@@ -197,33 +204,33 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
     }
   }
 
-  async function orphanDependents(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
-    await feed.refresh()
-    const waiting = [...graph.dependentsOf(facts.uid)]
+  async #orphanDependents(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
+    await this.#deps.feed.refresh()
+    const waiting = [...this.#graph.dependentsOf(facts.uid)]
     const free = async (): Promise<void> => {
       for (let dependent = waiting.pop(); dependent !== undefined; dependent = waiting.pop()) {
-        await rewriteOwners(dependent, (refs) => refs.filter((ref) => ref.uid !== facts.uid), signal)
+        await this.#rewriteOwners(dependent, (refs) => refs.filter((ref) => ref.uid !== facts.uid), signal)
       }
     }
     await Promise.all(Array.from({ length: Math.min(parallelOrphans, waiting.length) }, free))
-    await removeFinalizer(facts, orphanFinalizer, signal)
+    await this.#removeFinalizer(facts, orphanFinalizer, signal)
   }
 
   /** Lets an object go for which nothing has to go first. Otherwise the last such dependent brings the key again. */
-  async function letGo(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
-    await feed.refresh()
-    const blocked = graph
+  async #letGo(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
+    await this.#deps.feed.refresh()
+    const blocked = this.#graph
       .dependentsOf(facts.uid)
       .some(({ owners }) => owners.some((owner) => owner.uid === facts.uid && owner.blockOwnerDeletion))
-    if (!blocked) await removeFinalizer(facts, foregroundFinalizer, signal)
+    if (!blocked) await this.#removeFinalizer(facts, foregroundFinalizer, signal)
   }
 
-  function rewriteOwners(
+  #rewriteOwners(
     facts: OwnershipFacts,
     change: (owners: OwnerReference[]) => OwnerReference[],
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
-    return patchMetadata(
+    return this.#patchMetadata(
       facts,
       ({ ownerReferences = [] }) => {
         const next = change(ownerReferences)
@@ -234,12 +241,8 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
     )
   }
 
-  function removeFinalizer(
-    facts: OwnershipFacts,
-    finalizer: string,
-    signal: AbortSignal,
-  ): Promise<KubeObject | undefined> {
-    return patchMetadata(
+  #removeFinalizer(facts: OwnershipFacts, finalizer: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+    return this.#patchMetadata(
       facts,
       ({ finalizers = [] }) =>
         finalizers.includes(finalizer) ? { finalizers: finalizers.filter((f) => f !== finalizer) } : undefined,
@@ -248,19 +251,19 @@ function collector({ client, feed, events }: GarbageCollectorDeps, graph: Owners
   }
 
   /** The object as it is then; undefined if it has gone. `change` answers undefined if there is nothing to do. */
-  async function patchMetadata(
+  async #patchMetadata(
     facts: OwnershipFacts,
     change: (metadata: KubeObject['metadata']) => object | undefined,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
     const { resource, namespace, name } = facts
     for (let tries = 1; ; tries++) {
-      const live = await read(facts, signal)
+      const live = await this.#read(facts, signal)
       const metadata = live && change(live.metadata)
       if (live === undefined || metadata === undefined) return live
       try {
         const patch = { metadata: { ...metadata, resourceVersion: live.metadata.resourceVersion } }
-        return await client.patch(resource, { name, ...(namespace ? { namespace } : {}) }, patch, { signal })
+        return await this.#deps.client.patch(resource, { name, ...(namespace ? { namespace } : {}) }, patch, { signal })
       } catch (error) {
         if (isNotFound(error)) return undefined
         if (!isConflict(error) || tries === writeTries) throw error

@@ -2,7 +2,6 @@
  * A create of a namespace is answered when the namespace is ready. Waiting costs one closure: nothing polls.
  */
 import type { Clock } from '../../base/clock.ts'
-import { quote } from '../../kube/go-quote.ts'
 import { StatusError, type StatusReason } from '../../kube/status-error.ts'
 import { isInitializing, type Namespace, namespaceResource } from '../namespaces/types.ts'
 

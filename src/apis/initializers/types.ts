@@ -7,7 +7,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 /** What an initializer's silence means at its deadline (ours). */
-export type FailurePolicy = 'Ignore' | 'Fail'
+export type InitializerFailurePolicy = 'Ignore' | 'Fail'
 
 export interface NamespaceInitializer {
   /** `provisioner.example.com`: fully qualified. */
@@ -17,7 +17,7 @@ export interface NamespaceInitializer {
   /** Seconds from when its turn comes; absent = no deadline. */
   timeoutSeconds?: number
   /** Default Fail. */
-  failurePolicy?: FailurePolicy
+  failurePolicy?: InitializerFailurePolicy
 }
 
 export interface NamespaceInitializerConfiguration extends KubeObject {

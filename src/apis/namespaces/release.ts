@@ -8,7 +8,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { type LeftObject, remainingContent } from './remaining-content.ts'
 import { type Namespace, namespaceResource } from './types.ts'
 
-export interface Release {
+export interface FinalizerRelease {
   readonly finalizer: string
   readonly dryRun: boolean
 }
@@ -26,7 +26,7 @@ const maxRounds = 1000
 export async function releaseFinalizer(
   client: Client,
   name: string,
-  { finalizer, dryRun }: Release,
+  { finalizer, dryRun }: FinalizerRelease,
   signal: AbortSignal,
 ): Promise<Released> {
   const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
@@ -59,7 +59,7 @@ async function releaseObject(
   client: Client,
   namespace: string,
   { type, name }: LeftObject,
-  { finalizer, dryRun }: Release,
+  { finalizer, dryRun }: FinalizerRelease,
   signal: AbortSignal,
 ): Promise<boolean> {
   return untilUnchanged(async () => {
@@ -78,7 +78,7 @@ const finalizersPatch = ({ resourceVersion, finalizers }: KubeObject['metadata']
 async function releaseNamespace(
   client: Client,
   name: string,
-  { finalizer, dryRun }: Release,
+  { finalizer, dryRun }: FinalizerRelease,
   signal: AbortSignal,
 ): Promise<boolean> {
   const fromMetadata = await untilUnchanged(async () => {

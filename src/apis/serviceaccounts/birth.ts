@@ -10,7 +10,7 @@ export const defaultServiceAccount = 'default'
 export const rootCaConfigMap = 'kube-root-ca.crt'
 const rootCaDescription = 'The certificate authority that signs the certificate of this API server.'
 
-export interface BirthDeps {
+export interface NamespaceBirthDeps {
   readonly caPem: string
   readonly serviceAccountType: ResourceType
   readonly configMapType: ResourceType
@@ -34,7 +34,12 @@ export function rootCaOf(namespace: string, caPem: string): KubeObject {
   }
 }
 
-export function namespaceBirth({ caPem, serviceAccountType, configMapType, newObject }: BirthDeps): AdmissionPlugin {
+export function namespaceBirth({
+  caPem,
+  serviceAccountType,
+  configMapType,
+  newObject,
+}: NamespaceBirthDeps): AdmissionPlugin {
   // A quota that is born with them counts them.
   const born = (type: ResourceType, after: KubeObject): DecidedWrite => {
     const { namespace = '', name = '' } = after.metadata

@@ -1,6 +1,6 @@
 /** AdmissionReview v1 as a webhook reads and answers it. Pure. @see k8s.io/api/admission/v1/types.go v0.36 */
 import { isJsonObject } from '../../kube/json-value.ts'
-import { type JsonPatchOperation } from '../../kube/patch/json-diff.ts'
+import { type JsonDiffOperation } from '../../kube/patch/json-diff.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
@@ -22,7 +22,7 @@ export interface AdmissionRequest {
 export interface AdmissionVerdict {
   /** Absent = allowed. */
   readonly refusal?: Status
-  readonly patch?: readonly JsonPatchOperation[]
+  readonly patch?: readonly JsonDiffOperation[]
   readonly warnings?: readonly string[]
 }
 

@@ -20,7 +20,7 @@ import { forbidden, internalError, StatusError, timeout } from '../../kube/statu
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import { type NamespaceLookup, namespaceOf } from '../namespaces/lookup.ts'
 import type { Hook } from './hook.ts'
-import type { Invocation } from './hook-index.ts'
+import type { HookInvocation } from './hook-index.ts'
 import {
   admissionRequest,
   PatchUnreadable,
@@ -61,7 +61,7 @@ export interface CallDeps {
 const defaultTimeoutSeconds = 10
 
 /** True if the namespace and the object are among those the webhook wants. @throws StatusError */
-export async function isSelected(deps: CallDeps, { hook }: Invocation, a: Attributes): Promise<boolean> {
+export async function isSelected(deps: CallDeps, { hook }: HookInvocation, a: Attributes): Promise<boolean> {
   const { objectSelector } = hook
   const hasLabels = (object: KubeObject | undefined): boolean =>
     object !== undefined && matchesLabels(objectSelector, object.metadata.labels)
@@ -102,7 +102,7 @@ const passedOver: Asked = { verdict: undefined, failedOpen: true }
 export async function ask(
   deps: CallDeps,
   phase: WebhookPhase,
-  invocation: Invocation,
+  invocation: HookInvocation,
   a: Attributes,
   shown: Shown,
 ): Promise<Asked> {

@@ -21,7 +21,7 @@ export interface SeenAs {
 }
 
 /** A webhook that wants to be asked, and as what it wants to see the object. */
-export interface Invocation extends SeenAs {
+export interface HookInvocation extends SeenAs {
   readonly hook: Hook
   /** Place among all webhooks of its phase. */
   readonly position: number
@@ -35,13 +35,13 @@ export interface HookIndexDeps {
   onFault(configuration: string, error: unknown): void
 }
 
-const none: readonly Invocation[] = []
+const none: readonly HookInvocation[] = []
 
 export class HookIndex {
   readonly #deps: HookIndexDeps
   readonly #byConfiguration = new Map<string, readonly Hook[]>()
   #hooks: readonly Hook[] = []
-  readonly #found = new RememberedMatches<Invocation>((operation, type, subresource) =>
+  readonly #found = new RememberedMatches<HookInvocation>((operation, type, subresource) =>
     this.#match(operation, type, subresource),
   )
   readonly #listeners: (() => void)[] = []
@@ -75,7 +75,7 @@ export class HookIndex {
     this.#listeners.push(listener)
   }
 
-  matching(operation: Operation, type: ResourceType, subresource: string): readonly Invocation[] {
+  matching(operation: Operation, type: ResourceType, subresource: string): readonly HookInvocation[] {
     if (this.#hooks.length === 0 || !this.#started) return none
     return this.#found.of(operation, type, subresource)
   }
@@ -85,12 +85,12 @@ export class HookIndex {
     for (const listener of this.#listeners) listener()
   }
 
-  #match(operation: Operation, type: ResourceType, subresource: string): readonly Invocation[] {
+  #match(operation: Operation, type: ResourceType, subresource: string): readonly HookInvocation[] {
     const kind = kindOf(type, subresource)
     if (kind === undefined || isExempt(type)) return none
     // What is written through a sub-resource of another kind (a binding, an eviction) is asked about when it is sent.
     if (operation === 'UPDATE' && kind.kind !== type.kind && subresource !== 'scale') return none
-    const matched: Invocation[] = []
+    const matched: HookInvocation[] = []
     const equivalents = [...this.#deps.types.all()].filter(
       (t) => t !== type && t.storageName === type.storageName && t.stored && kindOf(t, subresource) !== undefined,
     )

@@ -1,4 +1,4 @@
-/** What admission webhooks tell Prometheus, in upstream's names. */
+/** What admission webhooks recordVerdict Prometheus, in upstream's names. */
 import { type Diagnostics, type Topic, topic } from '../../base/diagnostics.ts'
 import type { Instruments } from '../../feature/feature.ts'
 import type { ObservedCall } from './call-hook.ts'

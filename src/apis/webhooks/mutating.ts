@@ -12,7 +12,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { findStatusError, internalError, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import { ask, type CallDeps, isSelected } from './call-hook.ts'
-import type { HookIndex, Invocation } from './hook-index.ts'
+import type { HookIndex, HookInvocation } from './hook-index.ts'
 import { refusalOf, type Verdict } from './review.ts'
 import { shownTo, takenFrom } from './shown-object.ts'
 
@@ -29,9 +29,9 @@ interface Rounds {
   /** As the webhooks left it. */
   output: KubeObject | undefined
   /** Asked, and willing to be asked again if something changes after them. */
-  readonly willing: Set<Invocation['hook']>
+  readonly willing: Set<HookInvocation['hook']>
   /** To be asked in the second round. */
-  readonly again: Set<Invocation['hook']>
+  readonly again: Set<HookInvocation['hook']>
 }
 
 export function mutatingWebhooks(deps: MutatingDeps): AdmissionPlugin {
@@ -85,7 +85,7 @@ async function runHooks(
 async function changedBy(
   deps: MutatingDeps,
   a: Attributes,
-  invocation: Invocation,
+  invocation: HookInvocation,
   place: string,
 ): Promise<KubeObject | undefined> {
   const { hook } = invocation
@@ -93,7 +93,7 @@ async function changedBy(
   const { verdict, failedOpen } = await ask(deps, 'mutating', invocation, a, shown)
   if (failedOpen) a.annotate(`failed-open.mutation.webhook.admission.k8s.io/${place}`, hook.webhook.name)
   if (verdict === undefined) return a.object
-  tell(a, hook.webhook.name, verdict)
+  recordVerdict(a, hook.webhook.name, verdict)
   if (!verdict.allowed) throw refusalOf(hook.webhook.name, verdict.result)
   const changed = patched(deps, invocation, shown.object, verdict, hook.webhook.name)
   const isChanged = changed !== undefined && !jsonEqual(changed, shown.object)
@@ -108,7 +108,7 @@ async function changedBy(
   return takenFrom(invocation, a, changed, deps.convert)
 }
 
-export function tell(a: Attributes, webhook: string, { warnings, auditAnnotations }: Verdict): void {
+export function recordVerdict(a: Attributes, webhook: string, { warnings, auditAnnotations }: Verdict): void {
   for (const [key, value] of Object.entries(auditAnnotations)) a.annotate(`${webhook}/${key}`, value)
   for (const text of warnings) a.warn(text)
 }
@@ -118,7 +118,7 @@ export function tell(a: Attributes, webhook: string, { warnings, auditAnnotation
  */
 function patched(
   deps: MutatingDeps,
-  { type, kind }: Invocation,
+  { type, kind }: HookInvocation,
   object: KubeObject | undefined,
   { patch: sent }: Verdict,
   webhook: string,

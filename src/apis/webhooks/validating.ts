@@ -5,8 +5,8 @@
  */
 import type { AdmissionPlugin } from '../../admission/admission.ts'
 import { type Asked, ask, type CallDeps, isSelected } from './call-hook.ts'
-import type { HookIndex, Invocation } from './hook-index.ts'
-import { tell } from './mutating.ts'
+import type { HookIndex, HookInvocation } from './hook-index.ts'
+import { recordVerdict } from './mutating.ts'
 import { refusalOf } from './review.ts'
 import { shownTo } from './shown-object.ts'
 
@@ -20,7 +20,7 @@ export function validatingWebhooks(deps: ValidatingDeps): AdmissionPlugin {
     handles: (operation, type, subresource) => deps.index.matching(operation, type, subresource).length > 0,
     onHandlesChange: (listener) => deps.index.onChange(listener),
     async validate(a) {
-      const asked: Invocation[] = []
+      const asked: HookInvocation[] = []
       for (const invocation of deps.index.matching(a.operation, a.type, a.subresource)) {
         if (await isSelected(deps, invocation, a)) asked.push(invocation)
       }
@@ -32,7 +32,7 @@ export function validatingWebhooks(deps: ValidatingDeps): AdmissionPlugin {
       )
       const refusals: unknown[] = []
       for (const [i, answer] of answers.entries()) {
-        const { hook, position } = asked[i] as Invocation
+        const { hook, position } = asked[i] as HookInvocation
         const { name } = hook.webhook
         if (answer.status === 'rejected') {
           refusals.push(answer.reason)
@@ -41,7 +41,7 @@ export function validatingWebhooks(deps: ValidatingDeps): AdmissionPlugin {
         const { verdict, failedOpen } = answer.value
         if (failedOpen) a.annotate(`failed-open.validating.webhook.admission.k8s.io/round_0_index_${position}`, name)
         if (verdict === undefined) continue
-        tell(a, name, verdict)
+        recordVerdict(a, name, verdict)
         if (!verdict.allowed) refusals.push(refusalOf(name, verdict.result))
       }
       if (refusals.length > 0) throw refusals[0]

@@ -6,15 +6,15 @@ import { type WireReader, wireBytes } from './wire-reader.ts'
 import { EncodeError, type WireWriter } from './wire-writer.ts'
 
 /** A JSON object whose values are not yet known to be of any type. */
-export type Fields = { [name: string]: unknown }
+export type MessageFields = { [name: string]: unknown }
 
 export interface FieldPlan {
   /** JSON name, for messages. */
   readonly name: string
   readonly number: number
   readonly wire: number
-  write(writer: WireWriter, source: Readonly<Fields>): void
-  read(reader: WireReader, wire: number, target: Fields): void
+  write(writer: WireWriter, source: Readonly<MessageFields>): void
+  read(reader: WireReader, wire: number, target: MessageFields): void
 }
 
 export class MessagePlan implements ValueCodec {
@@ -42,7 +42,7 @@ export class MessagePlan implements ValueCodec {
   }
 
   /** The message without a length. A fault is told with its path: `spec: replicas: want integer, got string`. */
-  writeBody(writer: WireWriter, source: Readonly<Fields>): void {
+  writeBody(writer: WireWriter, source: Readonly<MessageFields>): void {
     writer.enter()
     let name = ''
     try {
@@ -63,7 +63,7 @@ export class MessagePlan implements ValueCodec {
   }
 
   /** Reads up to the end of the reader's present message. */
-  readBody(reader: WireReader, target: Fields): void {
+  readBody(reader: WireReader, target: MessageFields): void {
     const byNumber = this.#byNumber
     while (reader.position < reader.end) {
       const tag = reader.tag()
@@ -73,14 +73,14 @@ export class MessagePlan implements ValueCodec {
     }
   }
 
-  readInto(reader: WireReader, target: Fields): void {
+  readInto(reader: WireReader, target: MessageFields): void {
     const outer = reader.enter()
     this.readBody(reader, target)
     reader.leave(outer)
   }
 
-  read(reader: WireReader): Fields {
-    const target: Fields = {}
+  read(reader: WireReader): MessageFields {
+    const target: MessageFields = {}
     this.readInto(reader, target)
     return target
   }
@@ -91,11 +91,11 @@ export class MessagePlan implements ValueCodec {
   }
 }
 
-const noFields: Readonly<Fields> = Object.freeze({})
+const noFields: Readonly<MessageFields> = Object.freeze({})
 
 /** The fields of what should be an object; nothing stands for one without any. @throws EncodeError */
-export function fieldsOf(value: unknown): Readonly<Fields> {
+export function fieldsOf(value: unknown): Readonly<MessageFields> {
   if (value === undefined || value === null) return noFields
   if (typeof value !== 'object' || Array.isArray(value)) throw mismatch('object', value)
-  return value as Fields
+  return value as MessageFields
 }

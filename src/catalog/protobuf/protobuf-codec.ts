@@ -9,7 +9,7 @@ import { badRequest, StatusError } from '../../kube/status-error.ts'
 import type { ListMeta, WatchEventType } from '../../kube/types.ts'
 import { envelopeTail, hasMagic, readEnvelope, type TypeMeta, writeEnvelope, writeEnvelopeHead } from './envelope.ts'
 import { packageOf } from './kind-messages.ts'
-import type { Fields, MessagePlan } from './message-plan.ts'
+import type { MessageFields, MessagePlan } from './message-plan.ts'
 import { MessagePlans } from './message-plans.ts'
 import { parseRawJson } from './special-codec.ts'
 import { DecodeError, WireReader } from './wire-reader.ts'
@@ -19,7 +19,7 @@ export interface DecodedObject {
   readonly apiVersion: string
   readonly kind: string
   /** With apiVersion and kind as its first keys. */
-  readonly object: Fields
+  readonly object: MessageFields
 }
 
 /** Field 2 of every List message. */
@@ -78,7 +78,7 @@ export class ProtobufCodec {
     const envelope = readEnvelope(bytes)
     const kind = envelope.kind || (assumed?.kind ?? '')
     const apiVersion = envelope.apiVersion || (assumed ? apiVersionOf(assumed) : '')
-    const object: Fields = { apiVersion, kind }
+    const object: MessageFields = { apiVersion, kind }
     const plan = this.#planOf(apiVersion, kind)
     plan.readBody(new WireReader(envelope.raw), object)
     // A list without items has an empty one, as in JSON.
@@ -97,7 +97,7 @@ export class ProtobufCodec {
   /** The object in its envelope. @throws EncodeError if it does not have the shape of its kind. */
   encode(object: object, gvk: GroupVersionKind): Uint8Array {
     return this.#write(gvk, (writer, plan) => {
-      writeEnvelope(writer, typeMetaOf(gvk), () => plan.writeBody(writer, object as Fields))
+      writeEnvelope(writer, typeMetaOf(gvk), () => plan.writeBody(writer, object as MessageFields))
     })
   }
 
@@ -153,7 +153,7 @@ export class ProtobufCodec {
 
   /** Reads one frame of a watch, without its length. */
   decodeWatchEvent(frame: Uint8Array): { readonly type: string; readonly object: unknown } {
-    const event: Fields = {}
+    const event: MessageFields = {}
     try {
       this.#planOf('v1', 'WatchEvent').readBody(new WireReader(frame), event)
     } catch (error) {

@@ -4,13 +4,13 @@
  */
 import type { JsonValue } from '../types.ts'
 
-export type JsonPatchOperation =
+export type JsonDiffOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: JsonValue }
   | { readonly op: 'remove'; readonly path: string }
 
-export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): JsonPatchOperation[] {
+export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): JsonDiffOperation[] {
   if (isObject(before) && isObject(after)) {
-    const operations: JsonPatchOperation[] = []
+    const operations: JsonDiffOperation[] = []
     for (const key of Object.keys(before)) {
       if (!Object.hasOwn(after, key) || after[key] === undefined)
         operations.push({ op: 'remove', path: `${path}/${escaped(key)}` })

@@ -4,12 +4,12 @@
  */
 import type { Check, Finding } from './checks.ts'
 import {
-  type Container,
-  containersOf,
   distinct,
   type Handler,
   hasOwnUsers,
+  type JudgedContainer,
   type JudgedPod,
+  judgedContainersOf,
   named,
   namesOf,
   plural,
@@ -30,7 +30,7 @@ function appArmorProfile(pod: JudgedPod): Finding | undefined {
       ? (given.appArmorProfile.type ?? '')
       : undefined
   const ofPod = typeOf(pod.spec?.securityContext)
-  const bad = containersOf(pod).filter((c) => typeOf(c.securityContext) !== undefined)
+  const bad = judgedContainersOf(pod).filter((c) => typeOf(c.securityContext) !== undefined)
   const annotations = Object.entries(pod.metadata?.annotations ?? {})
     .filter(([key, value]) => key.startsWith(appArmorAnnotation) && !isSafeAppArmor(value))
     .map(([key, value]) => printAnnotation(key, value))
@@ -70,9 +70,9 @@ const defaultCapabilities: ReadonlySet<string> = new Set([
 ])
 
 function capabilities(pod: JudgedPod): Finding | undefined {
-  const added = ({ securityContext }: Container): string[] =>
+  const added = ({ securityContext }: JudgedContainer): string[] =>
     (securityContext?.capabilities?.add ?? []).filter((name) => !defaultCapabilities.has(name))
-  const bad = containersOf(pod).filter((c) => added(c).length > 0)
+  const bad = judgedContainersOf(pod).filter((c) => added(c).length > 0)
   if (bad.length === 0) return undefined
   return {
     reason: 'non-default capabilities',
@@ -96,9 +96,9 @@ function hostPathVolumes({ spec }: JudgedPod): Finding | undefined {
 }
 
 function hostPorts(pod: JudgedPod): Finding | undefined {
-  const portsOf = ({ ports }: Container): string[] =>
+  const portsOf = ({ ports }: JudgedContainer): string[] =>
     (ports ?? []).flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : []))
-  const bad = containersOf(pod).filter((c) => portsOf(c).length > 0)
+  const bad = judgedContainersOf(pod).filter((c) => portsOf(c).length > 0)
   if (bad.length === 0) return undefined
   const ports = distinct(bad.flatMap(portsOf))
   return {
@@ -110,7 +110,7 @@ function hostPorts(pod: JudgedPod): Finding | undefined {
 }
 
 function hostsOfHandlers(pod: JudgedPod): Finding | undefined {
-  const bad = containersOf(pod).filter((c) => handlersOf(c).some((h) => hostsOf(h).length > 0))
+  const bad = judgedContainersOf(pod).filter((c) => handlersOf(c).some((h) => hostsOf(h).length > 0))
   if (bad.length === 0) return undefined
   const names = distinct(namesOf(bad))
   const hosts = distinct(bad.flatMap(handlersOf).flatMap(hostsOf))
@@ -122,14 +122,14 @@ function hostsOfHandlers(pod: JudgedPod): Finding | undefined {
   }
 }
 
-const handlersOf = (c: Container): Handler[] =>
+const handlersOf = (c: JudgedContainer): Handler[] =>
   [c.livenessProbe, c.readinessProbe, c.startupProbe, c.lifecycle?.postStart, c.lifecycle?.preStop].filter(isDefined)
 
 const hostsOf = ({ httpGet, tcpSocket }: Handler): string[] =>
   [httpGet?.host ?? '', tcpSocket?.host ?? ''].filter((host) => host !== '')
 
 function privileged(pod: JudgedPod): Finding | undefined {
-  const bad = containersOf(pod).filter((c) => c.securityContext?.privileged)
+  const bad = judgedContainersOf(pod).filter((c) => c.securityContext?.privileged)
   if (bad.length === 0) return undefined
   return {
     reason: 'privileged',
@@ -139,8 +139,8 @@ function privileged(pod: JudgedPod): Finding | undefined {
 
 /** In `restricted` for pods with users of their own too. */
 export function procMount(pod: JudgedPod): Finding | undefined {
-  const mountOf = ({ securityContext }: Container): string => securityContext?.procMount ?? 'Default'
-  const bad = containersOf(pod).filter((c) => mountOf(c) !== 'Default')
+  const mountOf = ({ securityContext }: JudgedContainer): string => securityContext?.procMount ?? 'Default'
+  const bad = judgedContainersOf(pod).filter((c) => mountOf(c) !== 'Default')
   if (bad.length === 0) return undefined
   return {
     reason: 'procMount',
@@ -158,7 +158,7 @@ const seLinuxOptions =
     const isBad = (o: Selinux | undefined): o is Selinux =>
       o !== undefined && (!types.includes(o.type ?? '') || Boolean(o.user) || Boolean(o.role))
     const ofPod = pod.spec?.securityContext?.seLinuxOptions
-    const bad = containersOf(pod).filter((c) => isBad(c.securityContext?.seLinuxOptions))
+    const bad = judgedContainersOf(pod).filter((c) => isBad(c.securityContext?.seLinuxOptions))
     const options = [ofPod, ...bad.map((c) => c.securityContext?.seLinuxOptions)].filter(isBad)
     if (options.length === 0) return undefined
     const badTypes = distinct(options.map(({ type }) => type ?? '').filter((type) => !types.includes(type)))
@@ -179,7 +179,7 @@ const containerSeccompAnnotation = 'container.seccomp.security.alpha.kubernetes.
 /** Before there were fields for it. */
 function seccompAnnotations(pod: JudgedPod): Finding | undefined {
   const { annotations = {} } = pod.metadata ?? {}
-  const keys = [seccompAnnotation, ...containersOf(pod).map(({ name }) => containerSeccompAnnotation + name)]
+  const keys = [seccompAnnotation, ...judgedContainersOf(pod).map(({ name }) => containerSeccompAnnotation + name)]
   const bad = distinct(
     keys.flatMap((key) => {
       const value = annotations[key]
@@ -198,7 +198,7 @@ export function seccompProfile(pod: JudgedPod): Finding | undefined {
   const isBad = (profile: { readonly type?: string } | undefined): profile is { readonly type?: string } =>
     profile !== undefined && !safeProfiles.includes(profile.type ?? '')
   const ofPod = pod.spec?.securityContext?.seccompProfile
-  const bad = containersOf(pod).filter((c) => isBad(c.securityContext?.seccompProfile))
+  const bad = judgedContainersOf(pod).filter((c) => isBad(c.securityContext?.seccompProfile))
   const profiles = [ofPod, ...bad.map((c) => c.securityContext?.seccompProfile)].filter(isBad)
   if (profiles.length === 0) return undefined
   return {
@@ -235,7 +235,7 @@ const sysctls =
 
 function windowsHostProcess(pod: JudgedPod): Finding | undefined {
   const ofPod = pod.spec?.securityContext?.windowsOptions?.hostProcess === true
-  const bad = containersOf(pod).filter((c) => c.securityContext?.windowsOptions?.hostProcess)
+  const bad = judgedContainersOf(pod).filter((c) => c.securityContext?.windowsOptions?.hostProcess)
   if (!ofPod && bad.length === 0) return undefined
   return {
     reason: 'hostProcess',

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { baselineChecks } from './baseline-checks.ts'
 import { judge, printFindings } from './judge.ts'
-import type { Container, JudgedPod, PodSpec } from './judged-pod.ts'
+import type { JudgedContainer, JudgedPod, PodSpec } from './judged-pod.ts'
 import type { LevelVersion } from './pod-policy.ts'
 import { restrictedChecks } from './restricted-checks.ts'
 
-type Context = NonNullable<Container['securityContext']>
+type Context = NonNullable<JudgedContainer['securityContext']>
 
 /** Nothing is forbidden to it, at any version. */
 const careful: Context = {
@@ -26,7 +26,7 @@ const pod = (spec: PodSpec, annotations: Record<string, string> = {}): JudgedPod
 const one = (securityContext: Context): JudgedPod => pod({ containers: [{ name: 'a', securityContext }] })
 const carefulWith = (context: Context): JudgedPod => one({ ...careful, ...context })
 const carefulPod = (spec: PodSpec): JudgedPod => pod({ containers: [{ name: 'a', securityContext: careful }], ...spec })
-const bare: Container = { name: 'a' }
+const bare: JudgedContainer = { name: 'a' }
 
 interface Case {
   readonly name: string

@@ -1,7 +1,7 @@
 /** In which objects there are pods to be judged, and whether a change of a pod is worth another look. */
 import type { ResourceType } from '../../../kube/resource-type.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import type { Container, JudgedPod } from './judged-pod.ts'
+import type { JudgedContainer, JudgedPod } from './judged-pod.ts'
 
 export type Judged = 'pod' | 'namespace' | 'controller'
 
@@ -44,5 +44,5 @@ export function isOtherPod({ spec }: JudgedPod, { spec: before }: JudgedPod): bo
   )
 }
 
-const areOthers = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
+const areOthers = (now: readonly JudgedContainer[] = [], before: readonly JudgedContainer[] = []): boolean =>
   now.length !== before.length || now.some(({ image }, i) => image !== before[i]?.image)

@@ -45,7 +45,7 @@ export interface Handler {
   readonly tcpSocket?: Hosted
 }
 
-export interface Container {
+export interface JudgedContainer {
   readonly name: string
   readonly image?: string
   readonly securityContext?: ContainerContext
@@ -63,9 +63,9 @@ export interface Volume {
 }
 
 export interface PodSpec {
-  readonly initContainers?: readonly Container[]
-  readonly containers?: readonly Container[]
-  readonly ephemeralContainers?: readonly Container[]
+  readonly initContainers?: readonly JudgedContainer[]
+  readonly containers?: readonly JudgedContainer[]
+  readonly ephemeralContainers?: readonly JudgedContainer[]
   readonly volumes?: readonly Volume[]
   readonly securityContext?: PodContext
   readonly hostNetwork?: boolean
@@ -81,13 +81,13 @@ export interface JudgedPod {
 }
 
 /** In the order in which they are told. */
-export const containersOf = ({ spec }: JudgedPod): readonly Container[] => [
+export const judgedContainersOf = ({ spec }: JudgedPod): readonly JudgedContainer[] => [
   ...(spec?.initContainers ?? []),
   ...(spec?.containers ?? []),
   ...(spec?.ephemeralContainers ?? []),
 ]
 
-export const namesOf = (containers: readonly Container[]): string[] => containers.map(({ name }) => name)
+export const namesOf = (containers: readonly JudgedContainer[]): string[] => containers.map(({ name }) => name)
 
 /** What holds for Linux does not for it. */
 export const isWindows = ({ spec }: JudgedPod): boolean => spec?.os?.name === 'windows'

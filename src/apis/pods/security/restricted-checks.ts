@@ -5,12 +5,12 @@
 import { procMount, seccompProfile } from './baseline-checks.ts'
 import type { Check, Find, Finding } from './checks.ts'
 import {
-  type Container,
-  containersOf,
   distinct,
   hasOwnUsers,
   isWindows,
+  type JudgedContainer,
   type JudgedPod,
+  judgedContainersOf,
   named,
   namesOf,
   plural,
@@ -25,7 +25,7 @@ const unless =
     isExcused(pod) ? undefined : find(pod)
 
 function allowPrivilegeEscalation(pod: JudgedPod): Finding | undefined {
-  const bad = containersOf(pod).filter((c) => c.securityContext?.allowPrivilegeEscalation !== false)
+  const bad = judgedContainersOf(pod).filter((c) => c.securityContext?.allowPrivilegeEscalation !== false)
   if (bad.length === 0) return undefined
   return {
     reason: 'allowPrivilegeEscalation != false',
@@ -34,9 +34,9 @@ function allowPrivilegeEscalation(pod: JudgedPod): Finding | undefined {
 }
 
 function capabilities(pod: JudgedPod): Finding | undefined {
-  const added = ({ securityContext }: Container): string[] =>
+  const added = ({ securityContext }: JudgedContainer): string[] =>
     (securityContext?.capabilities?.add ?? []).filter((name) => name !== 'NET_BIND_SERVICE')
-  const containers = containersOf(pod)
+  const containers = judgedContainersOf(pod)
   const keeping = containers.filter((c) => !c.securityContext?.capabilities?.drop?.includes('ALL'))
   const adding = containers.filter((c) => added(c).length > 0)
   if (keeping.length === 0 && adding.length === 0) return undefined
@@ -106,7 +106,7 @@ function restrictedVolumes({ spec }: JudgedPod): Finding | undefined {
 
 function runAsNonRoot(pod: JudgedPod): Finding | undefined {
   const ofPod = pod.spec?.securityContext?.runAsNonRoot
-  const containers = containersOf(pod)
+  const containers = judgedContainersOf(pod)
   const reason = 'runAsNonRoot != true'
   const rooted = containers.filter((c) => c.securityContext?.runAsNonRoot === false)
   if (ofPod === false || rooted.length > 0) {
@@ -122,7 +122,7 @@ function runAsNonRoot(pod: JudgedPod): Finding | undefined {
 
 function runAsUser(pod: JudgedPod): Finding | undefined {
   const ofPod = pod.spec?.securityContext?.runAsUser === 0
-  const bad = containersOf(pod).filter((c) => c.securityContext?.runAsUser === 0)
+  const bad = judgedContainersOf(pod).filter((c) => c.securityContext?.runAsUser === 0)
   if (!ofPod && bad.length === 0) return undefined
   return { reason: 'runAsUser=0', detail: `${setters(ofPod, namesOf(bad))} must not set runAsUser=0` }
 }
@@ -130,7 +130,7 @@ function runAsUser(pod: JudgedPod): Finding | undefined {
 function seccompSet(pod: JudgedPod): Finding | undefined {
   const bad = seccompProfile(pod)
   if (bad !== undefined || pod.spec?.securityContext?.seccompProfile) return bad
-  const silent = containersOf(pod).filter((c) => !c.securityContext?.seccompProfile)
+  const silent = judgedContainersOf(pod).filter((c) => !c.securityContext?.seccompProfile)
   if (silent.length === 0) return undefined
   return {
     reason: 'seccompProfile',
