@@ -13,8 +13,9 @@ import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Client } from '../../client/client.ts'
-import { Informer } from '../../client/informer.ts'
-import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
+import type { Informer } from '../../client/informer.ts'
+import type { ControllerSpec, ObjectKey, Reconciler } from '../../controller/controller.ts'
+import { Watches } from '../../controller/watches.ts'
 import { findStatusError, isAlreadyExists, isConflict, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -50,70 +51,121 @@ const refusedRetryMs = 30_000
 const terminatingRetryMs = 500
 
 export function mirrorPodController(deps: MirrorPodDeps): ControllerSpec {
-  const { client, clock, clusterId, sources } = deps
-  const faults = new Faults(deps, () => (wanted.size > 0 ? home(running) : Promise.resolve(clusterId)))
-  const read = new Map<SourceKind, Manifests>()
-  let wanted = new Map<string, Wanted>()
-  let enqueueName = (_name: string): void => {}
-  let running: AbortSignal = new AbortController().signal
-
-  const pods = new Informer({
-    client,
-    clock,
-    resource: podResource,
-    fieldSelector: `spec.nodeName=${clusterId}`,
-    onError: deps.onError,
-    onChange: (next, old) => enqueueName((next ?? old)?.metadata.name ?? ''),
-  })
-  const homes = new Informer({
-    client,
-    clock,
-    resource: namespaceResource,
-    labelSelector: `${clusterIdLabel}=${clusterId}`,
-    includeUninitialized: true,
-    onError: deps.onError,
-    onChange() {
-      for (const name of wanted.keys()) enqueueName(name)
+  const watches = new Watches(deps)
+  const pods = watches.on({ resource: podResource, fieldSelector: `spec.nodeName=${deps.clusterId}` }, (next, old) =>
+    keyOf((next ?? old)?.metadata.name ?? ''),
+  )
+  const homes = watches.on(
+    {
+      resource: namespaceResource,
+      labelSelector: `${clusterIdLabel}=${deps.clusterId}`,
+      includeUninitialized: true,
     },
-  })
-  const ours = (): KubeObject[] => [...pods.values()].filter((pod) => sourceOf(pod) !== undefined)
+    () => mirror.wantedKeys(),
+  )
+  const mirror = new PodMirror(deps, pods, homes)
+  return {
+    name: mirrorPodControllerName,
+    workers,
+    sources: [
+      watches,
+      {
+        async run(_enqueue, signal) {
+          // What is there already must be known before anything is found missing.
+          await Promise.race([Promise.all([pods.whenSynced(), homes.whenSynced()]), aborted(signal)])
+          if (signal.aborted) return
+          const follow = (source: ManifestSource): Promise<void> =>
+            source.run((manifests) => watches.enqueue(mirror.read(source, manifests)), signal)
+          await Promise.all(deps.sources.map(follow))
+        },
+      },
+    ],
+    reconciler: mirror,
+  }
+}
 
-  const changed = (source: ManifestSource, manifests: Manifests): void => {
-    read.set(source.kind, manifests)
-    const before = wanted
-    const found = sources.flatMap(({ kind }) => read.get(kind)?.faults ?? [])
-    wanted = new Map()
+const keyOf = (name: string): ObjectKey | undefined => (name === '' ? undefined : { namespace: '', name })
+
+type Outcome = { readonly requeueAfterMs: number } | undefined
+
+class PodMirror implements Reconciler {
+  readonly #deps: MirrorPodDeps
+  readonly #pods: Informer
+  readonly #homes: Informer
+  readonly #faults: Faults
+  readonly #read = new Map<SourceKind, Manifests>()
+  #wanted: ReadonlyMap<string, Wanted> = new Map()
+
+  constructor(deps: MirrorPodDeps, pods: Informer, homes: Informer) {
+    this.#deps = deps
+    this.#pods = pods
+    this.#homes = homes
+    this.#faults = new Faults(deps, () =>
+      this.#wanted.size > 0 ? this.#home(new AbortController().signal) : Promise.resolve(deps.clusterId),
+    )
+  }
+
+  wantedKeys(): ObjectKey[] {
+    return [...this.#wanted.keys()].map((name) => ({ namespace: '', name }))
+  }
+
+  /** A source was read: answers the pods that may differ now. */
+  read(source: ManifestSource, manifests: Manifests): ObjectKey[] {
+    const { clusterId, clock, sources } = this.#deps
+    this.#read.set(source.kind, manifests)
+    const before = this.#wanted
+    const found = sources.flatMap(({ kind }) => this.#read.get(kind)?.faults ?? [])
+    const wanted = new Map<string, Wanted>()
     for (const { kind } of sources) {
-      for (const { pod, from } of read.get(kind)?.pods ?? []) {
+      for (const { pod, from } of this.#read.get(kind)?.pods ?? []) {
         const mirror = mirrorPodOf(pod, kind, clusterId, formatTime(clock.now()))
         const first = wanted.get(mirror.name)
         if (first === undefined) wanted.set(mirror.name, { ...mirror, from })
-        else
-          found.push({
-            from,
-            problem: `pod ${pod.metadata.name} is described in ${first.from} already, and that one counts`,
-          })
+        else {
+          const problem = `pod ${pod.metadata.name} is described in ${first.from} already, and that one counts`
+          found.push({ from, problem })
+        }
       }
     }
-    faults.told(found)
-    for (const name of new Set([...before.keys(), ...wanted.keys(), ...ours().map((p) => p.metadata.name ?? '')])) {
-      enqueueName(name)
+    this.#wanted = wanted
+    this.#faults.told(found)
+    const present = this.#ours().map(({ metadata }) => metadata.name ?? '')
+    return [...new Set([...before.keys(), ...wanted.keys(), ...present])].flatMap((name) => keyOf(name) ?? [])
+  }
+
+  async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const want = this.#wanted.get(name)
+    const present = this.#ours().filter((pod) => pod.metadata.name === name)
+    const namespace = want && (await this.#home(signal))
+    let isThere = false
+    for (const pod of present) {
+      const { namespace: its, deletionTimestamp } = pod.metadata
+      if (want && its === namespace && hashOf(pod) === want.hash && deletionTimestamp === undefined) isThere = true
+      else if (want || this.#isKnown(sourceOf(pod) ?? 'file')) await this.#remove(pod, signal)
     }
+    if (want === undefined || namespace === undefined || isThere) return undefined
+    return this.#create(want, namespace, signal)
+  }
+
+  #ours(): KubeObject[] {
+    return [...this.#pods.values()].filter((pod) => sourceOf(pod) !== undefined)
   }
 
   /** Of a source that is read no more nothing is left; of one that could not be read yet, everything stays. */
-  const isKnown = (kind: SourceKind): boolean => {
-    const manifests = read.get(kind)
-    return !sources.some((s) => s.kind === kind) || (manifests !== undefined && manifests.unread !== true)
+  #isKnown(kind: SourceKind): boolean {
+    const manifests = this.#read.get(kind)
+    return !this.#deps.sources.some((s) => s.kind === kind) || (manifests !== undefined && manifests.unread !== true)
   }
 
-  const home = async (signal: AbortSignal): Promise<string> => {
-    const labelled = [...homes.values()].filter((n) => n.metadata.deletionTimestamp === undefined)
+  /** The namespace in which the pods are shown, made if need be. */
+  async #home(signal: AbortSignal): Promise<string> {
+    const { client, clusterId } = this.#deps
+    const labelled = [...this.#homes.values()].filter((n) => n.metadata.deletionTimestamp === undefined)
     const names = labelled.map((n) => n.metadata.name ?? '').sort()
     const [first, ...others] = names
     if (first !== undefined) {
       const problem = `namespaces ${names.join(', ')} are all labelled ${clusterIdLabel}=${clusterId}: ${first} counts`
-      faults.one('the namespace of the cluster id', others.length > 0 ? problem : undefined)
+      this.#faults.one('the namespace of the cluster id', others.length > 0 ? problem : undefined)
       return first
     }
     try {
@@ -130,77 +182,52 @@ export function mirrorPodController(deps: MirrorPodDeps): ControllerSpec {
     return clusterId
   }
 
-  const remove = async ({ metadata }: KubeObject, signal: AbortSignal): Promise<void> => {
+  async #remove({ metadata }: KubeObject, signal: AbortSignal): Promise<void> {
     const { namespace = '', name = '', uid = '' } = metadata
+    const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal }
     try {
-      await client.delete(podResource, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid }, signal })
+      await this.#deps.client.delete(podResource, { namespace, name }, options)
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error
     }
   }
 
-  const create = async (
-    { object, name, hash, from }: Wanted,
-    namespace: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly requeueAfterMs: number } | undefined> => {
+  async #create(want: Wanted, namespace: string, signal: AbortSignal): Promise<Outcome> {
+    const { object, name, from } = want
     const about = `pod ${name} of ${from}`
     try {
-      await client.create(podResource, { ...object, metadata: { ...object.metadata, namespace } }, { signal })
+      const metadata = { ...object.metadata, namespace }
+      await this.#deps.client.create(podResource, { ...object, metadata }, { signal })
     } catch (error) {
+      if (isAlreadyExists(error)) return this.#taken(want, namespace, { error, signal })
       const { code = 0, details } = findStatusError(error) ?? {}
-      if (isAlreadyExists(error)) {
-        const there = await client.get(podResource, { namespace, name }, { signal })
-        if (sourceOf(there) !== undefined) {
-          // Ours: the picture of what is there is behind, and what comes next brings the name back.
-          if (hashOf(there) === hash) return undefined
-          throw error
-        }
-        faults.one(about, `a pod of that name is in namespace ${namespace} already, and is not a mirror pod`)
-        return { requeueAfterMs: refusedRetryMs }
-      }
-      if (details?.causes?.some((c) => c.reason === 'NamespaceTerminating'))
+      if (details?.causes?.some((c) => c.reason === 'NamespaceTerminating')) {
         return { requeueAfterMs: terminatingRetryMs }
+      }
       if (code !== 400 && code !== 403 && code !== 422) throw error
-      faults.one(about, error instanceof Error ? error.message : String(error))
+      this.#faults.one(about, error instanceof Error ? error.message : String(error))
       return { requeueAfterMs: refusedRetryMs }
     }
-    faults.one(about, undefined)
+    this.#faults.one(about, undefined)
     return undefined
   }
 
-  const reconcile = async (
-    { name }: ObjectKey,
-    signal: AbortSignal,
-  ): Promise<{ readonly requeueAfterMs: number } | undefined> => {
-    const want = wanted.get(name)
-    const present = ours().filter((pod) => pod.metadata.name === name)
-    const namespace = want && (await home(signal))
-    let isThere = false
-    for (const pod of present) {
-      const { namespace: its, deletionTimestamp } = pod.metadata
-      if (want && its === namespace && hashOf(pod) === want.hash && deletionTimestamp === undefined) isThere = true
-      else if (want || isKnown(sourceOf(pod) ?? 'file')) await remove(pod, signal)
+  /** A pod of that name is there. */
+  async #taken(
+    { name, hash, from }: Wanted,
+    namespace: string,
+    { error, signal }: { readonly error: unknown; readonly signal: AbortSignal },
+  ): Promise<Outcome> {
+    const there = await this.#deps.client.get(podResource, { namespace, name }, { signal })
+    if (sourceOf(there) !== undefined) {
+      // Ours: the watch is behind, and what comes next brings the name back.
+      if (hashOf(there) === hash) return undefined
+      throw error
     }
-    if (want === undefined || namespace === undefined || isThere) return undefined
-    return create(want, namespace, signal)
+    const problem = `a pod of that name is in namespace ${namespace} already, and is not a mirror pod`
+    this.#faults.one(`pod ${name} of ${from}`, problem)
+    return { requeueAfterMs: refusedRetryMs }
   }
-
-  const source: Source = {
-    async run(enqueue, signal) {
-      running = signal
-      const informers = [pods.run(signal), homes.run(signal)]
-      // What is there already must be known before anything is found missing.
-      await Promise.race([Promise.all([pods.whenSynced(), homes.whenSynced()]), aborted(signal)])
-      enqueueName = (name) => {
-        if (name !== '') enqueue({ namespace: '', name })
-      }
-      for (const pod of ours()) enqueueName(pod.metadata.name ?? '')
-      await Promise.all([...informers, ...sources.map((s) => s.run((manifests) => changed(s, manifests), signal))])
-    },
-  }
-
-  return { name: mirrorPodControllerName, workers, sources: [source], reconciler: { reconcile } }
 }
 
 /** What is wrong with manifests: told once in the log and as an Event, and again when it changes. */
