@@ -92,3 +92,15 @@ export function matching(matchers: Iterable<Matcher>, namespace: Namespace): Nam
     .map((m) => m.template)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
 }
+
+/**
+ * Templates that a change of a namespace takes it out of. Neither opting out nor disabling a template is looked at: both
+ * leave what is there, and both can be taken back, so a namespace that left meanwhile would lose it then.
+ */
+export function leaving(matchers: Iterable<Matcher>, next: Namespace, old: Namespace): NamespaceTemplate[] {
+  if (next.metadata.name === optedOutNamespace) return []
+  return [...matchers]
+    .filter(({ template }) => template.metadata.deletionTimestamp === undefined)
+    .filter((m) => m.selects(old) && !m.selects(next))
+    .map((m) => m.template)
+}
