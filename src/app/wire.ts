@@ -2,7 +2,7 @@
  * Makes the server out of its parts, and names the concrete classes. The order is that in which state flows: storage →
  * watch cache → authorization, features → registry → pipeline → clients.
  */
-import { CreatorRights } from '../apis/namespaces/creator-rights.ts'
+import { CreatorRights, followCreators } from '../apis/namespaces/creator-rights.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
 import { endpointSliceResource, serviceResource } from '../apis/services/types.ts'
 import { serviceResolver } from '../apis/webhooks/service-resolver.ts'
@@ -71,6 +71,7 @@ export async function wireCore(
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
   const grants = config.listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
+  if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])

@@ -1,8 +1,8 @@
 /**
  * What creators of namespaces are told of a name, where others are refused.
  *
- * `kubectl apply` asks for an object before it creates it; 404 lets it go on, and 403, which upstream answers to a user who
- * may not get namespaces, does not. A create tells whether a name is taken, so to a user who may create, 404 for a free
+ * `kubectl apply` gets an object before it creates it. It goes on after 404, and not after the 403 that upstream answers to a
+ * user without the right to get namespaces. A create tells whether a name is taken, so to a user who may create, 404 for a free
  * one tells nothing new. A name that is taken stays 403.
  *
  * `kubectl apply --server-side` creates by a patch, for which upstream asks for both verbs, and so do we: the refusal says it,

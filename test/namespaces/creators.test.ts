@@ -262,3 +262,29 @@ describe('a name that is free', () => {
     expect((await get('stranger', 'gone')).status).toBe(403)
   })
 })
+
+test('with lists of one’s own namespaces, a creator’s shows it as long as it may get it', async () => {
+  await using own = await startControlPlane({ listOwnNamespaces: true })
+  await own.client.create(configurations, { metadata: { name: 'slow' }, initializers: [{ name: 'slow.ex.io' }] })
+  await own.client.create(clusterRolesResource, clusterRole('creator', allow('create', '', 'namespaces')))
+  await own.client.create(clusterRoleBindingsResource, clusterRoleBinding('creator', 'creator', user('creator')))
+  const creator = new Wire(own).as('creator')
+  const listed = async (by = creator): Promise<unknown[]> =>
+    (await by.must('GET', path)).items.map((o) => o.metadata.name)
+  expect(await listed()).toEqual([])
+  const events = await creator.events(
+    `${path}?watch=true`,
+    (seen) => seen.some(({ type }) => type === 'DELETED'),
+    async () => {
+      await creator.must('POST', `${path}?includeUninitialized=true`, { metadata: { name: 'mine' } })
+      expect(await listed()).toEqual(['mine'])
+      expect(await listed(new Wire(own).as('other'))).toEqual([])
+      await own.client.patch(namespaces, { name: 'mine' }, { spec: { initializers: { pending: [] } } })
+      expect(await listed()).toEqual([])
+    },
+  )
+  expect(events.map(({ type, object }) => [type, object.metadata.name])).toEqual([
+    ['ADDED', 'mine'],
+    ['DELETED', 'mine'],
+  ])
+})

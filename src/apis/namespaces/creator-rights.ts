@@ -39,7 +39,7 @@ export class CreatorRights implements Authorizer {
   readonly #lister: Lister
   readonly #type: ResourceType
   readonly #clock: Clock
-  /** Namespace → who may still read its name, and until when. In the order in which they went. */
+  /** Namespace → its creator, and until when that user may read the name. In the order of their removal. */
   readonly #gone = new Map<string, { readonly creator: string; readonly untilMs: number }>()
 
   /** @param type of namespaces */
@@ -83,4 +83,25 @@ export class CreatorRights implements Authorizer {
     const gone = this.#gone.get(name)
     return gone !== undefined && this.#clock.monotonic() < gone.untilMs ? gone.creator : undefined
   }
+}
+
+/** Is told which namespaces creators may get: `NamespaceGrants`. */
+export interface CreatorObserver {
+  onCreator(
+    namespace: string,
+    next: string | undefined,
+    old: string | undefined,
+    change: { readonly isGone: boolean; readonly revision: number },
+  ): void
+}
+
+/** Before the authorizer is made that the same observer follows: what exists must not count as a change. */
+export function followCreators(
+  observer: CreatorObserver,
+  subscribe: (listener: Parameters<Lister['subscribe']>[1]) => unknown,
+): void {
+  subscribe((next, old, revision) => {
+    const name = (next ?? old)?.name ?? ''
+    observer.onCreator(name, next && creatorIn(next), old && creatorIn(old), { isGone: next === undefined, revision })
+  })
 }

@@ -40,7 +40,7 @@ export interface Lack {
 const writes = ['create', 'patch', 'delete'] as const
 const everything: readonly PolicyRule[] = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
 
-/** Annotations that bound who is given what a template holds, each with the one value that does. */
+/** Annotations that bound to which namespaces a template is applied, each with the one value that does. */
 const bounds: readonly (readonly [key: string, bounding: string])[] = [
   [requirePermissionAnnotation, 'true'],
   [applyAnnotation, 'disable'],
