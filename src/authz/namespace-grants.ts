@@ -1,7 +1,7 @@
 /**
- * Who may get which namespace: what the bindings and roles of RBAC come to for that one question, kept as they change, and
- * what creators may get while it initializes. It gives the same answers as the authorizers for `get namespaces/x`, from the
- * other side: not 'may this user', but 'which ones'.
+ * Who may get which namespace: what the bindings and roles of RBAC come to for that one question, kept as they change,
+ * and what creators may get while it initializes. It gives the same answers as the authorizers for `get namespaces/x`,
+ * from the other side: not 'may this user', but 'which ones'.
  *
  * A binding costs its subjects when it changes; a role costs the bindings that refer to it, and only if what it says
  * about namespaces changed. What a terminating namespace's bindings gave is kept until the namespace is gone, as in
@@ -90,8 +90,9 @@ export class NamespaceGrants implements RbacObserver {
   }
 
   /**
-   * The user who may get a namespace without a binding: its creator, while it initializes; undefined = none. A grant begins
-   * with its namespace. That of a removed one is kept until the next change, so that its creator is told of the removal.
+   * The user who may get a namespace without a binding: its creator, while it initializes; undefined = none. A grant
+   * begins with its namespace. That of a removed one is kept until the next change, so that its creator is told of the
+   * removal.
    */
   onCreator(
     namespace: string,

@@ -1,12 +1,12 @@
 /**
  * What creators of namespaces are told of a name, where others are refused.
  *
- * `kubectl apply` gets an object before it creates it. It goes on after 404, and not after the 403 that upstream answers to a
- * user without the right to get namespaces. A create tells whether a name is taken, so to a user who may create, 404 for a free
- * one tells nothing new. A name that is taken stays 403.
+ * `kubectl apply` gets an object before it creates it. It goes on after 404, and not after the 403 that upstream
+ * answers to a user without the right to get namespaces. A create tells whether a name is taken, so to a user who may
+ * create, 404 for a free one tells nothing new. A name that is taken stays 403.
  *
- * `kubectl apply --server-side` creates by a patch, for which upstream asks for both verbs, and so do we: the refusal says it,
- * the same whether the name is free or taken.
+ * `kubectl apply --server-side` creates by a patch, for which upstream asks for both verbs, and so do we: the refusal
+ * says it, the same whether the name is free or taken.
  */
 import { notFound } from '../kube/status-error.ts'
 import { bodyMediaType } from './negotiate.ts'
@@ -22,7 +22,8 @@ export interface FreeNameDeps {
 }
 
 const applyTakesPatch =
-  'server-side apply takes "patch" besides "create"; kubectl create, and apply without --server-side, create with "create" alone'
+  'server-side apply takes "patch" besides "create"; ' +
+  'kubectl create, and apply without --server-side, create with "create" alone'
 
 type InsteadOfRefusal = NonNullable<AuthorizeOptions['insteadOfRefusal']>
 

@@ -1,8 +1,8 @@
 /**
- * What an API server is told: which writes it must ask about, and where. Fail closed, and narrow: a process that is gone
- * must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about only
- * while its gate is shut, and deletions never. The status and the finalizing of namespaces are asked about as long as
- * there is an answer: labels can be changed there too, by the few who hold these.
+ * What an API server is told: which writes it must ask about, and where. Fail closed, and narrow: a process that is
+ * gone must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about
+ * only while its gate is shut, and deletions never. The status and the finalizing of namespaces are asked about as
+ * long as there is an answer: labels can be changed there too, by the few who hold these.
  */
 import { pendingLabel, templateResource } from '../apis/templates/types.ts'
 import type { KubeObject } from '../kube/types.ts'

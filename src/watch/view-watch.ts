@@ -116,7 +116,7 @@ function replay(objects: TypeCache, request: ViewRequest, after: Revision): read
   const wanted = (name: string): boolean => scope.name === '' || name === scope.name
   const events: WatchEvent[] = []
   let next = 0
-  /** `turning` comes into view or goes out of it at `revision`: where its own change is the cause, that is told as one. */
+  /** `turning` comes into view or leaves it at `revision`: where its own change is the cause, one event tells it. */
   const objectsUntil = (revision: Revision, turning?: string): void => {
     for (let change = changes[next]; change && change.revision <= revision; change = changes[++next]) {
       const name = world.pass(change)

@@ -87,7 +87,8 @@ describe('attack: an author of templates widens one that gives more than they ho
   const askedAuthor = (name: string): unknown =>
     denied(
       'check',
-      `namespacetemplates.policy.borough.dev "${name}" is forbidden: user "mallory" can't give through a template what they may not do themselves: spec.templates[0]: ${lack}`,
+      `namespacetemplates.policy.borough.dev "${name}" is forbidden: user "mallory" can't ` +
+        `give through a template what they may not do themselves: spec.templates[0]: ${lack}`,
       {
         name,
         group: 'policy.borough.dev',
@@ -141,7 +142,8 @@ describe('attack: the owner of a namespace', () => {
   const types = { merge: 'application/merge-patch+json', strategic: 'application/strategic-merge-patch+json' }
   const about = { name: 'team', kind: 'namespaces' }
   const leaving =
-    'namespaces "team" is forbidden: user "owner" cannot use namespacetemplates "gold", which would no longer select this namespace'
+    'namespaces "team" is forbidden: user "owner" cannot use namespacetemplates "gold", ' +
+    'which would no longer select this namespace'
 
   const patches = Object.values(types).flatMap((type) => [
     { place: '', by: 'admit', type },

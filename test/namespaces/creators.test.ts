@@ -243,7 +243,9 @@ describe('a name that is free', () => {
       expect((await applied('creator', name)).body).toEqual(
         forbidden(
           { kind: 'namespaces', name },
-          `User "creator" cannot patch resource "namespaces" in API group "" in the namespace "${name}": server-side apply takes "patch" besides "create"; kubectl create, and apply without --server-side, create with "create" alone`,
+          `User "creator" cannot patch resource "namespaces" in API group "" in the namespace "${name}": ` +
+            `server-side apply takes "patch" besides "create"; ` +
+            `kubectl create, and apply without --server-side, create with "create" alone`,
         ),
       )
     }

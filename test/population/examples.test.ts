@@ -109,7 +109,7 @@ describe('examples', () => {
     }
   })
 
-  test('pod-security: pods are held to a level that can be raised by who may label, and lowered by nobody', async () => {
+  test('pod-security: pods are held to a level that operators can raise and not lower', async () => {
     await using plane = await startControlPlane()
     expect(await applyAll(plane.client, 'security-defaults')).toBe(2)
     expect(await applyAll(plane.client, 'pod-security')).toBe(6)

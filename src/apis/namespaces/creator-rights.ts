@@ -1,11 +1,12 @@
 /**
- * What the creator of a namespace may do with it while it initializes, whatever RBAC says: get it, watch it, delete it. Its
- * rights come from objects that initializers make, so until they are done it has none, and could neither see what its
- * namespace waits for nor give it up. Nothing in the namespace is readable by this, and once it is initialized RBAC decides.
+ * What the creator of a namespace may do with it while it initializes, whatever RBAC says: get it, watch it, delete
+ * it. Its rights come from objects that initializers make, so until they are done it has none, and could neither see
+ * what its namespace waits for nor give it up. Nothing in the namespace is readable by this, and once it is
+ * initialized RBAC decides.
  *
- * `kubectl delete` waits by a list and a watch of the one name, until the namespace is gone. So both count as a get where
- * they name it, and the creator of a namespace that went before it was initialized may go on reading the name for a
- * moment; answered 403 instead, the client would ask for ever (as in `src/authz/departed-namespaces.ts`).
+ * `kubectl delete` waits by a list and a watch of the one name, until the namespace is gone. So both count as a get
+ * where they name it, and the creator of a namespace that went before it was initialized may go on reading the name
+ * for a moment; answered 403 instead, the client would ask for ever (as in `src/authz/departed-namespaces.ts`).
  */
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -27,7 +28,7 @@ const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 const mark = Buffer.from('"initializers"')
 
-/** The user who created a namespace that still initializes. Nearly all are initialized: that shows without parsing them. */
+/** The user who created a namespace that still initializes. Nearly all are initialized: shown without parsing them. */
 function creatorIn(stored: StoredObject): string | undefined {
   const { buffer, byteOffset, byteLength } = stored.storedBytes
   if (!Buffer.from(buffer, byteOffset, byteLength).includes(mark)) return undefined

@@ -266,7 +266,8 @@ function checkUse(
     throw forbidden(
       a.type,
       a.name,
-      `user ${JSON.stringify(a.user.username)} cannot use namespacetemplates ${JSON.stringify(name)}, which ${relation} this namespace`,
+      `user ${JSON.stringify(a.user.username)} cannot use namespacetemplates ${JSON.stringify(name)}, which ` +
+        `${relation} this namespace`,
     )
   }
 }

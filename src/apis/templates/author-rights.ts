@@ -3,8 +3,9 @@
  * may do almost anything, so its author is asked, when the template is written, for what the controller will do in
  * their name, in every namespace.
  *
- * A change of an existing template asks its author for everything that the template gives, whatever part of it changes: a
- * wider selector gives the same objects to more namespaces, an annotation taken off gives them to more creators.
+ * A change of an existing template asks its author for everything that the template gives, whatever part of it
+ * changes: a wider selector gives the same objects to more namespaces, an annotation taken off gives them to more
+ * creators.
  *
  * What a token stands for is not known yet, so inside a rule it counts as `*`.
  */
@@ -47,9 +48,9 @@ const bounds: readonly (readonly [key: string, bounding: string])[] = [
 ]
 
 /**
- * Whether a change of a template may let it give more, or give to more namespaces. Any change of its spec may; a change of
- * an annotation that bounds it may not only where the new value is the bounding one. Other metadata, and the status, say
- * nothing of what is given.
+ * Whether a change of a template may let it give more, or give to more namespaces. Any change of its spec may; a
+ * change of an annotation that bounds it may not only where the new value is the bounding one. Other metadata, and the
+ * status, say nothing of what is given.
  */
 export function mayWiden(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
   if (!jsonEqual(next.spec ?? {}, old.spec ?? {})) return true

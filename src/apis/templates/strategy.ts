@@ -3,8 +3,8 @@ import type { Strategy } from '../../registry/strategy.ts'
 import { templateGroups, templateResourceName } from './types.ts'
 
 /**
- * As where the kind is a custom one. Its annotations bound what it gives and to whom, and only writes of the object as a
- * whole ask its author. Field ownership knows it from the facts of the catalogue.
+ * As where the kind is a custom one. Its annotations bound what it gives and to whom, and only writes of the object as
+ * a whole ask its author. Field ownership knows it from the facts of the catalogue.
  */
 const templateStrategy: Strategy = {
   keptMetadata: (subresource) =>

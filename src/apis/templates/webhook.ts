@@ -1,12 +1,12 @@
 /**
  * Admission for templates on any cluster, as three webhooks:
  *
- *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a new
- *           namespace that templates match; gives a template its finalizer
- *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a name
- *           made by the server is known only now; and whether a template makes sense, its author may give what it holds,
- *           and the cluster takes its objects (`trial.ts`). Asked about `namespaces/status` and `/finalize` as well, by
- *           way of which labels can be changed too
+ *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a
+ *           new namespace that templates match; gives a template its finalizer
+ *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a
+ *           name made by the server is known only now; and whether a template makes sense, its author may give what it
+ *           holds, and the cluster takes its objects (`trial.ts`). Asked about `namespaces/status` and `/finalize` as
+ *           well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
@@ -75,7 +75,8 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         const plugin = namespaceTemplates(world.deps)
         const admitted = (await plugin.mutate?.(attributes, onlyRound)) ?? object
         const next = isNamespace(request) ? gated(world, attributes, admitted) : admitted
-        if (isNamespace(request)) await plugin.validate?.({ ...attributes, object: next })
+        // Without a name it is not known what is for it: `check` knows.
+        if (isNamespace(request) && attributes.name !== '') await plugin.validate?.({ ...attributes, object: next })
         return jsonDiff(object as unknown as JsonValue, next as unknown as JsonValue)
       })
     },
@@ -291,8 +292,8 @@ async function reviewSelf(client: Client, resourceAttributes: object): Promise<b
 }
 
 /**
- * Another mutating webhook after ours may have put in a creator of its own choice, and so may a client by way of `/status`,
- * which ours does not change. @throws StatusError Forbidden
+ * Another mutating webhook after ours may have put in a creator of its own choice, and so may a client by way of
+ * `/status`, which ours does not change. @throws StatusError Forbidden
  */
 function checkCreator({ type, name, object }: Attributes, ours: KubeObject | undefined): void {
   if (ours === undefined) return
