@@ -15,6 +15,7 @@ import { BodyDecoder } from '../http/decode-body.ts'
 import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { refusalWith } from '../http/explained-refusals.ts'
+import { answerToCreators } from '../http/free-names.ts'
 import { protobufMediaType } from '../http/negotiate.ts'
 import { createPipeline, type Serve, type StageName } from '../http/pipeline.ts'
 import { isTrue } from '../http/request-info.ts'
@@ -39,7 +40,7 @@ import { updateVerb } from '../http/verbs/update.ts'
 import type { AwaitCreated, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
 import { parseGoDuration } from '../kube/duration.ts'
-import type { ResourceType } from '../kube/resource-type.ts'
+import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { parseJson } from '../kube/strict-json.ts'
 import { authenticatedGroup } from '../kube/user.ts'
@@ -76,10 +77,16 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
   })
+  const refuse = refusalWith(core)
+  const namespaceType = requiredType(catalog.types, namespaceResource)
   const authorization: AuthorizeOptions = {
     decide: (attributes) => authorizer.authorize(attributes),
     askElsewhere: deps.askElsewhere,
-    refuse: refusalWith(core),
+    refuse,
+    insteadOfRefusal: answerToCreators({
+      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
+      refuse,
+    }),
     ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
     refresh: async () => {
       await core.lister.refresh()

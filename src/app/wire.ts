@@ -2,6 +2,8 @@
  * Makes the server out of its parts, and names the concrete classes. The order is that in which state flows: storage →
  * watch cache → authorization, features → registry → pipeline → clients.
  */
+import { CreatorRights, followCreators } from '../apis/namespaces/creator-rights.ts'
+import { namespaceResource } from '../apis/namespaces/types.ts'
 import { endpointSliceResource, serviceResource } from '../apis/services/types.ts'
 import { serviceResolver } from '../apis/webhooks/service-resolver.ts'
 import type { Authorizer } from '../authz/authz.ts'
@@ -69,8 +71,10 @@ export async function wireCore(
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
   const grants = config.listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
+  if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
-  const authorizer = unionAuthorizer([mastersAuthorizer, rbac])
+  const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
+  const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
   const diagnostics = new Diagnostics()
   const webhookClient = new WebhookClient({
     clock,

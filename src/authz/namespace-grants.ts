@@ -1,7 +1,7 @@
 /**
- * Who may get which namespace: what the bindings and roles of RBAC come to for that one question, kept as they change.
- * It gives the same answers as `RbacAuthorizer.authorize` for `get namespaces/x`, from the other side: not 'may this
- * user', but 'which ones'.
+ * Who may get which namespace: what the bindings and roles of RBAC come to for that one question, kept as they change,
+ * and what creators may get while it initializes. It gives the same answers as the authorizers for `get namespaces/x`,
+ * from the other side: not 'may this user', but 'which ones'.
  *
  * A binding costs its subjects when it changes; a role costs the bindings that refer to it, and only if what it says
  * about namespaces changed. What a terminating namespace's bindings gave is kept until the namespace is gone, as in
@@ -52,7 +52,7 @@ export class NamespaceGrants implements RbacObserver {
     old: IndexedBinding | undefined,
     { keep, rules, revision }: { keep: boolean; rules: () => CompiledRules | undefined; revision: number },
   ): void {
-    this.#settle()
+    this.#settle(revision)
     const gains = next ? this.#add(next, rules) : []
     const losses = old ? this.#remove(old, keep) : []
     this.#grants.apply(gains, losses, revision)
@@ -62,7 +62,7 @@ export class NamespaceGrants implements RbacObserver {
     { kind, namespace, name }: RoleAddress,
     { keep, rules, revision }: { keep: boolean; rules: () => CompiledRules | undefined; revision: number },
   ): void {
-    this.#settle()
+    this.#settle(revision)
     const key = roleKey(kind, namespace, name)
     const bindings = this.#bindings.get(key)
     if (!bindings) return
@@ -85,8 +85,31 @@ export class NamespaceGrants implements RbacObserver {
 
   /** Must come before watches of namespaces are told that it exists again. */
   onNamespace(name: string, exists: boolean, revision: number): void {
-    this.#settle()
+    this.#settle(revision)
     if (!exists && this.#kept.has(name)) this.#gone.push({ namespace: name, revision })
+  }
+
+  /**
+   * The user who may get a namespace without a binding: its creator, while it initializes; undefined = none. A grant
+   * begins with its namespace. That of a removed one is kept until the next change, so that its creator is told of the
+   * removal.
+   */
+  onCreator(
+    namespace: string,
+    next: string | undefined,
+    old: string | undefined,
+    { isGone, revision }: { readonly isGone: boolean; readonly revision: number },
+  ): void {
+    this.#settle(revision)
+    if (next === old) return
+    const grant = (creator: string | undefined): readonly Grant[] =>
+      creator === undefined ? [] : [{ subject: userSubject(creator), name: namespace }]
+    if (isGone) {
+      this.#keep(namespace, grant(old))
+      this.#gone.push({ namespace, revision })
+      return
+    }
+    this.#grants.apply(grant(next), grant(old), revision)
   }
 
   #add(binding: IndexedBinding, rules: () => CompiledRules | undefined): readonly Grant[] {
@@ -123,14 +146,15 @@ export class NamespaceGrants implements RbacObserver {
     else this.#kept.set(namespace, [...given])
   }
 
-  #settle(): void {
+  /** At the removal itself they are still needed. */
+  #settle(revision: number): void {
     if (this.#gone.length === 0) return
-    const gone = this.#gone
-    this.#gone = []
-    for (const { namespace, revision } of gone) {
+    const gone = this.#gone.filter((entry) => entry.revision < revision)
+    this.#gone = this.#gone.filter((entry) => entry.revision >= revision)
+    for (const { namespace, revision: at } of gone) {
       const kept = this.#kept.get(namespace) ?? []
       this.#kept.delete(namespace)
-      this.#grants.apply([], kept, revision)
+      this.#grants.apply([], kept, at)
     }
   }
 }

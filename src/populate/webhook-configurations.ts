@@ -1,7 +1,8 @@
 /**
  * What an API server is told: which writes it must ask about, and where. Fail closed, and narrow: a process that is
  * gone must not stop the cluster, so system namespaces and its own are left out, writes in a namespace are asked about
- * only while its gate is shut, and deletions and the finalizing of namespaces never.
+ * only while its gate is shut, and deletions never. The status and the finalizing of namespaces are asked about as
+ * long as there is an answer: labels can be changed there too, by the few who hold these.
  */
 import { pendingLabel, templateResource } from '../apis/templates/types.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -35,9 +36,9 @@ export function webhookConfigurations({ place, caBundle, namespace }: WebhookCon
     operator: 'NotIn',
     values: ['kube-node-lease', 'kube-public', 'kube-system', namespace].sort(),
   }
-  const webhook = (name: keyof typeof webhookPaths, timeoutSeconds: number): object => ({
+  const webhook = (path: keyof typeof webhookPaths, timeoutSeconds: number, name: string = path): object => ({
     name: `${name}.${domain}`,
-    clientConfig: { ...placeOf(place, webhookPaths[name]), caBundle: Buffer.from(caBundle).toString('base64') },
+    clientConfig: { ...placeOf(place, webhookPaths[path]), caBundle: Buffer.from(caBundle).toString('base64') },
     admissionReviewVersions: ['v1'],
     sideEffects: 'None',
     failurePolicy: 'Fail',
@@ -74,6 +75,21 @@ export function webhookConfigurations({ place, caBundle, namespace }: WebhookCon
       metadata: { name: installName },
       webhooks: [
         { ...webhook('check', 10), ...toOthers, rules },
+        {
+          ...webhook('check', 2, 'relabel'),
+          ...toOthers,
+          // Namespaces must go, and say why they do not, while no replica answers.
+          failurePolicy: 'Ignore',
+          rules: [
+            {
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              operations: ['UPDATE'],
+              resources: ['namespaces/status', 'namespaces/finalize'],
+              scope: '*',
+            },
+          ],
+        },
         {
           ...webhook('hold', 5),
           namespaceSelector: { matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, others] },

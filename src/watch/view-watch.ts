@@ -77,6 +77,8 @@ function open(cache: WatchCache, request: ViewRequest, after: Revision, backlog:
   const tell = (version: ObjectVersion | undefined, gained: boolean, revision: Revision): void => {
     // One that is newer than the change of rights is another object of that name.
     if (!version || version.revision > revision || (scope.name !== '' && version.name !== scope.name)) return
+    // The object came with the right to it: its own event is about to be offered.
+    if (gained && version.revision === revision) return
     const stored = version.as(type)
     if (matches && !matches(stored)) return
     session.tell(new ObjectEvent(gained ? 'ADDED' : 'DELETED', stored), revision)
@@ -114,15 +116,18 @@ function replay(objects: TypeCache, request: ViewRequest, after: Revision): read
   const wanted = (name: string): boolean => scope.name === '' || name === scope.name
   const events: WatchEvent[] = []
   let next = 0
-  const objectsUntil = (revision: Revision): void => {
+  /** `turning` comes into view or leaves it at `revision`: where its own change is the cause, one event tells it. */
+  const objectsUntil = (revision: Revision, turning?: string): void => {
     for (let change = changes[next]; change && change.revision <= revision; change = changes[++next]) {
       const name = world.pass(change)
-      const event = wanted(name) && sees(name) ? new SharedEvents(change).eventFor(type, matches) : undefined
+      const isTurning = name === turning && change.revision === revision && change.next !== undefined
+      const isOffered = wanted(name) && sees(name) && !isTurning
+      const event = isOffered ? new SharedEvents(change).eventFor(type, matches) : undefined
       if (event) events.push(event)
     }
   }
   for (const [i, { name, gained, revision }] of past.changes.entries()) {
-    objectsUntil(revision)
+    objectsUntil(revision, name)
     turned.set(name, gained)
     const event = wanted(name) ? viewEvent(world.find(name), gained, type, matches) : undefined
     if (event) events.push(event)

@@ -11,7 +11,7 @@ import {
   RbacAuthorizationV1Api,
   type V1Namespace,
 } from '@kubernetes/client-node'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../src/base/log.ts'
 import { InitializationFailed } from '../../src/initializer/initialization-failed.ts'
 import { runInitializer } from '../../src/initializer/run-initializer.ts'
@@ -52,6 +52,11 @@ async function teams(): Promise<void> {
 beforeAll(async () => {
   plane = await startControlPlane({ port: 0, initializationTimeoutMs: 20_000 })
   await teams()
+  await plane.client.create(rbac('clusterrolebindings'), {
+    metadata: { name: 'makers' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'borough:namespace-creator' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'makers@corp.com' }],
+  })
   await plane.client.create(configurations, { metadata: { name: 'a' }, initializers: [{ name: initializer }] })
 })
 afterEach(async () => {
@@ -173,6 +178,48 @@ describeEachKubectl((kubectl) => {
     await thereIs(name)
     await succeeds(dev.run(['delete', 'namespace', name]))
     expect((await creating).code).toBe(1)
+  })
+
+  describe('a creator who holds `create` on namespaces and nothing else', () => {
+    let maker: KubectlSession
+    beforeAll(async () => {
+      maker = await KubectlSession.open(kubectl, plane.kubeconfigFor('maker', ['makers@corp.com']))
+    })
+    afterAll(() => maker[Symbol.asyncDispose]())
+    const manifest = (name: string): string => `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n`
+
+    test('kubectl apply -f makes a namespace, as its own user and impersonated', async () => {
+      initialize()
+      for (const [who, flags] of [
+        ['self', []],
+        ['as', ['--as', 'maker', '--as-group', 'makers@corp.com']],
+      ] as const) {
+        const name = `applied-${tag}-${who}`
+        const file = await maker.write(`${name}.yaml`, manifest(name))
+        const asAdmin = who === 'as' ? { kubeconfig: await maker.write('admin', plane.kubeconfig) } : {}
+        const said = await succeeds(maker.run([...flags, 'apply', '-f', file], asAdmin))
+        expect(said).toBe(`namespace/${name} created\n`)
+        const { metadata } = await plane.client.get(namespaces, { name })
+        expect(metadata.annotations).toMatchObject({ 'authorization.k8s.io/creator': 'maker' })
+      }
+    })
+
+    test('kubectl apply --server-side says what it takes', async () => {
+      const file = await maker.write('served.yaml', manifest(`served-${tag}`))
+      const { code, stderr } = await maker.run(['apply', '--server-side', '-f', file])
+      expect(code).toBe(1)
+      expect(stderr).toContain('server-side apply takes "patch" besides "create"')
+    })
+
+    test('kubectl get, wait and delete work on it while it is being initialized', async () => {
+      const name = `made-${tag}`
+      await plane
+        .clientAs('maker', ['makers@corp.com'])
+        .create(namespaces, { metadata: { name } }, { includeUninitialized: true })
+      expect(await succeeds(maker.run(['get', 'namespace', name]))).toMatch(new RegExp(`${name}\\s+Initializing`))
+      await succeeds(maker.run(['wait', '--for=condition=Initializing', `namespace/${name}`, '--timeout=60s']))
+      expect(await succeeds(maker.run(['delete', 'namespace', name]))).toBe(`namespace "${name}" deleted\n`)
+    })
   })
 
   test('when nothing initializes it, kubectl create says so after a while, and the namespace waits on', async () => {

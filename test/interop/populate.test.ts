@@ -124,9 +124,20 @@ describeEachKubectl((kubectl) => {
     expect(labels).not.toContain('pending')
   }, 120_000)
 
+  test('it is theirs to delete, and neither theirs to relabel nor anybody else’s', async () => {
+    expect(await succeeds(dev1.run(['create', 'namespace', 'team-d']))).toBe('namespace/team-d created\n')
+    await says(motdIn('team-d'), 'welcome to team-d, dev1')
+    await refuses(dev1.run(['label', 'namespace', 'team-d', 'a=b']), 'User "dev1" cannot patch resource "namespaces"')
+    const other = ['--as', 'dev2', '--as-group', 'devs', 'delete', 'namespace', 'team-d']
+    await refuses(admin.run(other), 'User "dev2" cannot delete resource "namespaces"')
+    expect(await succeeds(dev1.run(['delete', 'namespace', 'team-d']))).toBe('namespace "team-d" deleted\n')
+  }, 120_000)
+
   test('one whose objects can not be made stays shut to its creator until they can', async () => {
     // Who has the right to write without the template meets the gate.
     await succeeds(admin.run(['create', 'clusterrolebinding', 'early', '--clusterrole=edit', '--user=dev1']))
+    await succeeds(admin.run(['create', 'clusterrole', 'label', '--verb=get,patch', '--resource=namespaces']))
+    await succeeds(admin.run(['create', 'clusterrolebinding', 'label', '--clusterrole=label', '--user=dev1']))
     const broken = stuck('[{ apiVersion: ex.io/v1, kind: Widget, metadata: { name: w } }]')
     await succeeds(admin.run(['apply', '-f', await admin.write('stuck.yaml', broken)]))
     await succeeds(dev1.run(['create', 'namespace', 'stuck-a']))
@@ -156,6 +167,8 @@ describeEachKubectl((kubectl) => {
     await refuses(dev1.run(['create', '-f', '-'], { input: guarded }), why)
     await refuses(dev1.run(['label', 'namespace', 'team-a', 'class=privileged']), why)
     await succeeds(admin.run(['create', '-f', '-'], { input: guarded }))
+    const left = 'cannot use namespacetemplates "privileged", which would no longer select this namespace'
+    await refuses(dev1.run(['label', 'namespace', 'power', 'class-']), left)
   }, 120_000)
 
   test('opting out needs `optout`', async () => {

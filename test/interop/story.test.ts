@@ -65,6 +65,18 @@ describeEachKubectl((kubectl) => {
     expect(elsewhere.stderr).toContain('User "dev1" cannot create resource "configmaps"')
   }, 120_000)
 
+  test('its creator may apply it from a file, and can not take off labels that others put there', async () => {
+    const file = await dev1.write('applied.yaml', 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: applied\n')
+    expect(await succeeds(dev1.run(['apply', '-f', file]))).toBe('namespace/applied created\n')
+    expect(await succeeds(dev1.run(['apply', '-f', file]))).toBe('namespace/applied unchanged\n')
+    const level = 'pod-security.kubernetes.io/enforce'
+    await succeeds(admin.run(['label', 'namespace', 'applied', `${level}=restricted`]))
+    const tried = await dev1.run(['label', 'namespace', 'applied', `${level}-`])
+    expect(tried.code, tried.transcript).toBe(1)
+    expect(tried.stderr).toContain('User "dev1" cannot patch resource "namespaces" in API group ""')
+    expect(await succeeds(dev1.run(['delete', '-f', file]))).toBe('namespace "applied" deleted\n')
+  }, 120_000)
+
   test('killed at work and started again, the server has everything it acknowledged', async () => {
     const acknowledged: string[] = []
     let killed = false

@@ -2,10 +2,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { systemClock } from '../../src/base/clock.ts'
+import { randomIds } from '../../src/base/ids.ts'
+import { silentLog } from '../../src/base/log.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
+import { startPopulate } from '../../src/populate/populate.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { isThere, waitFor } from '../support/wait-for.ts'
+import { isGone, isThere, waitFor } from '../support/wait-for.ts'
+import { Wire } from '../support/wire.ts'
 
 const root = new URL('../../examples/', import.meta.url)
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -38,6 +43,46 @@ async function applyAll(client: Client, folder: string): Promise<number> {
   return objects.length
 }
 
+/** What the owner of a namespace tries, to be rid of labels that others put there; and what it was told. */
+async function ownerTriesToRelabel(plane: TestControlPlane, username: string, name: string): Promise<unknown[]> {
+  const level = 'pod-security.kubernetes.io/enforce'
+  await plane.client.patch(namespaces, { name }, { metadata: { labels: { [level]: 'restricted' } } })
+  const path = `/api/v1/namespaces/${name}`
+  const wire = new Wire(plane).as(username, username.startsWith('dev') ? ['devs'] : [])
+  const { metadata, ...rest } = await new Wire(plane).must('GET', path)
+  const { [level]: _, ...labels } = metadata.labels ?? {}
+  const without = { ...rest, metadata: { ...metadata, labels } }
+  const merge = { metadata: { labels: { [level]: null } } }
+  const config = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [level]: 'privileged' } } }
+  const escaped = level.replaceAll('/', '~1')
+  const rules = [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'patch', 'update'] }]
+  const rolePath = `/apis/rbac.authorization.k8s.io/v1/namespaces/${name}`
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: username }]
+  const answers = [
+    ...['', '/status', '/finalize'].map((at) => wire.call('PUT', `${path}${at}`, without)),
+    ...['', '/status'].flatMap((at) => [
+      wire.call('PATCH', `${path}${at}`, merge, 'application/merge-patch+json'),
+      wire.call('PATCH', `${path}${at}`, merge, 'application/strategic-merge-patch+json'),
+      wire.call(
+        'PATCH',
+        `${path}${at}`,
+        [{ op: 'remove', path: `/metadata/labels/${escaped}` }],
+        'application/json-patch+json',
+      ),
+      wire.call('PATCH', `${path}${at}?fieldManager=x&force=true`, config, 'application/apply-patch+yaml'),
+    ]),
+    // Or to get the right to.
+    wire.call('POST', `${rolePath}/roles`, { metadata: { name: 'more' }, rules }),
+    wire.call('PATCH', `${rolePath}/roles/namespace-owner`, { rules }, 'application/merge-patch+json'),
+    wire.call('POST', `${rolePath}/rolebindings`, { metadata: { name: 'more' }, roleRef, subjects }),
+  ]
+  const codes = (await Promise.all(answers)).map(({ status }) => status)
+  const now = await plane.client.get(namespaces, { name })
+  expect(now.metadata.labels).toMatchObject({ [level]: 'restricted' })
+  return [...new Set(codes)]
+}
+
 describe('examples', () => {
   test('security-defaults: a developer is at home in a new namespace', async () => {
     await using plane = await startControlPlane()
@@ -46,14 +91,30 @@ describe('examples', () => {
     await dev.create(namespaces, { metadata: { name: 'mine' } })
     await dev.create(configMaps, { metadata: { namespace: 'mine', name: 'x' } })
     expect((await dev.list(networkPolicies, { namespace: 'mine' })).items).toHaveLength(1)
+    expect(await ownerTriesToRelabel(plane, 'dev1', 'mine')).toEqual([403])
     await dev.delete(namespaces, { name: 'mine' })
   })
 
-  test('pod-security: pods are held to a level that their owners can raise and not lower', async () => {
+  test('security-defaults: a developer has no rights in namespaces of others', async () => {
+    await using plane = await startControlPlane()
+    await applyAll(plane.client, 'security-defaults')
+    await plane.clientAs('dev1', ['devs']).create(namespaces, { metadata: { name: 'mine' } })
+    const other = plane.clientAs('dev2', ['devs'])
+    for (const asked of [
+      other.get(namespaces, { name: 'mine' }),
+      other.delete(namespaces, { name: 'mine' }),
+      other.list(configMaps, { namespace: 'mine' }),
+    ]) {
+      await expect(asked).rejects.toMatchObject({ code: 403 })
+    }
+  })
+
+  test('pod-security: pods are held to a level that operators can raise and not lower', async () => {
     await using plane = await startControlPlane()
     expect(await applyAll(plane.client, 'security-defaults')).toBe(2)
-    expect(await applyAll(plane.client, 'pod-security')).toBe(4)
+    expect(await applyAll(plane.client, 'pod-security')).toBe(6)
     const dev = plane.clientAs('dev1', ['devs'])
+    const ops = plane.clientAs('ops1', ['ops'])
     const level = 'pod-security.kubernetes.io/enforce'
     const made = await dev.create(namespaces, { metadata: { name: 'mine' } })
     expect(made.metadata.labels).toMatchObject({ [level]: 'baseline' })
@@ -65,15 +126,54 @@ describe('examples', () => {
     await expect(dev.create(pods, pod('tool', { privileged: true }))).rejects.toThrow(
       'violates PodSecurity "baseline:latest": privileged',
     )
+    const needsRelax = 'anything less needs the verb "relax" on the namespace'
     const label = (client: Client, labels: Record<string, string | null>): Promise<KubeObject> =>
       client.patch(namespaces, { name: 'mine' }, { metadata: { labels } })
-    await label(dev, { [level]: 'restricted' })
+    await label(ops, { [level]: 'restricted' })
     for (const labels of [{ [level]: null }, { [level]: 'privileged' }, { [`${level}-version`]: 'v1.0' }]) {
-      await expect(label(dev, labels)).rejects.toThrow('anything less needs the verb "relax" on the namespace')
+      await expect(label(ops, labels)).rejects.toThrow(needsRelax)
+      await expect(label(dev, labels)).rejects.toThrow('User "dev1" cannot patch resource "namespaces"')
     }
     await label(plane.client, { [level]: null })
     // Nobody is asked to set right what an administrator has allowed.
-    await label(dev, { other: 'x' })
+    await label(ops, { other: 'x' })
+    expect(await ownerTriesToRelabel(plane, 'dev1', 'mine')).toEqual([403])
+    // Nor does it help to begin anew.
+    await dev.delete(namespaces, { name: 'mine' })
+    await waitFor(plane.client, namespaces, { name: 'mine' }, isGone)
+    const loose = dev.create(namespaces, { metadata: { name: 'mine', labels: { [level]: 'privileged' } } })
+    await expect(loose).rejects.toThrow(needsRelax)
+    expect((await dev.create(namespaces, { metadata: { name: 'mine' } })).metadata.labels).toMatchObject({
+      [level]: 'baseline',
+    })
+  })
+
+  test('population-on-any-cluster: developers create namespaces, and each deletes their own', async () => {
+    await using plane = await startControlPlane({ population: false, featureGates: { NamespaceInitializers: false } })
+    await using _populate = await startPopulate({
+      client: plane.client,
+      clock: systemClock,
+      ids: randomIds,
+      log: silentLog,
+      listen: { host: '127.0.0.1', port: 0 },
+      namespace: 'borough-system',
+      reachedAt: 'listen',
+    })
+    expect(await applyAll(plane.client, 'population-on-any-cluster')).toBe(5)
+    const [dev1, dev2] = [plane.clientAs('dev1', ['devs']), plane.clientAs('dev2', ['devs'])]
+    await dev1.create(namespaces, { metadata: { name: 'team-a' } })
+    await waitFor(plane.client, roleBindings, { namespace: 'team-a', name: 'creator' }, isThere)
+    const isOpen = (o: KubeObject | undefined): boolean =>
+      isThere(o) && o?.metadata.labels?.['policy/namespace-template-pending'] === undefined
+    await waitFor(plane.client, namespaces, { name: 'team-a' }, isOpen)
+    expect(await dev1.get(configMaps, { namespace: 'team-a', name: 'motd' })).toMatchObject({
+      data: { text: 'welcome to team-a, dev1' },
+    })
+    await expect(dev2.delete(namespaces, { name: 'team-a' })).rejects.toMatchObject({ code: 403 })
+    await expect(dev1.delete(namespaces, { name: 'borough-system' })).rejects.toMatchObject({ code: 403 })
+    expect(await ownerTriesToRelabel(plane, 'dev1', 'team-a')).toEqual([403])
+    await dev1.delete(namespaces, { name: 'team-a' })
+    await waitFor(plane.client, namespaces, { name: 'team-a' }, isGone)
   })
 
   describe('namespace-population: the YAML of the design document', () => {
@@ -110,7 +210,7 @@ describe('examples', () => {
       const user2 = await creator('user2')
       await user2.create(namespaces, { metadata: { name: 'theirs' } })
       await user2.create(configMaps, { metadata: { namespace: 'theirs', name: 'x' } })
-      await user2.patch(namespaces, { name: 'theirs' }, { metadata: { labels: { a: 'b' } } })
+      expect(await ownerTriesToRelabel(plane, 'user2', 'theirs')).toEqual([403])
       await expect(user2.create(configMaps, { metadata: { namespace: 'team', name: 'x' } })).rejects.toThrow(
         'forbidden',
       )
@@ -161,5 +261,12 @@ describe('examples', () => {
     await client.patch(namespaces, { name: 'ns1' }, { spec: { initializers: { pending: [] } } })
     expect(await applying).toBe(7)
     expect(await client.get(roleBindings, { namespace: 'ns1', name: 'namespace-editors' })).toBeDefined()
+    // Teams hold `create`, and that is enough.
+    const team = plane.clientAs('dev', ['teams@corp.com'])
+    const creating = team.create(namespaces, { metadata: { name: 'ns2' } })
+    await waitFor(client, namespaces, { name: 'ns2' }, isThere)
+    await client.patch(namespaces, { name: 'ns2' }, { spec: { initializers: { pending: [] } } })
+    await creating
+    for (const name of ['ns1', 'ns2']) await expect(team.get(namespaces, { name })).rejects.toMatchObject({ code: 403 })
   })
 })

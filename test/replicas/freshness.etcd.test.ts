@@ -67,6 +67,29 @@ describe.skipIf(etcdVersion === undefined)(`replicas${etcdVersion ? '' : ` (skip
     })
   })
 
+  it('a creator gets a namespace that initializes, and learns which names are free', async () => {
+    await wires[0]?.must('POST', `${rbac}/clusterrolebindings`, {
+      metadata: { name: 'makers' },
+      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'maker' }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'borough:namespace-creator' },
+    })
+    const configurations = '/apis/admissionregistration.k8s.io/v1alpha1/namespaceinitializerconfigurations'
+    await wires[0]?.must('POST', configurations, { metadata: { name: 'slow' }, initializers: [{ name: 'slow.ex.io' }] })
+    await everyWay(async (here, there, name) => {
+      const path = `/api/v1/namespaces/${name}`
+      const codes = async (): Promise<number[]> => [
+        (await there.as('maker').call('GET', path)).status,
+        (await there.as('eve').call('GET', path)).status,
+      ]
+      expect(await codes()).toEqual([404, 403])
+      await here.as('maker').must('POST', '/api/v1/namespaces?includeUninitialized=true', { metadata: { name } })
+      expect(await codes()).toEqual([200, 403])
+      await here.must('PATCH', path, { spec: { initializers: { pending: [] } } }, 'application/merge-patch+json')
+      expect(await codes()).toEqual([403, 403])
+    })
+    await wires[0]?.must('DELETE', `${configurations}/slow`)
+  })
+
   it('a namespace that is being deleted takes nothing more, and is not found when it is gone', async () => {
     await everyWay(async (here, there, name) => {
       await here.must('POST', '/api/v1/namespaces', {

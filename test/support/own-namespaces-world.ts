@@ -3,6 +3,7 @@
  * who may get what that knows neither an index nor a history.
  */
 import fc from 'fast-check'
+import { followCreators } from '../../src/apis/namespaces/creator-rights.ts'
 import { NamespaceGrants } from '../../src/authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../../src/authz/rbac-authorizer.ts'
 import type { RbacSource } from '../../src/authz/rbac-source.ts'
@@ -46,6 +47,12 @@ export const namespace = (name: string, more: object = {}): KubeObject => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name, uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', ...more },
+})
+
+/** While it initializes its creator may get it. */
+export const initializing = (name: string, creator: string, more: object = {}): KubeObject => ({
+  ...namespace(name, { annotations: { 'authorization.k8s.io/creator': creator }, ...more }),
+  spec: { initializers: { pending: [{ name: 'slow.ex.io' }] } },
 })
 
 /** `put` replaces what has the same address, `remove` looks at nothing but the address. */
@@ -112,9 +119,37 @@ const beginning: readonly Step[] = [
   ...names.map((name) => namespace(name)),
 ].map(put)
 
+/** As a namespace is initialized, or deleted before it is. Its creator may be given rights in it meanwhile, or not. */
+const initialization: fc.Arbitrary<readonly Step[]> = fc
+  .record({
+    name: place,
+    creator: fc.constantFrom('alice', 'bob', 'devs', 'eve'),
+    isBound: fc.boolean(),
+    end: fc.constantFrom('waits', 'ready', 'deleted'),
+    to: subjects,
+  })
+  .map(({ name, creator, isBound, end: outcome, to }) => {
+    const binding = roleBinding(name, 'x', 'ClusterRole/r', ...to)
+    const by = { annotations: { 'authorization.k8s.io/creator': creator } }
+    return [
+      remove(namespace(name)),
+      put(initializing(name, creator)),
+      ...(isBound ? [put(binding)] : []),
+      put(initializing(name, creator, { labels: { step: 'one' } })),
+      ...(outcome === 'ready' ? [put(namespace(name, by)), put(namespace(name, { ...by, labels: { a: 'b' } }))] : []),
+      ...(outcome === 'deleted'
+        ? [put(initializing(name, creator, terminating)), remove(binding), remove(namespace(name))]
+        : []),
+    ]
+  })
+
 const some = { minLength: 1, maxLength: 30, size: 'max' } as const
 const steps = fc.array(
-  fc.oneof({ weight: 12, arbitrary: step.map((s) => [s]) }, { weight: 1, arbitrary: deletion }),
+  fc.oneof(
+    { weight: 12, arbitrary: step.map((s) => [s]) },
+    { weight: 1, arbitrary: deletion },
+    { weight: 1, arbitrary: initialization },
+  ),
   some,
 )
 
@@ -144,7 +179,10 @@ export class NaiveWorld {
   }
 
   mayGet(who: UserInfo, name: string): boolean {
+    const there = this.objects.get(`Namespace//${name}`)
+    const isCreator = there?.metadata.annotations?.['authorization.k8s.io/creator'] === who.username
     return (
+      (isCreator && there?.['spec'] !== undefined) ||
       this.#bindings().some((b) => concerns(b, who, name) && covers(this.#rulesOf(b), name)) ||
       this.#ghosts.some((g) => concerns(g.binding, who, name) && covers(g.rules, name))
     )
@@ -212,6 +250,11 @@ export async function startWorld(): Promise<World> {
     findNamespace: (name) => cache.type('namespaces').find('', name)?.as(namespaces).object,
   }
   const grants = new NamespaceGrants(clock, { changes: 1000, ageMs: 1e9 })
+  followCreators(grants, (listener) =>
+    cache.type('namespaces').subscribe((next, old, revision) => {
+      listener(next?.as(namespaces), old?.as(namespaces), revision)
+    }),
+  )
   const rbac = new RbacAuthorizer(source, clock, { observer: grants })
   const naive = new NaiveWorld()
   const run = async (s: Step): Promise<void> => {

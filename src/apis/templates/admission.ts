@@ -2,20 +2,23 @@
  * What admission does for templates:
  *
  * - on a namespace: records its creator, so that nobody else can; asks for `use` of the templates that match it, at
- *   creation and again when a change makes new ones match; asks for `optout` of who opts out.
+ *   creation and again when a change makes others match or some match no longer; asks for `optout` of who opts out.
  * - on a template: its selectors and objects must make sense, and its author can't grant through it what they lack.
+ *
+ * Namespaces are checked in `validate`: only then they have the name and the labels with which they are stored.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { type AuthorRightsDeps, type Lack, lackingRights } from './author-rights.ts'
-import { isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
+import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import { isDisabled, isOptedOut, leaving, type Matcher, matching } from './match.ts'
 import { identityOf, render, titleOf, tokenKeys } from './render.ts'
 import { isAmount } from './rollout.ts'
 import {
@@ -65,25 +68,29 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       ((type.group === '' && type.resource === 'namespaces') || (isTemplateType(type) && subresource === '')),
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
-      if (!isNamespaceWrite(a)) return undefined
-      return a.operation === 'CREATE' ? namespaceCreated(a, deps) : namespaceUpdated(a, deps)
+      return isNamespaceWrite(a) ? withTrueCreator(a, deps) : undefined
     },
-    async validate(a) {
-      if (!isTemplateType(a.type)) return
-      const template = a.object as NamespaceTemplate
-      const old = a.oldObject as NamespaceTemplate | undefined
-      const isNew = old === undefined || JSON.stringify(old.spec) !== JSON.stringify(template.spec)
-      const errors = [
-        ...templateErrors(template, deps),
-        ...clashes(template, deps),
-        ...(isNew ? objectErrors(a, template, old, deps) : []),
-      ]
-      if (errors.length > 0) throw invalid(a.type, a.name, errors)
-      if (!isNew) return
-      const lacks = lackingRights(deps, a.user, template)
-      if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
+    validate(a) {
+      if (isTemplateType(a.type)) checkTemplate(a, deps)
+      else if (isNamespaceWrite(a)) checkNamespace(a, deps)
     },
   }
+}
+
+/** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
+function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
+  const template = a.object as NamespaceTemplate
+  const old = a.oldObject as NamespaceTemplate | undefined
+  const asksAuthor = old === undefined || mayWiden(template, old)
+  const errors = [
+    ...templateErrors(template, deps),
+    ...clashes(template, deps),
+    ...(asksAuthor ? objectErrors(a, template, old, deps) : []),
+  ]
+  if (errors.length > 0) throw invalid(a.type, a.name, errors)
+  if (!asksAuthor) return
+  const lacks = lackingRights(deps, a.user, template, old)
+  if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
 /** Objects that a change brings or changes: one that was accepted before stands in nobody's way. */
@@ -125,17 +132,25 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
   return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
 }
 
-function namespaceCreated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
-  let namespace = withCreator(a.object as Namespace, a.user.username)
-  if (deps.optsOutAutomatically(a.user.username)) {
-    namespace = annotated(namespace, optOutAnnotation, 'true')
-  } else if (namespace.metadata.annotations?.[optOutAnnotation] !== undefined) {
-    checkOptOut(a, deps)
-  }
+function withTrueCreator(a: Attributes, { optsOutAutomatically }: TemplateAdmissionDeps): KubeObject {
+  if (a.operation !== 'CREATE') return keepCreator(a.object as Namespace, a.oldObject as Namespace)
+  const namespace = withCreator(a.object as Namespace, a.user.username)
+  return optsOutAutomatically(a.user.username) ? annotated(namespace, optOutAnnotation, 'true') : namespace
+}
+
+/** @throws StatusError Forbidden */
+function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
+  const namespace = a.object as Namespace
+  if (a.operation === 'CREATE') checkNew(a, namespace, deps)
+  else checkMoved(a, namespace, a.oldObject as Namespace, deps)
+}
+
+function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDeps): void {
+  const optOut = namespace.metadata.annotations?.[optOutAnnotation]
+  if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps)
   const templates = matching(deps.matchers(), namespace)
-  checkUse(a, deps, templates)
+  checkUse(a, deps, templates, 'selects')
   if (a.dryRun) preview(a, 'create', templates, namespace)
-  return namespace
 }
 
 /** A dry run tells what the namespace would be given, or lose. */
@@ -149,28 +164,28 @@ function preview(
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
 }
 
-function namespaceUpdated(a: Attributes, deps: TemplateAdmissionDeps): KubeObject {
-  const old = a.oldObject as Namespace
-  const namespace = keepCreator(a.object as Namespace, old)
+/** By way of `/status` and `/finalize` too: labels can be changed there. */
+function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
-  if (optOut !== undefined && optOut !== old.metadata.annotations?.[optOutAnnotation]) checkOptOut(a, deps)
-  // Labels can be changed by way of `/status` and `/finalize` too.
+  const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
+  // Name and creator stay: labels and opting out are all that decides.
+  if (!isOptOutChanged && jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})) return
+  if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
   const before = matching(deps.matchers(), old)
   const after = matching(deps.matchers(), namespace)
   const gained = after.filter((t) => !before.includes(t))
-  checkUse(a, deps, gained)
-  if (a.dryRun) {
-    preview(a, 'create', gained, namespace)
-    // What is there when a namespace opts out stays.
-    const lost = isOptedOut(namespace) ? [] : before.filter((t) => !after.includes(t))
-    preview(
-      a,
-      'prune',
-      lost.filter((t) => t.spec?.deletionPolicy !== 'Orphan'),
-      namespace,
-    )
-  }
-  return namespace
+  checkUse(a, deps, gained, 'selects')
+  checkUse(a, deps, leaving(deps.matchers(), namespace, old), 'would no longer select')
+  if (!a.dryRun) return
+  preview(a, 'create', gained, namespace)
+  // What is there when a namespace opts out stays.
+  const lost = isOptedOut(namespace) ? [] : before.filter((t) => !after.includes(t))
+  preview(
+    a,
+    'prune',
+    lost.filter((t) => t.spec?.deletionPolicy !== 'Orphan'),
+    namespace,
+  )
 }
 
 /** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
@@ -237,7 +252,13 @@ function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void
   )
 }
 
-function checkUse(a: Attributes, { authorizer }: TemplateAdmissionDeps, templates: readonly NamespaceTemplate[]): void {
+/** `relation`: of a template to the namespace, because of which it is asked for. */
+function checkUse(
+  a: Attributes,
+  { authorizer }: TemplateAdmissionDeps,
+  templates: readonly NamespaceTemplate[],
+  relation: 'selects' | 'would no longer select',
+): void {
   for (const { metadata } of templates) {
     if (metadata.annotations?.[requirePermissionAnnotation] !== 'true') continue
     const name = metadata.name ?? ''
@@ -246,7 +267,7 @@ function checkUse(a: Attributes, { authorizer }: TemplateAdmissionDeps, template
       a.type,
       a.name,
       `user ${JSON.stringify(a.user.username)} cannot use namespacetemplates ${JSON.stringify(name)}, which ` +
-        'selects this namespace',
+        `${relation} this namespace`,
     )
   }
 }

@@ -3,16 +3,21 @@
  * may do almost anything, so its author is asked, when the template is written, for what the controller will do in
  * their name, in every namespace.
  *
+ * A change of an existing template asks its author for everything that the template gives, whatever part of it
+ * changes: a wider selector gives the same objects to more namespaces, an annotation taken off gives them to more
+ * creators.
+ *
  * What a token stands for is not known yet, so inside a rule it counts as `*`.
  */
 import type { Authorizer } from '../../authz/authz.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
 import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
-import { hasToken } from './render.ts'
-import type { NamespaceTemplate } from './types.ts'
+import { hasToken, identityOf, titleOf } from './render.ts'
+import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
 
 export interface TemplateKind {
   readonly resource: string
@@ -36,15 +41,51 @@ export interface Lack {
 const writes = ['create', 'patch', 'delete'] as const
 const everything: readonly PolicyRule[] = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
 
-/** What the author lacks to make the objects of the template everywhere themselves; empty = nothing. */
-export function lackingRights(deps: AuthorRightsDeps, user: UserInfo, template: NamespaceTemplate): readonly Lack[] {
+/** Annotations that bound to which namespaces a template is applied, each with the one value that does. */
+const bounds: readonly (readonly [key: string, bounding: string])[] = [
+  [requirePermissionAnnotation, 'true'],
+  [applyAnnotation, 'disable'],
+]
+
+/**
+ * Whether a change of a template may let it give more, or give to more namespaces. Any change of its spec may; a
+ * change of an annotation that bounds it may not only where the new value is the bounding one. Other metadata, and the
+ * status, say nothing of what is given.
+ */
+export function mayWiden(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
+  if (!jsonEqual(next.spec ?? {}, old.spec ?? {})) return true
+  return bounds.some(([key, bounding]) => {
+    const value = next.metadata.annotations?.[key]
+    return value !== old.metadata.annotations?.[key] && value !== bounding
+  })
+}
+
+/**
+ * What the author lacks to make the objects of the template everywhere themselves, and to take those away that the
+ * change of an existing one removes; empty = nothing.
+ */
+export function lackingRights(
+  deps: AuthorRightsDeps,
+  user: UserInfo,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+): readonly Lack[] {
   if (user.groups.includes(mastersGroup)) return []
   const objects = template.spec?.templates ?? []
-  return objects.flatMap((object, i) => {
+  const given = objects.flatMap((object, i) => {
     const field = `spec.templates[${i}]`
     const lacks = [...missingWrites(deps, user, object), ...escalations(deps, user, object, objects)]
     return lacks.map((message) => ({ field, message }))
   })
+  const held = new Set(objects.map(identityOf))
+  const removed = (old?.spec?.templates ?? []).filter((object) => !held.has(identityOf(object)))
+  const taken = removed.flatMap((object) =>
+    missingWrites(deps, user, object).map((message) => ({
+      field: 'spec.templates',
+      message: `taking ${titleOf(object)} away ${message}`,
+    })),
+  )
+  return [...given, ...taken]
 }
 
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {

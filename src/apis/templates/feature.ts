@@ -15,6 +15,7 @@ import { Births } from './births.ts'
 import { checkTemplateObject } from './check-object.ts'
 import { templateKinds } from './kind.ts'
 import { populationControllers } from './reconcile.ts'
+import { templateStrategies } from './strategy.ts'
 import type { TemplateIndex } from './template-index.ts'
 import { templateControllerName, templateResource } from './types.ts'
 
@@ -51,6 +52,7 @@ export const population = (options: PopulationOptions): Feature => ({
     const births = new Births()
     if (enabled) templates.follow(context)
     return {
+      strategies: enabled ? templateStrategies : {},
       admission: [
         ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
         ...(bornPopulated ? [namespacePopulation(birthDeps(context, templates, births))] : []),

@@ -18,7 +18,10 @@ export function creatorOf(namespace: Namespace): string | undefined {
 /** A template with its selectors parsed. */
 export interface Matcher {
   readonly template: NamespaceTemplate
-  /** Does it select the namespace; opting out and disabling not considered. */
+  /**
+   * Does it select the namespace; opting out and disabling not considered. One whose name the server is still to make
+   * is selected by every name: it waits, and is let go with its name.
+   */
   selects(namespace: Namespace): boolean
 }
 
@@ -34,8 +37,8 @@ export function compileMatcher(template: NamespaceTemplate): Matcher {
     selects(namespace) {
       const name = namespace.metadata.name ?? ''
       if (!matchesLabels(labels, namespace.metadata.labels)) return false
-      if (include.length > 0 && !include.some((matches) => matches(name))) return false
-      if (exclude.some((matches) => matches(name))) return false
+      if (name !== '' && include.length > 0 && !include.some((matches) => matches(name))) return false
+      if (name !== '' && exclude.some((matches) => matches(name))) return false
       if (wanted.creatorSelector === undefined) return true
       return selectsCreator(creatorOf(namespace), users, accounts)
     },
@@ -91,4 +94,16 @@ export function matching(matchers: Iterable<Matcher>, namespace: Namespace): Nam
     .filter((m) => m.selects(namespace))
     .map((m) => m.template)
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+}
+
+/**
+ * Templates that a change of a namespace takes it out of. Neither opting out nor disabling a template is looked at:
+ * both leave what is there, and both can be taken back, so a namespace that left meanwhile would lose it then.
+ */
+export function leaving(matchers: Iterable<Matcher>, next: Namespace, old: Namespace): NamespaceTemplate[] {
+  if (next.metadata.name === optedOutNamespace) return []
+  return [...matchers]
+    .filter(({ template }) => template.metadata.deletionTimestamp === undefined)
+    .filter((m) => m.selects(old) && !m.selects(next))
+    .map((m) => m.template)
 }

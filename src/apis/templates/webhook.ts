@@ -5,7 +5,8 @@
  *           new namespace that templates match; gives a template its finalizer
  *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a
  *           name made by the server is known only now; and whether a template makes sense, its author may give what it
- *           holds, and the cluster takes its objects (`trial.ts`)
+ *           holds, and the cluster takes its objects (`trial.ts`). Asked about `namespaces/status` and `/finalize` as
+ *           well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
@@ -71,8 +72,11 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
       const { object } = request
       if (object === undefined) return {}
       return decide(deps, request, signal, async (world, attributes) => {
-        const admitted = (await namespaceTemplates(world.deps).mutate?.(attributes, onlyRound)) ?? object
+        const plugin = namespaceTemplates(world.deps)
+        const admitted = (await plugin.mutate?.(attributes, onlyRound)) ?? object
         const next = isNamespace(request) ? gated(world, attributes, admitted) : admitted
+        // Without a name it is not known what is for it: `check` knows.
+        if (isNamespace(request) && attributes.name !== '') await plugin.validate?.({ ...attributes, object: next })
         return jsonDiff(object as unknown as JsonValue, next as unknown as JsonValue)
       })
     },
@@ -81,10 +85,11 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
       if (object === undefined) return {}
       const verdict = await decide(deps, request, signal, async (world, attributes) => {
         const plugin = namespaceTemplates(world.deps)
-        if (isTemplateType(request.resource)) {
-          await plugin.validate?.(attributes)
-          warnOfOwnRights(world, attributes)
-        } else keptCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
+        await plugin.validate?.(attributes)
+        if (isNamespace(request)) {
+          checkCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
+          checkGate(world, attributes)
+        } else warnOfOwnRights(world, attributes)
         return []
       })
       return isTemplateType(request.resource) && verdict.refusal === undefined
@@ -286,13 +291,32 @@ async function reviewSelf(client: Client, resourceAttributes: object): Promise<b
   return status?.allowed === true
 }
 
-/** Another mutating webhook after ours may have put in a creator of its own choice. */
-function keptCreator({ type, name, object }: Attributes, ours: KubeObject | undefined): void {
-  const creator = ours?.metadata.annotations?.[creatorKey]
-  if (ours === undefined || object?.metadata.annotations?.[creatorKey] === creator) return
+/**
+ * Another mutating webhook after ours may have put in a creator of its own choice, and so may a client by way of
+ * `/status`, which ours does not change. @throws StatusError Forbidden
+ */
+function checkCreator({ type, name, object }: Attributes, ours: KubeObject | undefined): void {
+  if (ours === undefined) return
+  const creator = ours.metadata.annotations?.[creatorKey]
+  for (const part of ['annotations', 'labels'] as const) {
+    if (object?.metadata[part]?.[creatorKey] === ours.metadata[part]?.[creatorKey]) continue
+    throw forbidden(
+      type,
+      name,
+      `${part.slice(0, -1)} ${creatorKey} says who created a namespace, and that is ${creator ?? 'not known'}`,
+    )
+  }
+}
+
+/** The same of the label that shuts the gate. @throws StatusError Forbidden */
+function checkGate(world: World, attributes: Attributes): void {
+  const { operation, object, type, name } = attributes
+  if (operation === 'CREATE' || object === undefined) return
+  if (gated(world, attributes, object).metadata.labels?.[pendingLabel] === object.metadata.labels?.[pendingLabel])
+    return
   throw forbidden(
     type,
     name,
-    `annotation ${creatorKey} says who created a namespace, and that is ${creator ?? 'not known'}`,
+    `label ${pendingLabel} is changed by holders of the verb "initialize" on the namespace alone`,
   )
 }

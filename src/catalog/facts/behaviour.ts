@@ -78,6 +78,9 @@ const kept: Readonly<Record<string, readonly KeptMetadata[]>> = {
   'resourceclaims.resource.k8s.io/status': keptOfAll,
   'validatingadmissionpolicies.admissionregistration.k8s.io/status': keptOfAll,
   'volumeattachments.storage.k8s.io/status': keptOfAll,
+  // Ours, in both its groups: as where it is a custom resource. Its annotations bound what it gives.
+  'namespacetemplates.policy/status': keptOfAll,
+  'namespacetemplates.policy.borough.dev/status': keptOfAll,
 }
 const noMetadata: readonly KeptMetadata[] = []
 

@@ -2,7 +2,7 @@
 import type { AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../authz/authz.ts'
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
-import type { Handler, RequestContext, Stage } from '../api.ts'
+import type { ApiRequest, Handler, RequestContext, Stage } from '../api.ts'
 import { isNamespaces, type Target } from '../resolution.ts'
 
 export interface AuthorizeOptions {
@@ -21,6 +21,13 @@ export interface AuthorizeOptions {
   readonly narrow?: (attributes: AuthzAttributes) => string | undefined
   /** The words of a refusal, as an error to throw. */
   readonly refuse: (attributes: AuthzAttributes, decision: AuthzDecision, context: RequestContext) => Error
+  /** Asked of what would be refused: the error to throw instead. `may` decides as for a request of its own. */
+  readonly insteadOfRefusal?: (
+    attributes: AuthzAttributes,
+    request: ApiRequest,
+    context: RequestContext,
+    may: (attributes: AuthzAttributes) => Promise<AuthzDecision>,
+  ) => Promise<Error | undefined>
 }
 
 export function authorize(options: AuthorizeOptions): Stage {
@@ -31,7 +38,10 @@ export function authorize(options: AuthorizeOptions): Stage {
       const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
       context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
       if (narrowed !== undefined) context.onlyOwn = true
-      else if (!decision.allowed) throw options.refuse(attributes, decision, context)
+      else if (!decision.allowed) {
+        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decided(options, a))
+        throw instead ?? options.refuse(attributes, decision, context)
+      }
       return next(request, context)
     }
     // Nearly all requests are allowed at once: those cost no promise.
