@@ -72,7 +72,7 @@ const layers = {
     ],
     ...['apis/events/recorder.ts', 'apis/namespaces/types.ts', 'apis/rbac/bootstrap-rules.ts'],
     ...['authz/authz.ts', 'authz/rbac-authorizer.ts', 'authz/rbac-source.ts'],
-    ...['admission-review', 'auto-opt-out', 'kinds', 'plan', 'reconcile', 'types', 'webhook'].map(
+    ...['admission-review', 'auto-opt-out', 'config-map-records', 'kinds', 'plan', 'reconcile', 'types', 'webhook'].map(
       (file) => `apis/templates/${file}.ts`,
     ),
   ],

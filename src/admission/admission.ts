@@ -13,7 +13,7 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Expect, Guard, Revision, Write } from '../storage/storage.ts'
+import type { Expect, Guard, Write } from '../storage/storage.ts'
 
 /** CONNECT: what is not about the stored object (`pods/exec`). `object` is then the options of the connection. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -68,6 +68,8 @@ export interface MutationRound {
 /** An extra write of a decision. `object` spares the next decision of the lane a parse of `value`. */
 export interface DecidedWrite extends Write {
   readonly object?: KubeObject
+  /** Of `object`: with it, those who see `value` in the cache need not parse it either. */
+  readonly type?: ResourceType
   /** What it means to those who count content; absent where nobody does. */
   readonly change?: ContentChange
   /** True = no decision stands on it before it is durable. */
@@ -119,10 +121,11 @@ export interface Companions {
   readonly fieldManager: string
   /** Complete and defaulted, with their managedFields; handed over. */
   readonly objects: readonly { readonly type: ResourceType; readonly object: KubeObject }[]
-  /** Told once when they are durable: the objects as they are stored, in their order, and their revisions. */
-  stored(objects: readonly { readonly object: KubeObject; readonly revision: Revision }[]): void
+  /** Told once when they are durable. */
+  stored(): void
   /**
-   * What must hold at the commit; the rules of `AdmissionPlugin.decide`. undefined = the namespace is created alone.
+   * What must hold at the commit, and what else is written with it; the rules of `AdmissionPlugin.decide`. The view
+   * shows the namespace and the objects as they will be stored. undefined = the namespace is created alone.
    */
   decide(view: DecisionView): Decision | undefined
 }

@@ -24,6 +24,7 @@ export const admissionOrder = [
   'NamespaceFinalization',
   'NamespaceBirth',
   'NamespacePopulation',
+  'AppliedRecord',
   'IpAddressProtection',
   'CertificateSigningRequests',
   'RbacEscalation',

@@ -10,6 +10,7 @@
 import { hostname } from 'node:os'
 import { EventRecorder } from '../apis/events/recorder.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
+import { ConfigMapRecords } from '../apis/templates/config-map-records.ts'
 import { templateKind, templateKinds } from '../apis/templates/kind.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { templateControllerName, templateGroups, templateResource, templateVersion } from '../apis/templates/types.ts'
@@ -160,7 +161,7 @@ async function refuseOwnKind(client: Client): Promise<void> {
 }
 
 async function runControllers(
-  { client, clock, ids, log }: PopulateOptions,
+  { client, clock, ids, log, namespace }: PopulateOptions,
   metrics: PopulateMetrics,
   signal: AbortSignal,
 ): Promise<void> {
@@ -172,7 +173,8 @@ async function runControllers(
     log,
     observe: (controller, result, durationMs) => metrics.reconciled(controller, result, durationMs),
   }
-  const specs = populationControllers({ client, clock, events, onError })
+  const records = new ConfigMapRecords({ client, clock, namespace, onError })
+  const specs = populationControllers({ client, clock, events, onError, records })
   await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
 }
 

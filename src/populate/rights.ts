@@ -89,6 +89,8 @@ export function rightsManifests(namespace: string, kinds: readonly ServedKind[])
       onlyNamed(may('get update', '', 'secrets'), secretName),
       may('create', 'coordination.k8s.io', 'leases'),
       onlyNamed(may([...read, 'update'], 'coordination.k8s.io', 'leases'), installName),
+      // What templates made, a record for each namespace.
+      may([...read, 'create', 'delete', 'update'], '', 'configmaps'),
     ]),
     // Its settings, and the revisions of templates.
     role(populationConfig.namespace, [

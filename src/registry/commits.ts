@@ -44,12 +44,6 @@ import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
 import { leftBy, SeenValue } from './seen-value.ts'
 
-/** The object of each write in a transaction whose first has the revision `first`. */
-const bornAt =
-  (first: Revision) =>
-  ({ change: { after } }: ObjectWrite, i: number): { readonly object: KubeObject; readonly revision: Revision }[] =>
-    after === undefined ? [] : [{ object: after, revision: first + i }]
-
 const sizeOf = ({ own, extra }: Together): number => own.length + extra.length
 
 /** Guards that are lost again and again are somebody's business that need not hold up a namespace. */
@@ -142,12 +136,16 @@ export class Commits {
   /** Until the answer is called, whoever sees in the cache what is stored here need not parse it. */
   #announce(own: readonly ObjectWrite[], extra: readonly DecidedWrite[]): () => void {
     const known: (() => void)[] = []
-    const announce = (type: ResourceType, value: Uint8Array | undefined, object: KubeObject | undefined): void => {
-      if (value === undefined || object === undefined || type.conversion !== undefined) return
+    const announce = (
+      type: ResourceType | undefined,
+      value: Uint8Array | undefined,
+      object: KubeObject | undefined,
+    ): void => {
+      if (type === undefined || value === undefined || object === undefined || type.conversion !== undefined) return
       known.push(this.#cache.announce(value, type, object))
     }
     for (const { change, value } of own) announce(change.type, value, change.after)
-    for (const { change, value, object } of extra) if (change) announce(change.type, value, object)
+    for (const { change, type, value, object } of extra) announce(type ?? change?.type, value, object)
     return () => {
       for (const forget of known) forget()
     }
@@ -182,8 +180,7 @@ export class Commits {
       const pending = decided && this.#queueTogether(decided)
       if (decided === undefined || pending === undefined) return undefined
       const known = this.#announce(decided.own, decided.extra)
-      const durable = (first: Revision): void => companions.stored(decided.own.flatMap(bornAt(first)).slice(1))
-      const commit = await this.#settled(pending, sizeOf(decided) - 1, durable).finally(known)
+      const commit = await this.#settled(pending, sizeOf(decided) - 1, () => companions.stored()).finally(known)
       if (commit.ok) return { done: true, revision: commit.revision, value: decided.own[0]?.value }
       if (commit.current.has(namespace.key)) return { done: false, current: commit.current.get(namespace.key) }
       if (objects.some(({ key }) => commit.current.has(key))) return undefined
@@ -241,11 +238,11 @@ export class Commits {
   /**
    * When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first.
    */
-  async #settled(pending: PendingCommit, more: number, durable?: (revision: Revision) => void): Promise<Commit> {
+  async #settled(pending: PendingCommit, more: number, durable?: () => void): Promise<Commit> {
     let commit: Commit
     try {
       commit = await pending.done
-      if (commit.ok) durable?.(commit.revision)
+      if (commit.ok) durable?.()
     } catch (e) {
       this.#failed(pending.ticket)
       throw e

@@ -64,19 +64,19 @@ const two = [configMap('a', { k: 'v' }), configMap('b')]
 describe('what is created along with a namespace', () => {
   test('is one transaction with it, and complete', async () => {
     const { storage, sent } = recording()
-    const made: KubeObject[] = []
-    const revisions: number[] = []
+    const seen: (KubeObject | undefined)[] = []
+    const told: unknown[] = []
     const plugin = accompanying(two, {
-      stored: (objects) => {
-        for (const { object, revision } of objects) {
-          made.push(object)
-          revisions.push(revision)
-        }
+      decide(view) {
+        seen.push(view.see(namespaces, '', 'team').object, view.see(configMaps, 'team', 'a').object)
+        const after = { metadata: { name: 'about' } }
+        return { writes: [{ key: '/registry/borough/about', value: encodeStored(after), expect: 'absent' }] }
       },
+      stored: () => told.push(sent.length),
     })
     await using f = await startFixture({ storage, admission: [plugin] })
     const stored = await create(f)
-    expect(keysOf(sent)).toEqual(together)
+    expect(keysOf(sent)).toEqual([[...(together[0] ?? []), '/registry/borough/about']])
     expect(sent[0]?.guards).toEqual([])
     expect(stored.object.metadata.labels).toEqual({ accompanied: 'yes' })
     const a = f.lister.find(configMaps, 'team', 'a')
@@ -87,13 +87,13 @@ describe('what is created along with a namespace', () => {
         resourceVersion: String(stored.revision + 1),
         name: 'a',
         namespace: 'team',
-        uid: made[0]?.metadata.uid,
+        uid: seen[1]?.metadata.uid,
         creationTimestamp: '2026-01-01T00:00:00Z',
       },
       data: { k: 'v' },
     })
-    expect(made.map((o) => o.metadata.name)).toEqual(['a', 'b'])
-    expect(revisions).toEqual([stored.revision + 1, stored.revision + 2])
+    expect(seen.map((o) => o?.metadata.uid)).toEqual([stored.object.metadata.uid, expect.any(String)])
+    expect(told).toEqual([1])
   })
 
   test('is admitted as its user, told of the namespace that nobody can find', async () => {

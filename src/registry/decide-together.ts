@@ -21,7 +21,7 @@ export interface Together {
 export interface Besides {
   /** It is among what is written, so nothing else can be on its way into it, whoever else writes to the store. */
   readonly newNamespace: string
-  /** What else must hold; undefined = it does not. */
+  /** What else must hold and is written; undefined = it does not hold. */
   decide(view: DecisionView): Decision | undefined
 }
 
@@ -49,7 +49,8 @@ export function decideTogether(
   }
   const more = besides?.decide(round)
   if (besides !== undefined && more === undefined) return undefined
-  return round.all(more?.guards ?? [])
+  for (const extra of more?.writes ?? []) if (wantedKeys.has(extra.key)) return undefined
+  return round.all(more ?? {})
 }
 
 /** As the decision filled it in. */
@@ -94,9 +95,10 @@ class Round implements DecisionView {
   }
 
   /** undefined = something is expected in two ways. */
-  all(more: readonly Guard[]): Together | undefined {
+  all({ guards: also = [], writes = [] }: Pick<Decision, 'guards' | 'writes'>): Together | undefined {
+    for (const extra of writes) this.#extra.set(extra.key, extra)
     const guards: Guard[] = []
-    for (const guard of [...this.#guards.values(), ...more]) {
+    for (const guard of [...this.#guards.values(), ...also]) {
       const write: Write | undefined = this.#own.get(guard.key) ?? this.#extra.get(guard.key)
       if (write === undefined) guards.push(guard)
       else if (!isSame(write.expect, guard.expect)) return undefined

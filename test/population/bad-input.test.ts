@@ -338,16 +338,4 @@ describe('never destroys by accident', () => {
         'ConfigMap/one in namespace team: it is not deleted, only its label is taken off: "gitops" applies it too',
       ])
   })
-
-  test('an object whose label somebody took off is no longer ours', async () => {
-    await world.template('t', [configMap('one')])
-    await world.namespace('team')
-    await world.admin.patch(configMapResource, one, {
-      metadata: { labels: { 'policy/namespace-template-name': null } },
-    })
-    await world.status('t', (s) => JSON.stringify(s).includes('AlreadyExists'))
-    await world.admin.delete(templateResource, { name: 't' })
-    await waitFor(world.admin, templateResource, { name: 't' }, (t) => t === undefined)
-    expect(await world.data('team', 'one')).toEqual({ a: '1' })
-  })
 })

@@ -8,6 +8,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventRecorder } from '../../src/apis/events/recorder.ts'
+import { ConfigMapRecords } from '../../src/apis/templates/config-map-records.ts'
 import { populationControllers } from '../../src/apis/templates/reconcile.ts'
 import { templateControllerName } from '../../src/apis/templates/types.ts'
 import { defaultConfig } from '../../src/app/config.ts'
@@ -87,7 +88,9 @@ class System implements AsyncDisposable {
     const client = this.#plane.client(serviceAccountUser('kube-system', templateControllerName))
     const recorder = { client, clock: systemClock, ids: randomIds, log: silentLog, component: templateControllerName }
     const events = new EventRecorder(recorder)
-    const specs = populationControllers({ client, clock: systemClock, events, onError() {} })
+    const onError = (): void => {}
+    const records = new ConfigMapRecords({ client: this.#admin, clock: systemClock, namespace: 'kube-system', onError })
+    const specs = populationControllers({ client, clock: systemClock, events, onError, records })
     const runtime = { clock: systemClock, log: silentLog }
     this.#running = Promise.all(specs.map((spec) => runController(spec, runtime, this.#stop.signal)))
   }

@@ -75,4 +75,14 @@ describe.skipIf(etcdVersion === undefined)(`births${etcdVersion ? '' : ` (skippe
     const content = await contentOf('team-contested', plane(0))
     expect(content.map(transactionOf)).toEqual(content.map(() => transactionOf(won[0] as KubeObject)))
   })
+
+  it('known as its template’s on every replica, whatever is done to its label on another', async () => {
+    await plane(1).client.create(namespaces, { metadata: { name: 'team-robbed' } })
+    const about = { namespace: 'team-robbed', name: 'about' }
+    const labels = { 'policy/namespace-template-name': null }
+    await plane(2).client.patch(core('configmaps'), about, { metadata: { labels }, data: { of: 'x' } })
+    const isBack = (o: KubeObject | undefined): boolean => JSON.stringify(o?.['data']) === '{"of":"team-robbed"}'
+    const back = await waitFor(plane(0).client, core('configmaps'), about, isBack)
+    expect(back?.metadata.labels).toEqual({ 'policy/namespace-template-name': 't' })
+  })
 })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Attributes, Companions, DecisionView } from '../../admission/admission.ts'
+import type { Attributes, Companions, DecidedWrite, DecisionView } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { AppliedObject } from './applied-records.ts'
 import { type BirthDeps, namespacePopulation } from './birth.ts'
-import { Births } from './births.ts'
+import { contentDigest } from './marks.ts'
 import { compileMatcher } from './match.ts'
 import { applyAnnotation, creatorKey, type NamespaceTemplate, pendingLabel, templateFinalizer } from './types.ts'
 
@@ -54,14 +55,21 @@ interface Given {
 
 function accompany({ templates = [template([configMap('a')])], namespace = team(), deps = {} }: Given): {
   readonly companions: Companions | undefined
-  readonly births: Births
+  /** What is to be recorded with it. */
+  readonly recorded: readonly AppliedObject[]
 } {
-  const births = new Births()
+  const recorded: AppliedObject[] = []
   const plugin = namespacePopulation({
     authorizer: { authorize: () => ({ allowed: true, reason: '' }) },
     templateType,
     user: { username: 'controller', groups: [] },
-    births,
+    records: {
+      written(_view, namespace, applied) {
+        expect(namespace).toBe('team')
+        recorded.push(...applied)
+        return record
+      },
+    },
     observe: () => {},
     matchers: () => templates.map(compileMatcher),
     findKind: (_, kind) => types.find((t) => t.kind === kind),
@@ -72,8 +80,10 @@ function accompany({ templates = [template([configMap('a')])], namespace = team(
     }),
     ...deps,
   })
-  return { companions: plugin.accompany?.({ object: namespace } as Attributes), births }
+  return { companions: plugin.accompany?.({ object: namespace } as Attributes), recorded }
 }
+
+const record: DecidedWrite = { key: 'record', value: undefined, expect: 'absent' }
 
 const namesOf = (companions: Companions | undefined): string[] | undefined =>
   companions?.objects.map(({ object }) => object.metadata.name ?? '')
@@ -137,13 +147,24 @@ describe('a namespace is born with what its templates hold', () => {
     expect(one?.metadata.managedFields).not.toBe(two?.metadata.managedFields)
   })
 
-  test('and the controller is told what was applied, as long as it is the version that was born', () => {
-    const { companions, births } = accompany({})
-    companions?.stored([{ object: { metadata: { uid: 'x' } }, revision: 7 }])
-    expect(births.configOf({ uid: 'x', resourceVersion: '7' })).toEqual(expect.any(String))
-    expect(births.configOf({ uid: 'x', resourceVersion: '8' })).toBeUndefined()
-    births.forget('x')
-    expect(births.configOf({ uid: 'x', resourceVersion: '7' })).toBeUndefined()
+  test('and it is recorded, as the objects are stored', () => {
+    const { companions, recorded } = accompany({})
+    const stored = { ...configMap('a'), metadata: { name: 'a', uid: 'x', labels: { mutated: 'yes' } } } as KubeObject
+    const see = (type: ResourceType) => ({ key: 'k', expect: 7, object: type === templateType ? template([]) : stored })
+    const decision = companions?.decide({ see, queuedIn: () => undefined })
+    expect(decision?.writes).toEqual([record])
+    expect(recorded).toEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        name: 'a',
+        uid: 'x',
+        template: 't',
+        generation: 1,
+        digest: expect.stringMatching(/^.{16}$/),
+        content: contentDigest(stored),
+      },
+    ])
   })
 })
 
@@ -237,12 +258,15 @@ describe('at the commit', () => {
   test.each(cases)('$name', ({ now, holds }) => {
     const view: DecisionView = {
       see: (type, namespace, name) => {
-        expect([type, namespace, name]).toEqual([templateType, '', 't'])
+        if (type !== templateType) return { key: 'o', expect: 'absent', object: undefined }
+        expect([namespace, name]).toEqual(['', 't'])
         return { key: 'k', expect: 7, object: now }
       },
       queuedIn: () => undefined,
     }
     const { companions } = accompany({ templates: [made] })
-    expect(companions?.decide(view)).toEqual(holds ? { guards: [{ key: 'k', expect: 7 }] } : undefined)
+    expect(companions?.decide(view)).toEqual(
+      holds ? { guards: [{ key: 'k', expect: 7 }], writes: [record] } : undefined,
+    )
   })
 })

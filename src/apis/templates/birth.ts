@@ -14,11 +14,13 @@ import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import type { ResourceQuota } from '../quotas/types.ts'
+import type { AppliedObject } from './applied-records.ts'
 import { countersLast, isCounter, isUnordered } from './apply-order.ts'
-import type { Births } from './births.ts'
 import { withGateOpen } from './gate.ts'
 import { kindsOf } from './kinds.ts'
+import { contentDigest } from './marks.ts'
 import { isDisabled, type Matcher, matching } from './match.ts'
+import type { RecordWriter } from './record-admission.ts'
 import { type Rendered, render } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateFinalizer } from './types.ts'
 
@@ -30,7 +32,7 @@ export interface BirthDeps {
   readonly templateType: ResourceType
   /** As whom the controller acts. */
   readonly user: UserInfo
-  readonly births: Births
+  readonly records: Pick<RecordWriter, 'written'>
   /** One was born. */
   observe(): void
   /** All templates, with their selectors parsed. */
@@ -74,16 +76,34 @@ function populated(a: Attributes, deps: BirthDeps): Companions | undefined {
     user: deps.user,
     fieldManager: templateFieldManager,
     objects: placed.map(({ kind, object }) => ({ type: kind, object })),
-    stored(objects) {
-      deps.observe()
-      for (const [i, { object, revision }] of objects.entries()) {
-        const config = placed[i]?.rendered.config
-        if (config === undefined) continue
-        deps.births.remember(object.metadata.uid ?? '', { resourceVersion: String(revision), config })
-      }
+    stored: () => deps.observe(),
+    decide(view) {
+      const guards = unchanged(templates, deps.templateType, view)
+      if (guards === undefined) return undefined
+      const record = deps.records.written(view, namespace.metadata.name ?? '', bornOf(placed, view))
+      return record === undefined ? { guards } : { guards, writes: [record] }
     },
-    decide: (view) => unchanged(templates, deps.templateType, view),
   }
+}
+
+/** As they are stored with the namespace: the view shows them, and only now do they have their uids. */
+function bornOf(placed: readonly Placed[], view: DecisionView): AppliedObject[] {
+  return placed.map(({ rendered, kind }) => {
+    const { template, object, config: digest } = rendered
+    const { apiVersion = '', kind: kindName = '', metadata } = object
+    const { name = '', namespace = '' } = metadata
+    const stored = view.see(kind, namespace, name).object ?? object
+    return {
+      apiVersion,
+      kind: kindName,
+      name,
+      uid: stored.metadata.uid ?? '',
+      template: template.metadata.name ?? '',
+      generation: template.metadata.generation ?? 0,
+      digest,
+      content: contentDigest(stored),
+    }
+  })
 }
 
 const readiness = new WeakMap<NamespaceTemplate, boolean>()
@@ -153,6 +173,8 @@ const countsQuotas = ({ object }: Placed): boolean => {
   return hard['resourcequotas'] !== undefined || hard['count/resourcequotas'] !== undefined
 }
 
+type Guards = NonNullable<Decision['guards']>
+
 /**
  * A template that is edited or goes at this moment is heeded. Its status may move on: it does, once a second, while
  * namespaces come.
@@ -161,8 +183,8 @@ function unchanged(
   templates: readonly NamespaceTemplate[],
   type: ResourceType,
   view: DecisionView,
-): Decision | undefined {
-  const guards: NonNullable<Decision['guards']>[number][] = []
+): Guards | undefined {
+  const guards: Guards[number][] = []
   for (const { metadata } of templates) {
     const { key, expect, object } = view.see(type, '', metadata.name ?? '')
     const now = object as NamespaceTemplate | undefined
@@ -170,5 +192,5 @@ function unchanged(
     if (now === undefined || !isSame || !isReady(now)) return undefined
     guards.push({ key, expect })
   }
-  return { guards }
+  return guards
 }

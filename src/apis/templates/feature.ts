@@ -7,14 +7,16 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { formatTime } from '../../kube/time.ts'
 import { serviceAccountUser } from '../../kube/user.ts'
 import { recorderOf } from '../events/recorder.ts'
+import { namespaceLookup } from '../namespaces/lookup.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut, populationConfig } from './auto-opt-out.ts'
 import { namespacePopulation } from './birth.ts'
-import { Births } from './births.ts'
 import { checkTemplateObject } from './check-object.ts'
 import { templateKinds } from './kind.ts'
 import { populationControllers } from './reconcile.ts'
+import { appliedRecord } from './record-admission.ts'
+import { StoredRecords } from './stored-records.ts'
 import { templateStrategies } from './strategy.ts'
 import type { TemplateIndex } from './template-index.ts'
 import { templateControllerName, templateResource } from './types.ts'
@@ -30,6 +32,7 @@ export interface PopulationOptions {
 }
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
+const controllerUser = serviceAccountUser('kube-system', templateControllerName)
 const bornPopulatedTopic = topic<undefined>('templates.bornPopulated')
 
 export const population = (options: PopulationOptions): Feature => ({
@@ -49,20 +52,21 @@ export const population = (options: PopulationOptions): Feature => ({
   open(context) {
     const { clock, diagnostics } = context
     const { enabled, hasInitializers, templates, bornPopulated } = options
-    const births = new Births()
+    const records = new StoredRecords({ ...context, namespaces: namespaceLookup(context) })
     if (enabled) templates.follow(context)
     return {
       strategies: enabled ? templateStrategies : {},
       admission: [
         ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
-        ...(bornPopulated ? [namespacePopulation(birthDeps(context, templates, births))] : []),
+        ...(bornPopulated ? [namespacePopulation(birthDeps(context, templates, records))] : []),
+        ...(enabled ? [appliedRecord({ records, username: controllerUser.username })] : []),
       ],
       controllers: (run) =>
         enabled
           ? populationControllers({
               client: run.client(templateControllerName, true),
               events: recorderOf(context, run, templateControllerName),
-              births,
+              records,
               clock,
               onError: run.onError(templateControllerName),
             })
@@ -112,12 +116,12 @@ function templateAdmission(
 const birthDeps = (
   context: FeatureContext,
   templates: TemplateIndex,
-  births: Births,
+  records: StoredRecords,
 ): Parameters<typeof namespacePopulation>[0] => ({
   authorizer: context.authorizer,
   templateType: context.typeOf(templateResource),
-  user: serviceAccountUser('kube-system', templateControllerName),
-  births,
+  user: controllerUser,
+  records,
   observe: () => context.diagnostics.publish(bornPopulatedTopic, undefined),
   matchers: () => templates.matchers(),
   findKind: kindFinder(context),

@@ -4,7 +4,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { Census } from './census.ts'
 import { type LedgerEntry, TemplateLedger } from './ledger.ts'
 import { compileMatcher, type Matcher } from './match.ts'
-import type { ObjectResult } from './populate.ts'
+import type { ObjectResult } from './object-result.ts'
 
 const templates = ['a', 'b']
 const namespaces = ['n0', 'n1', 'n2', 'n3']

@@ -3,7 +3,7 @@
  * figures of it too, so that a status costs the same whatever the number of namespaces.
  */
 import type { Matcher } from './match.ts'
-import type { ObjectResult } from './populate.ts'
+import type { ObjectResult } from './object-result.ts'
 import type { TemplateFailure } from './types.ts'
 
 export interface LedgerEntry {

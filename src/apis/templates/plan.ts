@@ -13,7 +13,8 @@ import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { type Difference, differences } from './differences.ts'
 import { kindsEverOf } from './kinds.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
-import { type ObjectResult, populate } from './populate.ts'
+import type { ObjectResult } from './object-result.ts'
+import { populate } from './populate.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { rehearse } from './rehearsal.ts'
@@ -124,7 +125,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   // A template that is switched off takes nothing away.
   const concerned = isDisabled(template)
     ? []
-    : reachable.filter((n) => version.selects(n) || index.holds(name, n.metadata.name ?? ''))
+    : reachable.filter((n) => version.selects(n) || index.holdings.holds(name, n.metadata.name ?? ''))
   const planned: PlannedNamespace[] = []
   for (let at = 0; at < concerned.length; at += atOnce) {
     const batch = concerned.slice(at, at + atOnce)

@@ -1,35 +1,31 @@
 /**
  * Brings one namespace to what its templates say: applies what they hold, prunes what they held. Reads and writes
- * through `Client` alone, so it runs against any cluster.
+ * through `Client` alone, so it runs against any cluster. What it will apply is in the applied record before it is
+ * there, and what came of it afterwards.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
-import { findStatusError, isAlreadyExists, isConflict, isNotFound, type StatusError } from '../../kube/status-error.ts'
+import { findStatusError, isAlreadyExists, isConflict, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { type AppliedObject, type AppliedRecords, identityOfApplied } from './applied-records.ts'
 import { batches } from './apply-order.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
-import { identityOfPopulated, isOurs, type PopulatedIndex, type PopulatedObject } from './populated-index.ts'
+import { pruneOne, putLabelBack } from './leftovers.ts'
+import { contentDigest, isMarked } from './marks.ts'
+import type { ObjectResult, Outcome } from './object-result.ts'
+import type { PopulatedIndex, PopulatedObject } from './populated-index.ts'
+import { reasonOf } from './refusal-reason.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
-import { type NamespaceTemplate, templateFieldManager, templateNameLabel } from './types.ts'
-
-export type Outcome = 'configured' | 'unchanged' | 'pruned' | 'orphaned'
-
-export interface ObjectResult {
-  readonly template: string
-  /** `RoleBinding/admin` */
-  readonly object: string
-  readonly outcome?: Outcome
-  readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
-  /** Done, and worth telling: it was not taken away because somebody else applies it too. */
-  readonly remark?: { readonly reason: string; readonly message: string }
-}
+import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
 export interface PopulateDeps {
   readonly client: Pick<Client, 'get' | 'apply' | 'patch' | 'delete' | 'discovery'>
   readonly index: PopulatedIndex
+  /** Absent in a rehearsal: nothing is made then. */
+  readonly records?: Pick<AppliedRecords, 'announce' | 'settle'>
 }
 
 export interface PopulateRequest {
@@ -50,72 +46,148 @@ interface Placed {
 }
 
 export async function populate(deps: PopulateDeps, request: PopulateRequest): Promise<readonly ObjectResult[]> {
-  const { namespace, templates, only, signal } = request
+  const { namespace, signal } = request
+  const results: ObjectResult[] = []
+  try {
+    await bring(deps, request, results)
+  } finally {
+    const applied = results.flatMap((r) => r.applied ?? [])
+    const released = results.flatMap((r) => r.released ?? [])
+    await deps.records?.settle(namespace, { applied, released }, signal)
+  }
+  return results
+}
+
+/** Adds to `results` one by one: what was done before a fault is recorded all the same. */
+async function bring(deps: PopulateDeps, request: PopulateRequest, results: ObjectResult[]): Promise<void> {
+  const { namespace, templates, only } = request
   const { objects, skipped } = render(templates, namespace)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
-  const about = skipped.filter((s) => concerns(s.template.metadata.name))
-  const results: ObjectResult[] = about.map(({ template, object, reason, message }) => ({
-    template: template.metadata.name ?? '',
-    object,
-    failure: { reason, message, retriable: false },
-  }))
+  for (const { template, object, reason, message } of skipped) {
+    if (!concerns(template.metadata.name)) continue
+    const failure = { reason, message, retriable: false }
+    results.push({ template: template.metadata.name ?? '', object, failure })
+  }
   const placed: Placed[] = []
   for (const rendered of objects) {
     const place = await placeOf(deps.client, rendered)
     if ('kind' in place) placed.push(place)
     else if (concerns(rendered.template.metadata.name)) results.push(place)
   }
+  const claims = claimsIn(deps.index, namespace)
   const concerned = placed.filter((p) => concerns(p.rendered.template.metadata.name))
-  const bindings = new Map(concerned.flatMap((p) => bindingIn(p, deps.index, namespace, { placed, skipped })))
+  await applyAll({ ...deps, claims, request }, { placed, concerned, skipped }, results)
+  // What could not be made is wanted all the same: an object of that name is no leftover.
+  const wanted = new Set([...objects.map((o) => identityOf(o.object)), ...skipped.map((s) => s.identity)])
+  const incomplete = new Set(skipped.flatMap((s) => (s.identity === undefined ? [s.template.metadata.name] : [])))
+  for (const [identity, claim] of claims) {
+    if (!concerns(claim.template) || wanted.has(identity) || incomplete.has(claim.template)) continue
+    const policy = request.policyOf(claim.template)
+    if (policy !== 'Keep') results.push(await pruneOne(deps.client, { ...request, policy }, claim))
+  }
+}
+
+/** What is ours in a namespace, by identity. */
+type Claims = ReadonlyMap<string, AppliedObject>
+
+const claimsIn = (index: PopulatedIndex, { metadata }: Namespace): Claims =>
+  new Map(index.claimsIn(metadata.name ?? '').map((claim) => [identityOfApplied(claim), claim]))
+
+/** One pass over one namespace. */
+interface Pass extends PopulateDeps {
+  readonly claims: Claims
+  readonly request: PopulateRequest
+}
+
+async function applyAll(
+  pass: Pass,
+  wanted: {
+    readonly placed: readonly Placed[]
+    readonly concerned: readonly Placed[]
+    readonly skipped: readonly Skipped[]
+  },
+  results: ObjectResult[],
+): Promise<void> {
+  const { concerned } = wanted
+  const refused = await announce(pass, concerned)
+  if (refused !== undefined) {
+    results.push(...concerned.map((p) => failed(p.rendered, 'NotRecorded', refused.message, true)))
+    return
+  }
+  const bindings = new Map(concerned.flatMap((p) => bindingIn(p, pass, wanted)))
   for (const batch of batches(concerned.filter((p) => !bindings.has(p)))) {
-    results.push(...(await Promise.all(batch.map((p) => applyOne(deps, p, signal)))))
+    const outcomes = await Promise.allSettled(batch.map((p) => applyOne(pass, p)))
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') results.push(outcome.value)
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
   for (const [binding, role] of bindings) {
     const made = results.find((r) => r.object === role && r.template === binding.rendered.template.metadata.name)
-    if (made !== undefined && made.failure === undefined) results.push(await applyOne(deps, binding, signal))
+    if (made !== undefined && made.failure === undefined) results.push(await applyOne(pass, binding))
     else {
       const message = `${role}, which it binds and its template holds, is not made by its template`
       results.push(failed(binding.rendered, 'RoleNotOurs', message, made?.failure?.retriable ?? false))
     }
   }
-  // What could not be made is wanted all the same: an object of that name is no leftover.
-  const wanted = new Set([...objects.map((o) => identityOf(o.object)), ...skipped.map((s) => s.identity)])
-  const leftovers = deps.index
-    .oursIn(namespace.metadata.name ?? '')
-    .filter((o) => concerns(o.template) && !wanted.has(identityOfPopulated(o)))
-  const incomplete = new Set(skipped.flatMap((s) => (s.identity === undefined ? [s.template.metadata.name] : [])))
-  for (const leftover of leftovers) {
-    if (incomplete.has(leftover.template) || request.policyOf(leftover.template) === 'Keep') continue
-    results.push(await pruneOne(deps, leftover, request))
-  }
-  return results
 }
 
-/** `there` is what the templates say, all of it and nothing else: a pass would change nothing. */
+/** The refusal of the record, if it could not be written: then nothing may be applied. */
+async function announce(pass: Pass, concerned: readonly Placed[]): Promise<StatusError | undefined> {
+  const { records, request } = pass
+  const ahead = concerned.filter((p) => heldBy(pass, p) === undefined)
+  if (records === undefined || ahead.length === 0) return undefined
+  try {
+    const objects = ahead.map(({ rendered }) => recorded(rendered, '', ''))
+    await records.announce(request.namespace, objects, request.signal)
+    return undefined
+  } catch (error) {
+    const status = findStatusError(error)
+    if (status === undefined) throw error
+    return status
+  }
+}
+
+function recorded({ template, object, config }: Rendered, uid: string, content: string): AppliedObject {
+  const { apiVersion = '', kind = '', metadata } = object
+  const { name: templateName = '', generation = 0 } = template.metadata
+  const name = metadata.name ?? ''
+  return { apiVersion, kind, name, uid, template: templateName, generation, digest: config, content }
+}
+
+/** `claims` are what the templates say, all of it and nothing else, and unchanged: a pass would change nothing. */
 export function isPopulated(
   templates: readonly NamespaceTemplate[],
   namespace: Namespace,
-  there: readonly PopulatedObject[],
+  claims: readonly AppliedObject[],
+  index: PopulatedIndex,
 ): boolean {
   const { objects, skipped } = render(templates, namespace)
-  if (skipped.length > 0 || objects.length !== there.length) return false
-  const known = new Map(there.map((o) => [identityOfPopulated(o), o]))
-  return objects.every(({ object, config }) => isHeld(known.get(identityOf(object)), object, config))
+  if (skipped.length > 0 || objects.length !== claims.length) return false
+  const lives = new Map<string, PopulatedObject>()
+  for (const live of index.livesIn(namespace.metadata.name ?? '')) lives.set(live.uid, live)
+  const uids = new Map(claims.map((claim) => [identityOfApplied(claim), claim.uid]))
+  return objects.every((rendered) => isHeld(lives.get(uids.get(identityOf(rendered.object)) ?? ''), rendered))
 }
 
 /** Applying it would change nothing. */
-const isHeld = (known: PopulatedObject | undefined, object: KubeObject, config: string): boolean =>
-  known !== undefined && (known.applied === config || (known.held !== undefined && known.held === configDigest(object)))
+const isHeld = (live: PopulatedObject | undefined, { object, config }: Rendered): boolean =>
+  live !== undefined && (live.applied === config || (live.held !== undefined && live.held === configDigest(object)))
+
+/** The object that is there already, just as it is wanted, and ours. */
+function heldBy({ index, claims }: Pass, { rendered, kind }: Placed): PopulatedObject | undefined {
+  const { namespace = '', name = '' } = rendered.object.metadata
+  const live = index.find(kind, namespace, name)
+  const claim = claims.get(identityOf(rendered.object))
+  return live !== undefined && claim?.uid === live.uid && isHeld(live, rendered) ? live : undefined
+}
 
 /**
  * A RoleBinding whose Role stands in the same template, with the title of that Role, where the Role is not known to be
- * ours. Its author was asked for the rules of that Role and of no other: one of the same name that somebody else made,
- * or another template, may grant anything. Where the gate is still shut nobody else has made one.
+ * ours. Its author was asked for the rules of that Role and of no other: one of the same name that another client or
+ * template made may grant anything. While the gate is shut no other client has made one.
  */
 function bindingIn(
   p: Placed,
-  index: PopulatedIndex,
-  namespace: Namespace,
+  { index, claims, request: { namespace } }: Pass,
   { placed, skipped }: { readonly placed: readonly Placed[]; readonly skipped: readonly Skipped[] },
 ): [Placed, string][] {
   const { template, object } = p.rendered
@@ -127,8 +199,10 @@ function bindingIn(
   if (skipped.some((s) => s.template === template && s.identity === identity)) return [[p, title]]
   const role = placed.find((r) => r.rendered.template === template && identityOf(r.rendered.object) === identity)
   if (role === undefined || isGateShut(namespace)) return []
-  const known = index.find(role.kind, namespace.metadata.name ?? '', name)
-  return known?.isOurs && known.template === template.metadata.name ? [] : [[p, title]]
+  const claim = claims.get(identity)
+  const live = index.find(role.kind, namespace.metadata.name ?? '', name)
+  const isOurs = claim !== undefined && claim.uid === live?.uid && claim.template === template.metadata.name
+  return isOurs ? [] : [[p, title]]
 }
 
 /** Where it goes, or why that is not known. One API that is down must not keep the objects of others waiting. */
@@ -155,32 +229,40 @@ function failed({ template, object }: Rendered, reason: string, message: string,
   return { template: template.metadata.name ?? '', object: titleOf(object), failure: { reason, message, retriable } }
 }
 
-async function applyOne(
-  { client, index }: PopulateDeps,
-  { rendered, kind }: Placed,
-  signal: AbortSignal,
-): Promise<ObjectResult> {
+async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
+  const { client, index, claims, request } = pass
+  const { rendered, kind } = placed
   const { template, object, config } = rendered
   const { namespace = '', name = '' } = object.metadata
-  const done = (outcome: Outcome): ObjectResult => ({
+  const done = (outcome: Outcome, applied: AppliedObject): ObjectResult => ({
     template: template.metadata.name ?? '',
     object: titleOf(object),
     outcome,
+    applied,
   })
-  const known = index.find(kind, namespace, name)
-  if (known !== undefined && isHeld(known, object, config)) {
-    if (known.applied !== config) index.upToDate(known, config)
-    return done('unchanged')
+  const held = heldBy(pass, placed)
+  if (held !== undefined) {
+    if (held.applied !== config) index.upToDate(held, config)
+    return done('unchanged', recorded(rendered, held.uid, held.digest))
   }
+  const known = index.find(kind, namespace, name)
+  const claim = claims.get(identityOf(object))
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
   try {
-    // What is ours is on our watch; what is not, must not be there.
-    const mustBeAbsent = known?.isOurs !== true && template.spec?.adopt !== true
-    const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, signal)
-    if ('failure' in applied) return failed(rendered, applied.failure, applied.message, false)
+    // A recorded place is overwritten, whichever client created the object there; any other place must be free.
+    const mustBeAbsent = (claim === undefined || claim.uid === '') && template.spec?.adopt !== true
+    const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, request.signal)
+    if ('failure' in applied) {
+      const result = failed(rendered, applied.failure, applied.message, false)
+      if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
+      const isUnwatched = claim !== undefined && !(await putLabelBack(client, kind, request, claim))
+      return { ...result, isUnwatched }
+    }
     answer = { object: applied.object, config }
-    return done(known?.revision === applied.object.metadata.resourceVersion ? 'unchanged' : 'configured')
+    const { uid = '', resourceVersion } = applied.object.metadata
+    const outcome = known?.revision === resourceVersion ? 'unchanged' : 'configured'
+    return done(outcome, recorded(rendered, uid, contentDigest(applied.object)))
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
@@ -189,10 +271,6 @@ async function applyOne(
     written(answer)
   }
 }
-
-/** What an apply says of a field that the schema lacks, or that has another type, comes without a reason. */
-const reasonOf = ({ reason, message }: StatusError): string =>
-  reason ?? (message.startsWith('failed to create typed patch object') ? 'Invalid' : 'Error')
 
 interface Kept {
   /** `Drift`: the template only reports changes. `TakenOver`: another applier owns it now. */
@@ -218,8 +296,8 @@ async function applyWithDrift(
     if (mustBeAbsent && isAlreadyExists(error)) {
       const { namespace = '', name = '' } = object.metadata
       const there = await findObject(client, kind, { namespace, name }, { signal })
-      // Ours, and the watch has not told yet; or it has gone meanwhile.
-      if (there === undefined || isOurs(there)) {
+      // It has gone meanwhile; or it was restored from a backup, or applied by a process that could not record it.
+      if (there === undefined || isMarked(there, template.metadata.name)) {
         return applyWithDrift(client, kind, { template, object }, there === undefined, signal)
       }
       const message = 'it was there before and no template created it; spec.adopt: true would take it over'
@@ -234,72 +312,4 @@ async function applyWithDrift(
     if (template.spec?.driftPolicy === 'Report') return { failure: 'Drift', message: status.message }
     return { object: await client.apply(kind, object, { ...options, force: true }) }
   }
-}
-
-async function pruneOne(
-  { client, index }: PopulateDeps,
-  leftover: PopulatedObject,
-  { policyOf, signal }: PopulateRequest,
-): Promise<ObjectResult> {
-  const { resource, namespace, name, template, kind, uid } = leftover
-  const result = { template, object: `${kind}/${name}` }
-  try {
-    if (policyOf(template) === 'Orphan') {
-      await letGoOf(client, leftover, signal)
-      index.forgot(leftover)
-      return { ...result, outcome: 'orphaned' }
-    }
-    const found = await findObject(client, resource, { namespace, name }, { signal })
-    if (found === undefined || found.metadata.uid !== uid) {
-      index.forgot(leftover)
-      return { ...result, outcome: 'pruned' }
-    }
-    // Something else holds it; the watch tells when it has gone.
-    if (found.metadata.deletionTimestamp !== undefined) return { ...result, outcome: 'pruned' }
-    if (!isOurs(found)) {
-      index.forgot(leftover)
-      return { ...result, outcome: 'orphaned' }
-    }
-    const other = otherApplier(found)
-    if (other !== undefined) {
-      await letGoOf(client, leftover, signal)
-      index.forgot(leftover)
-      const message = `it is not deleted, only its label is taken off: ${JSON.stringify(other)} applies it too`
-      return { ...result, outcome: 'orphaned', remark: { reason: 'TakenOver', message } }
-    }
-    await client.delete(
-      resource,
-      { namespace, name },
-      { preconditions: { uid }, propagationPolicy: 'Background', signal },
-    )
-    return { ...result, outcome: 'pruned' }
-  } catch (error) {
-    if (isNotFound(error)) {
-      index.forgot(leftover)
-      return { ...result, outcome: 'pruned' }
-    }
-    const status = findStatusError(error)
-    if (status === undefined) throw error
-    return { ...result, failure: { reason: reasonOf(status), message: status.message, retriable: true } }
-  }
-}
-
-async function letGoOf(
-  client: PopulateDeps['client'],
-  { resource, namespace, name, uid }: PopulatedObject,
-  signal: AbortSignal,
-): Promise<void> {
-  await client.patch(
-    resource,
-    { namespace, name },
-    { metadata: { uid, labels: { [templateNameLabel]: null } } },
-    { fieldManager: templateFieldManager, signal },
-  )
-}
-
-/** Who else declares this object, and so would miss it. */
-function otherApplier({ metadata }: KubeObject): string | undefined {
-  return (metadata.managedFields ?? []).find(
-    (m) => m.operation === 'Apply' && m.manager !== templateFieldManager && !m.subresource,
-  )?.manager
 }

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { Births } from './births.ts'
+import type { AppliedObject } from './applied-records.ts'
 import { configDigest } from './held-config.ts'
+import { contentDigest } from './marks.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { templateFieldManager, templateNameLabel } from './types.ts'
 
@@ -38,14 +39,14 @@ const applied = (value: string): KubeObject => {
 
 class World implements AsyncDisposable {
   readonly client = new FakeClient()
-  readonly births = new Births()
+  readonly recorded: AppliedObject[] = []
   readonly drift: string[] = []
   readonly born: string[] = []
   readonly #stop = new AbortController()
   readonly index = new PopulatedIndex({
     client: this.client,
     clock: systemClock,
-    births: this.births,
+    records: { of: () => this.recorded },
     onDrift: (namespace) => this.drift.push(namespace),
     onBorn: (namespace) => this.born.push(namespace),
     onError: (error) => {
@@ -53,9 +54,11 @@ class World implements AsyncDisposable {
     },
   })
 
-  /** By this process, as the first thing that is stored. */
+  /** With its record. */
   async bear(): Promise<void> {
-    this.births.remember('u', { resourceVersion: '1', config: 'the first' })
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', name: 'one', uid: 'u' }
+    const given = { template: 't', generation: 1, digest: 'the first', content: contentDigest(applied('1')) }
+    this.recorded.push({ ...object, ...given })
     await this.client.create(kind, applied('1'))
   }
 
@@ -70,12 +73,12 @@ class World implements AsyncDisposable {
   }
 }
 
-describe('an object that was born in this process', () => {
+describe('an object that was recorded as it was applied', () => {
   test('is known to hold what was applied', async () => {
     await using world = new World()
     await world.look()
     await world.bear()
-    await expect.poll(() => world.found).toMatchObject({ applied: 'the first', isOurs: true, template: 't' })
+    await expect.poll(() => world.found).toMatchObject({ applied: 'the first', isMarked: true, template: 't' })
     expect(world.found).not.toHaveProperty('held')
     expect([world.born, world.drift]).toEqual([['team'], []])
   })
@@ -107,7 +110,7 @@ describe('an object that was born in this process', () => {
   })
 })
 
-test('an object that was born in another process is asked what it holds', async () => {
+test('an object that is not recorded is asked what it holds', async () => {
   await using world = new World()
   await world.look()
   await world.client.create(kind, applied('1'))

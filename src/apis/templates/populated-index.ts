@@ -1,8 +1,9 @@
 /**
- * What templates have put where: a small record per populated object, kept true by one watch per templated kind that
- * selects on the template label. It finds leftovers to prune and notices drift without reading anything.
+ * What is there of what templates made: a small entry per object with a template label, kept true by one watch per
+ * templated kind. It notices drift without reading anything. Whether an object is ours says the applied record, which
+ * the index joins to it (`applied-records.ts`).
  *
- * A record carries a digest of what the object says. A change that leaves the digest as it is (status, managed fields:
+ * An entry carries a digest of what the object says. A change that leaves the digest as it is (status, managed fields:
  * a quota's `used` moves with every pod) is not drift, and what was applied once and still says the same is not applied
  * again.
  */
@@ -12,11 +13,13 @@ import { Informer } from '../../client/informer.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { Births } from './births.ts'
-import { digestOf } from './digest.ts'
+import type { AppliedObject, AppliedRecords } from './applied-records.ts'
 import { heldDigest } from './held-config.ts'
-import { templateFieldManager, templateNameLabel } from './types.ts'
+import { Holdings } from './holdings.ts'
+import { contentDigest, isMarked } from './marks.ts'
+import { templateNameLabel } from './types.ts'
 
+/** One object with a template label, as it is now. */
 export interface PopulatedObject {
   readonly resource: GroupVersionResource
   readonly kind: string
@@ -25,31 +28,30 @@ export interface PopulatedObject {
   readonly uid: string
   /** resourceVersion as last seen or written. */
   readonly revision: string
+  /** As its label says. */
   readonly template: string
-  /** An Apply entry of ours is on it. The label alone proves nothing: anybody may set it. */
-  readonly isOurs: boolean
-  /** Of all that it says, status and bookkeeping left out. */
+  /** See `isMarked`. */
+  readonly isMarked: boolean
+  /** See `contentDigest`. */
   readonly digest: string
   /** What we applied last (`Rendered.config`), if nothing changed since. */
   readonly applied?: string
-  /** The same, as the object itself tells it: see `held-config.ts`. Only of what this process did not apply. */
+  /** The same, as the object itself tells it: see `held-config.ts`. Only of what the record does not tell. */
   readonly held?: string
 }
-
-/** As `identityOf` says it of what is wanted. */
-export const identityOfPopulated = ({ resource, kind, name }: PopulatedObject): string =>
-  `${resource.group}/${kind}/${name}`
 
 export interface PopulatedIndexDeps {
   readonly client: Client
   readonly clock: Clock
-  /** Somebody other than us changed or removed a populated object. */
+  /** A writer other than us changed or removed a populated object. */
   readonly onDrift: (namespace: string) => void
-  /** One was born with its namespace, in this process. */
+  /** One appeared that is as the record says: it was born with its namespace. */
   readonly onBorn?: (namespace: string) => void
+  /** A template holds nothing any more in a namespace where it did. */
+  readonly onLeft?: (template: string) => void
   readonly onError: (error: unknown) => void
-  /** What came into being with its namespace, in this process. */
-  readonly births?: Births | undefined
+  /** What says which objects are ours. Absent where it can't be read: then what is marked as ours is believed. */
+  readonly records?: Pick<AppliedRecords, 'of'>
 }
 
 /** Ends the time in which the watch is not listened to for one object. `applied`: what the server answered. */
@@ -80,14 +82,15 @@ export class PopulatedIndex {
   readonly #deps: PopulatedIndexDeps
   /** namespace → `group/resource/name` → object */
   readonly #byNamespace = new Map<string, Map<string, PopulatedObject>>()
-  /** template → what it made: how many objects per namespace, and per kind. */
-  readonly #byTemplate = new Map<string, { readonly namespaces: Counter; readonly kinds: Counter }>()
+  /** Of what is ours. */
+  readonly holdings: Holdings
   readonly #watched = new Map<string, Watched>()
   /** Objects that we are writing, with what the watch said of them meanwhile: at most a few events each. */
   readonly #writing = new Map<string, Change[]>()
 
   constructor(deps: PopulatedIndexDeps) {
     this.#deps = deps
+    this.holdings = new Holdings((template) => deps.onLeft?.(template))
   }
 
   /**
@@ -112,8 +115,7 @@ export class PopulatedIndex {
       clock: this.#deps.clock,
       resource: kind,
       labelSelector: templateNameLabel,
-      // What we did nobody else remembers; what others did before us, or at a birth, the object itself must tell.
-      keep: (object) => (this.#isKnown(kind, object) ? stub(object) : withHeld(object, kind)),
+      keep: (object) => this.#kept(kind, object),
       onChange: (next, old) => this.#seen(kind, next, old),
       onError: (error) => {
         if (isRefusal(error)) refused()
@@ -128,27 +130,35 @@ export class PopulatedIndex {
     return this.#byNamespace.get(namespace)?.get(`${groupResource(resource)}/${name}`)
   }
 
-  /** What templates made there. */
-  oursIn(namespace: string): PopulatedObject[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter((o) => o.isOurs)
+  /** What is ours in a namespace: it is there or not, changed or not. */
+  claimsIn(namespace: string): readonly AppliedObject[] {
+    if (this.#deps.records !== undefined) return this.#deps.records.of(namespace)
+    return this.markedIn(namespace)
   }
 
-  /** Namespaces that hold objects which a template made. */
-  namespacesOf(template: string): Iterable<string> {
-    return this.#byTemplate.get(template)?.namespaces.keys() ?? []
+  /** What is marked as ours there. */
+  markedIn(namespace: string): readonly AppliedObject[] {
+    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].flatMap(believed)
   }
 
-  holds(template: string, namespace: string): boolean {
-    return this.#byTemplate.get(template)?.namespaces.has(namespace) ?? false
+  /** Namespaces with objects that carry the label. */
+  namespaces(): Iterable<string> {
+    return this.#byNamespace.keys()
   }
 
-  /** Kinds of which there are objects that a template made: `networking.k8s.io/v1/NetworkPolicy`. */
-  kindsOf(template: string): Iterable<string> {
-    return this.#byTemplate.get(template)?.kinds.keys() ?? []
+  /** What carries the label there. */
+  livesIn(namespace: string): Iterable<PopulatedObject> {
+    return this.#byNamespace.get(namespace)?.values() ?? []
+  }
+
+  /** Of something there only the object itself tells what was applied. */
+  mustAsk(namespace: string): boolean {
+    for (const { held } of this.livesIn(namespace)) if (held !== undefined) return true
+    return false
   }
 
   /**
-   * We are about to write it: until the answer is in hand, the watch can't be told from somebody else's change. Call
+   * We are about to write it: until the answer is in hand, the watch can't be told from another client's change. Call
    * what comes back exactly once.
    */
   writing(kind: ServedKind, namespace: string, name: string): Written {
@@ -161,7 +171,7 @@ export class PopulatedIndex {
         const { resourceVersion } = written.object.metadata
         // Mostly the watch was faster, and has it ready.
         const seen = meanwhile.find((change) => change.next?.metadata.resourceVersion === resourceVersion)?.next
-        this.#put(kind, seen ?? stub(written.object), written.config)
+        this.#put(kind, seen ?? entryOf(written.object), written.config)
       }
       for (const { next, old } of meanwhile) this.#seen(kind, next, old)
     }
@@ -173,15 +183,23 @@ export class PopulatedIndex {
     this.#byNamespace.get(object.namespace)?.set(key, { ...object, applied: config })
   }
 
-  forgot({ resource, namespace, name }: PopulatedObject): void {
-    this.#drop(namespace, `${groupResource(resource)}/${name}`)
+  /** What we did the record tells; what is not as it says, the object itself must. */
+  #kept(kind: ServedKind, object: KubeObject): KubeObject {
+    const { namespace = '', name = '', uid } = object.metadata
+    const entry = entryOf(object)
+    const isKnown =
+      this.#writing.has(placeOf(kind, namespace, name)) ||
+      this.find(kind, namespace, name)?.uid === uid ||
+      this.#recordedConfig(entry) !== undefined
+    const held = isKnown || !isMarked(object) ? undefined : heldDigest(object, kind)
+    return held === undefined ? entry : { ...entry, held }
   }
 
-  #isKnown(kind: ServedKind, { metadata }: KubeObject): boolean {
-    const { namespace = '', name = '', uid } = metadata
-    if (this.#writing.has(placeOf(kind, namespace, name))) return true
-    if (this.#deps.births?.configOf(metadata) !== undefined) return true
-    return this.find(kind, namespace, name)?.uid === uid
+  /** What was applied to this very object, if it still says what it said then. */
+  #recordedConfig({ metadata, digest }: KubeObject): string | undefined {
+    const { namespace = '', uid } = metadata
+    const claim = this.#deps.records?.of(namespace).find((o) => o.uid === uid)
+    return claim?.content === digest ? claim?.digest : undefined
   }
 
   #seen(kind: ServedKind, next: KubeObject | undefined, old: KubeObject | undefined): void {
@@ -200,15 +218,14 @@ export class PopulatedIndex {
     }
     if (known !== undefined && !isNewer(resourceVersion, known.revision)) return
     const same = known !== undefined && known.uid === uid && known.digest === next['digest']
-    const born = this.#deps.births?.configOf(next.metadata)
-    this.#deps.births?.forget(uid ?? '')
-    this.#put(kind, next, same ? known.applied : born)
+    const recorded = same ? known.applied : this.#recordedConfig(next)
+    this.#put(kind, next, recorded)
     if (same) return
-    if (born === undefined) this.#deps.onDrift(namespace)
+    if (recorded === undefined || known !== undefined) this.#deps.onDrift(namespace)
     else this.#deps.onBorn?.(namespace)
   }
 
-  #put(kind: ServedKind, { metadata, digest, isOurs, held }: KubeObject, applied: string | undefined): void {
+  #put(kind: ServedKind, { metadata, digest, isMarked, held }: KubeObject, applied: string | undefined): void {
     const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
@@ -221,15 +238,14 @@ export class PopulatedIndex {
       uid,
       revision: resourceVersion,
       template: labels?.[templateNameLabel] ?? '',
-      isOurs: isOurs === true,
+      isMarked: isMarked === true,
       digest: String(digest),
       ...(applied === undefined ? {} : { applied }),
       ...(typeof held === 'string' ? { held } : {}),
     }
     const old = objects.get(key)
     objects.set(key, object)
-    this.#count(object, 1)
-    if (old !== undefined) this.#count(old, -1)
+    this.#believe(namespace, object, old)
   }
 
   #drop(namespace: string, key: string): void {
@@ -238,25 +254,20 @@ export class PopulatedIndex {
     if (objects === undefined || old === undefined) return
     objects.delete(key)
     if (objects.size === 0) this.#byNamespace.delete(namespace)
-    this.#count(old, -1)
+    this.#believe(namespace, undefined, old)
   }
 
-  #count({ isOurs, template, namespace, resource, kind }: PopulatedObject, step: 1 | -1): void {
-    if (!isOurs) return
-    const counted = this.#byTemplate.get(template) ?? { namespaces: new Map(), kinds: new Map() }
-    this.#byTemplate.set(template, counted)
-    add(counted.namespaces, namespace, step)
-    add(counted.kinds, `${apiVersionOf(resource)}/${kind}`, step)
-    if (counted.namespaces.size === 0) this.#byTemplate.delete(template)
+  /** Without a record the marks are counted. */
+  #believe(namespace: string, next: PopulatedObject | undefined, old: PopulatedObject | undefined): void {
+    if (this.#deps.records !== undefined) return
+    this.holdings.changed(namespace, next ? believed(next) : [], old ? believed(old) : [])
   }
 }
 
-type Counter = Map<string, number>
-
-function add(counter: Counter, key: string, step: number): void {
-  const n = (counter.get(key) ?? 0) + step
-  if (n === 0) counter.delete(key)
-  else counter.set(key, n)
+function believed({ isMarked, resource, kind, name, uid, template, digest }: PopulatedObject): AppliedObject[] {
+  if (!isMarked) return []
+  const apiVersion = apiVersionOf(resource)
+  return [{ apiVersion, kind, name, uid, template, generation: 0, digest: '', content: digest }]
 }
 
 /** Resource versions are decimal numbers in every server of today (KEP-5504); anything else counts as newer. */
@@ -265,23 +276,10 @@ function isNewer(candidate: string, known: string): boolean {
   return candidate.length === known.length ? candidate > known : candidate.length > known.length
 }
 
-/** Carries our label and an Apply entry of ours. */
-export function isOurs({ metadata }: KubeObject): boolean {
-  return (
-    metadata.labels?.[templateNameLabel] !== undefined &&
-    (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
-  )
-}
-
-function withHeld(object: KubeObject, kind: ServedKind): KubeObject {
-  const held = isOurs(object) ? heldDigest(object, kind) : undefined
-  return held === undefined ? stub(object) : { ...stub(object), held }
-}
-
 /** What is kept of an object: about 300 bytes, whatever its size. */
-function stub(object: KubeObject): KubeObject {
-  const { apiVersion, kind, metadata, status: _status, ...content } = object
-  const { name, namespace, uid, resourceVersion, labels, annotations, deletionTimestamp } = metadata
+function entryOf(object: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata } = object
+  const { name, namespace, uid, resourceVersion, labels } = metadata
   const template = labels?.[templateNameLabel]
   return {
     ...(apiVersion === undefined ? {} : { apiVersion }),
@@ -293,7 +291,7 @@ function stub(object: KubeObject): KubeObject {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(template === undefined ? {} : { labels: { [templateNameLabel]: template } }),
     },
-    isOurs: isOurs(object),
-    digest: digestOf([labels, annotations, deletionTimestamp, content]),
+    isMarked: isMarked(object),
+    digest: contentDigest(object),
   }
 }

@@ -1,8 +1,9 @@
 /** Where a version of a template would delete something: asked before anything is. */
 import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
-import { identityOfPopulated, type PopulatedIndex } from './populated-index.ts'
+import type { PopulatedIndex } from './populated-index.ts'
 import { identityOf, substituted } from './render.ts'
 
 /** Namespaces that hold something of the template which `version` does not give them. */
@@ -14,7 +15,7 @@ export function namespacesToPrune(
   if (isDisabled(version.template)) return []
   const template = version.template.metadata.name ?? ''
   const pruned: string[] = []
-  for (const name of index.namespacesOf(template)) {
+  for (const name of index.holdings.namespacesOf(template)) {
     const namespace = findNamespace(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) continue
     if (!version.selects(namespace) || holdsMore(version, index, namespace)) pruned.push(name)
@@ -27,6 +28,6 @@ function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Name
     (template.spec?.templates ?? []).map((o) => substituted(identityOf(o as Partial<KubeObject>), namespace)),
   )
   return index
-    .oursIn(namespace.metadata.name ?? '')
-    .some((o) => o.template === template.metadata.name && !wanted.has(identityOfPopulated(o)))
+    .claimsIn(namespace.metadata.name ?? '')
+    .some((o) => o.template === template.metadata.name && !wanted.has(identityOfApplied(o)))
 }

@@ -10,21 +10,24 @@
  */
 import { aborted } from '../../base/aborted.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Client, ServedKind } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
 import type { ControllerSpec, ObjectKey, Source } from '../../controller/controller.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
-import type { Births } from './births.ts'
+import type { AppliedRecords } from './applied-records.ts'
+import { believeMarks } from './believe-marks.ts'
 import { Census } from './census.ts'
 import { isGateShut, openGate, tellingLabels } from './gate.ts'
 import { kindsEverOf, kindsOf, RecordedKinds } from './kinds.ts'
+import { KnownKinds } from './known-kinds.ts'
 import { type Attempt, TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
-import { isPopulated, type ObjectResult, populate } from './populate.ts'
-import { isRefusal, PopulatedIndex } from './populated-index.ts'
+import type { ObjectResult } from './object-result.ts'
+import { isPopulated, populate } from './populate.ts'
+import { PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { reportCondition, tell, tellBlockedPrune, tellHalt } from './report.ts'
 import { keepRevision } from './revisions.ts'
@@ -37,18 +40,18 @@ export interface PopulationDeps {
   readonly clock: Clock
   readonly events: EventRecorder
   readonly onError: (error: unknown) => void
-  /** Where namespaces are born populated: what was made with them. */
-  readonly births?: Births
+  /** What templates made where. */
+  readonly records: AppliedRecords
 }
 
 const namespaceWorkers = 16
 /** How long changes of a template's figures are gathered before they are written, and what lies between two writes. */
 const statusDelayMs = 200
 const statusSpacingMs = 1000
-/** What stands in the way without a label of ours is on no watch of ours. */
+/** What is without our label is on no watch of ours. */
 const lookAgainMs = 60_000
 
-export function populationControllers({ client, clock, events, onError, births }: PopulationDeps): ControllerSpec[] {
+export function populationControllers({ client, clock, events, onError, records }: PopulationDeps): ControllerSpec[] {
   const ledger = new TemplateLedger()
   const recorded = new RecordedKinds(client)
   let matchers = new Map<string, Matcher>()
@@ -82,6 +85,12 @@ export function populationControllers({ client, clock, events, onError, births }
     rollouts.forgetNamespace(name)
   }
 
+  let running: AbortSignal = AbortSignal.abort()
+  /** What cannot be released now is released when the controller starts again. */
+  const releaseRecord = (name: string, uid = ''): void => {
+    records.release(name, uid, running).catch(onError)
+  }
+
   const namespaces = new Informer({
     client,
     clock,
@@ -93,8 +102,9 @@ export function populationControllers({ client, clock, events, onError, births }
       if (next === undefined) {
         census.namespaceGone(name)
         forgetNamespace(name)
-        return
       }
+      if (old !== undefined && old.metadata.uid !== next?.metadata.uid) releaseRecord(name, old.metadata.uid)
+      if (next === undefined) return
       census.namespaceChanged(next as Namespace)
       if (matters(next, old)) enqueueNamespace(name)
     },
@@ -115,14 +125,14 @@ export function populationControllers({ client, clock, events, onError, births }
       if (next && old && sameIntent(next, old)) return
       if (after) census.templateChanged(after, namespaces.values() as Iterable<Namespace>)
       else census.templateGone(name)
-      kindsKnown = undefined
+      kinds.changed()
       if (next && next.metadata.generation !== old?.metadata.generation) {
         unkept.set(name, [...(unkept.get(name) ?? []), next as NamespaceTemplate])
       }
       for (const namespace of namespaces.values() as Iterable<Namespace>) {
         if (before?.selects(namespace) || after?.selects(namespace)) enqueueNamespace(namespace.metadata.name ?? '')
       }
-      for (const namespace of index.namespacesOf(name)) enqueueNamespace(namespace)
+      for (const namespace of index.holdings.namespacesOf(name)) enqueueNamespace(namespace)
       enqueueTemplate(name)
     },
   })
@@ -134,8 +144,10 @@ export function populationControllers({ client, clock, events, onError, births }
       // Mostly its first pass is still to come, and will find it.
       if (lookedAt.has(namespace)) enqueueNamespace(namespace)
     },
+    // One that is going may have waited for this.
+    onLeft: (template) => enqueueTemplate(template),
     onError,
-    births,
+    records,
   })
   const rollouts = new Rollouts({
     ledger,
@@ -148,55 +160,19 @@ export function populationControllers({ client, clock, events, onError, births }
   const findTemplate = (name: string): NamespaceTemplate | undefined =>
     templates.find('', name) as NamespaceTemplate | undefined
 
-  const findKind = async (apiVersion: string, kind: string): Promise<ServedKind | 'refused' | undefined> => {
-    try {
-      return await client.discovery.findKind(apiVersion, kind)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      onError(error)
-      return 'refused'
-    }
-  }
-  /** Kinds of which everything that exists is known. */
-  const watchedKinds = new Set<string>()
-  /** Served, and the server does not say what there is of them. */
-  const unreadKinds = new Set<string>()
-  /** All kinds of all templates, or those of them that are served: resolves when what exists of them is known. */
-  const watchKinds = async (signal: AbortSignal): Promise<{ readonly complete: boolean }> => {
-    const kinds = new Set<string>()
-    for (const template of templates.values()) for (const kind of kindsEverOf(template)) kinds.add(kind)
-    const watched = await Promise.all(
-      [...kinds].map(async (text) => {
-        const slash = text.lastIndexOf('/')
-        const kind = await findKind(text.slice(0, slash), text.slice(slash + 1))
-        if (kind !== 'refused' && !kind?.namespaced) {
-          unreadKinds.delete(text)
-          return false
-        }
-        // Who is stopped before everything was read would wait for ever.
-        const stopped = aborted(signal).then(() => false)
-        const known = kind !== 'refused' && (await Promise.race([index.watchKind(kind, signal), stopped]))
-        signal.throwIfAborted()
-        if (known) {
-          unreadKinds.delete(text)
-          watchedKinds.add(text)
-        } else unreadKinds.add(text)
-        return known
-      }),
-    )
-    return { complete: watched.every(Boolean) }
-  }
-  let kindsKnown: ReturnType<typeof watchKinds> | undefined
-  /** As `watchKinds`, but asked again only when a template changed or a kind could not be known the last time. */
-  const knowKinds = async (signal: AbortSignal): Promise<void> => {
-    const asked = (kindsKnown ??= watchKinds(signal))
-    try {
-      if (!(await asked).complete && kindsKnown === asked) kindsKnown = undefined
-    } catch (error) {
-      if (kindsKnown === asked) kindsKnown = undefined
-      throw error
-    }
-  }
+  const kinds = new KnownKinds({
+    client,
+    index,
+    onError,
+    *wanted() {
+      for (const template of templates.values()) yield* kindsEverOf(template)
+    },
+    async onRead(fresh, isAll, signal) {
+      if (records.isComplete) return
+      await believeMarks({ index, records, findNamespace }, fresh, signal)
+      if (isAll) await records.complete(signal)
+    },
+  })
   /** template → passes under way that apply it: a deleted template goes only after the last of them. */
   const applying = new Map<string, number>()
   const count = (wanted: readonly NamespaceTemplate[], step: 1 | -1): void => {
@@ -226,14 +202,15 @@ export function populationControllers({ client, clock, events, onError, births }
       if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) continue
       const isSelected = version.selects(namespace)
       const held = ledger.find(templateName, name)
-      if (!isSelected && held === undefined && !index.holds(templateName, name)) continue
+      if (!isSelected && held === undefined && !index.holdings.holds(templateName, name)) continue
       // Whoever waits for a new namespace does not wait for a rollout as well.
       const isDone = (): boolean =>
         isSelected &&
         isPopulated(
           [template],
           namespace,
-          index.oursIn(name).filter((o) => o.template === templateName),
+          index.claimsIn(name).filter((o) => o.template === templateName),
+          index,
         )
       const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
       if (place !== undefined) {
@@ -263,26 +240,27 @@ export function populationControllers({ client, clock, events, onError, births }
     }
     if (isOptedOut(namespace)) {
       forgetNamespace(name)
+      // One that is going waits for it no longer.
+      for (const { template } of index.claimsIn(name)) enqueueTemplate(template)
       await openGate(client, namespace, signal)
       return undefined
     }
-    await knowKinds(signal)
+    await kinds.know(signal)
     const { wanted, attempts, waiting, places } = passFor(namespace)
     count(wanted, 1)
     let results: readonly ObjectResult[]
     try {
       await Promise.all(wanted.map((template) => recorded.ensure(template, signal)))
       const policy = (template: string) => (waiting.has(template) ? 'Keep' : policyOf(findTemplate(template)))
-      const ours = index.oursIn(name)
       // What was asked what it holds is noted as applied on the way.
-      const isDone = ours.every((o) => o.held === undefined) && isPopulated(wanted, namespace, ours)
-      results = isDone
-        ? []
-        : await populate({ client, index }, { namespace, templates: wanted, policyOf: policy, signal })
+      const isDone = !index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)
+      const request = { namespace, templates: wanted, policyOf: policy, signal }
+      results = isDone ? [] : await populate({ client, index, records }, request)
       for (const template of ledger.record(name, attempts, results)) enqueueTemplate(template)
       lookedAt.add(name)
       const now = findNamespace(name)
       // It may have gone while we were at it.
+      if (now?.metadata.uid !== namespace.metadata.uid) releaseRecord(name, namespace.metadata.uid)
       if (now === undefined) forgetNamespace(name)
       else census.namespaceChanged(now)
       for (const template of waiting) enqueueTemplate(template)
@@ -298,8 +276,17 @@ export function populationControllers({ client, clock, events, onError, births }
     const holding = retriable.filter((f) => findTemplate(f.template)?.spec?.failurePolicy !== 'Ignore')
     if (holding.length === 0) await openGate(client, namespace, signal)
     if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
-    const isBlocked = failures.some((f) => f.failure?.reason === 'AlreadyExists')
+    const isBlocked = results.some((r) => r.failure?.reason === 'AlreadyExists' || r.isUnwatched)
     return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
+  }
+
+  /** What is in a namespace that opted out stays there, and nobody waits for it. */
+  const isHeldSomewhere = (template: string): boolean => {
+    for (const name of index.holdings.namespacesOf(template)) {
+      const namespace = findNamespace(name)
+      if (namespace !== undefined && !isOptedOut(namespace)) return true
+    }
+    return false
   }
 
   const keepRevisions = async (name: string, signal: AbortSignal): Promise<void> => {
@@ -317,12 +304,12 @@ export function populationControllers({ client, clock, events, onError, births }
     const name = template.metadata.name ?? ''
     const old = template.status?.kinds ?? []
     // A kind that is not served now may be served again, with its objects.
-    const unsure = applying.has(name) ? old : old.filter((kind) => !watchedKinds.has(kind))
-    return [...new Set([...kindsOf(template), ...index.kindsOf(name), ...unsure])].sort()
+    const unsure = applying.has(name) ? old : old.filter((kind) => !kinds.isRead(kind))
+    return [...new Set([...kindsOf(template), ...index.holdings.kindsOf(name), ...unsure])].sort()
   }
 
   const reconcileTemplate = async ({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> => {
-    if (findTemplate(name) !== undefined) await knowKinds(signal)
+    if (findTemplate(name) !== undefined) await kinds.know(signal)
     const template = findTemplate(name)
     const version = matchers.get(name)
     if (template === undefined || version === undefined) {
@@ -334,14 +321,13 @@ export function populationControllers({ client, clock, events, onError, births }
       return undefined
     }
     if (template.metadata.deletionTimestamp !== undefined) {
-      const unread = [...new Set(kindsEverOf(template))].filter((kind) => unreadKinds.has(kind))
+      const unread = [...new Set(kindsEverOf(template))].filter((kind) => kinds.isUnread(kind))
       if (unread.length > 0) {
         const message = `it stays until somebody says what is left of it: ${unread.join(', ')} can not be read`
         await tellBlockedPrune(events, template, message)
         throw new Error(message)
       }
-      const holds = applying.has(name) || !index.namespacesOf(name)[Symbol.iterator]().next().done
-      if (!holds) {
+      if (!applying.has(name) && !isHeldSomewhere(name)) {
         recorded.forget(template.metadata.uid ?? '')
         await letGo(client, template, signal)
       }
@@ -365,15 +351,15 @@ export function populationControllers({ client, clock, events, onError, births }
     // After a start: what the status says is true until every namespace was looked at.
     const seen = tally.known + rollouts.waiting(name)
     if (template.status?.observedGeneration === template.metadata.generation && seen < matched) return
-    const kinds = kindsThereOf(template)
-    const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds }
+    const kindsThere = kindsThereOf(template)
+    const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds: kindsThere }
     const status = statusOf(version, findings, clock.now())
     const haltText = halt && `${template.metadata.generation} ${halt.reason}`
     if (halt !== undefined && toldHalts.get(name) !== haltText) await tellHalt(events, template, halt)
     if (haltText === undefined) toldHalts.delete(name)
     else toldHalts.set(name, haltText)
     if (JSON.stringify(status) === JSON.stringify(template.status)) return
-    recorded.narrowed(template, kinds)
+    recorded.narrowed(template, kindsThere)
     try {
       await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
     } catch (error) {
@@ -392,12 +378,19 @@ export function populationControllers({ client, clock, events, onError, births }
         if (started) enqueue({ namespace: '', name })
         else ready.push(name)
       }
-      const running = [namespaces.run(signal), templates.run(signal)]
-      await Promise.race([Promise.all([namespaces.whenSynced(), templates.whenSynced()]), aborted(signal)])
-      if (!signal.aborted) await knowKinds(signal)
+      running = signal
+      const following = [namespaces.run(signal), templates.run(signal)]
+      const told = records.follow((...record) => index.holdings.changed(...record), signal)
+      await Promise.race([Promise.all([namespaces.whenSynced(), templates.whenSynced(), told]), aborted(signal)])
+      if (!signal.aborted) {
+        for (const { name, uid } of records.namespaces()) {
+          if (findNamespace(name)?.metadata.uid !== uid) releaseRecord(name, uid)
+        }
+        await kinds.know(signal)
+      }
       started = true
       for (const name of ready) enqueue({ namespace: '', name })
-      await Promise.all(running)
+      await Promise.all(following)
     },
   }
   const figures: Source = {

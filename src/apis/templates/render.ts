@@ -14,7 +14,7 @@ const namespaceToken = '$(NAMESPACE)'
 export interface Rendered {
   readonly template: NamespaceTemplate
   readonly object: KubeObject
-  /** Equal texts, in one namespace, come of equal objects. */
+  /** A digest: equal ones, in one namespace, come of equal objects. */
   readonly config: string
   /** What it was made of, if it is the same in every namespace but for its place. */
   readonly source: JsonObject | undefined
@@ -43,7 +43,7 @@ export function titleOf(object: { readonly kind?: unknown; readonly metadata?: u
 
 /** `rbac.authorization.k8s.io/Role/admin`: two versions of a kind are one object. */
 export function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObject>): string {
-  return `${apiVersion.split('/').slice(0, -1).join('/')}/${kind}/${metadata?.name}`
+  return `${apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/')))}/${kind}/${metadata?.name}`
 }
 
 /** What is the same of one source in every namespace. */
@@ -100,7 +100,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Names
         continue
       }
       owner.set(key, templateName)
-      const config = namesCreator ? `${digest} ${creator}` : digest
+      const config = namesCreator ? digestOf([digest, creator]) : digest
       const rendered = { template, object: labelled(object, namespace, templateName), config }
       objects.push({ ...rendered, source: hasTokens ? undefined : source })
     }

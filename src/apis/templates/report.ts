@@ -2,19 +2,28 @@
 
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
-import type { EventRecorder } from '../events/recorder.ts'
+import type { EventRecord, EventRecorder } from '../events/recorder.ts'
 import { mergeConditions } from '../namespaces/conditions.ts'
 import { inItself } from '../namespaces/event-subject.ts'
 import { type Namespace, type NamespaceCondition, namespaceResource } from '../namespaces/types.ts'
-import type { ObjectResult } from './populate.ts'
+import { templateKind } from './kind.ts'
+import type { ObjectResult } from './object-result.ts'
 import type { Halt } from './rollout.ts'
-import type { NamespaceTemplate } from './types.ts'
+import { type NamespaceTemplate, templateResource } from './types.ts'
 
 const populatedCondition = 'Populated'
 /** Where events about cluster-scoped objects live. */
 const clusterEvents = 'default'
+
+/** The items of a list do not say what they are. */
+const asSubject = ({ metadata }: NamespaceTemplate): EventRecord['object'] => ({
+  apiVersion: apiVersionOf(templateResource),
+  kind: templateKind,
+  metadata,
+})
 
 /** One event in the namespace and one about the template, if there is something to tell. */
 export async function tell(
@@ -37,19 +46,20 @@ export async function tell(
   ]
   if (template !== undefined) {
     const message = `${object} in namespace ${where}: ${told.message}`
-    records.push(events.record({ ...common, object: template, namespace: clusterEvents, message }))
+    records.push(events.record({ ...common, object: asSubject(template), namespace: clusterEvents, message }))
   }
   await Promise.all(records)
 }
 
 export function tellHalt(events: EventRecorder, template: NamespaceTemplate, { reason, message }: Halt): Promise<void> {
   const common = { type: 'Warning', reason: `Rollout${reason}`, message } as const
-  return events.record({ ...common, object: template, namespace: clusterEvents })
+  return events.record({ ...common, object: asSubject(template), namespace: clusterEvents })
 }
 
 /** Of a template that is being deleted. */
 export function tellBlockedPrune(events: EventRecorder, template: NamespaceTemplate, message: string): Promise<void> {
-  return events.record({ type: 'Warning', reason: 'PruneBlocked', message, object: template, namespace: clusterEvents })
+  const common = { type: 'Warning', reason: 'PruneBlocked', message } as const
+  return events.record({ ...common, object: asSubject(template), namespace: clusterEvents })
 }
 
 /** Success is silent unless a failure had been reported before: a healthy namespace carries no condition of ours. */

@@ -1,0 +1,58 @@
+/**
+ * What an object itself tells of population: the label, our Apply entry in its managedFields, and a digest of what it
+ * says. A client that may edit the object may write the first two, so they prove nothing; `applied-records.ts` says
+ * what does.
+ */
+import type { KubeObject } from '../../kube/types.ts'
+import { digestOf } from './digest.ts'
+import { templateFieldManager, templateNameLabel } from './types.ts'
+
+const hasApplyEntry = ({ metadata }: KubeObject): boolean =>
+  (metadata.managedFields ?? []).some((m) => m.manager === templateFieldManager && m.operation === 'Apply')
+
+/** It carries the label (of this template, or of any) and an Apply entry of ours, as after a restore from a backup. */
+export function isMarked(object: KubeObject, template?: string): boolean {
+  const label = object.metadata.labels?.[templateNameLabel]
+  return label !== undefined && (template === undefined || label === template) && hasApplyEntry(object)
+}
+
+/**
+ * Of all that an object says. Status and bookkeeping are left out: a quota's `used` moves with every pod, and that is
+ * no drift. That our Apply entry is there counts: without it the next apply would not know which fields it gave.
+ */
+export function contentDigest(object: KubeObject): string {
+  const { labels, annotations, managedFields, deletionTimestamp } = object.metadata
+  const known = labels && digests.get(labels)
+  if (known !== undefined && isMadeOf(object, known.object)) return known.digest
+  const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content } = object
+  const hasEntry = managedFields !== undefined && hasApplyEntry(object)
+  const digest = digestOf([filled(labels), filled(annotations), deletionTimestamp, content, hasEntry])
+  if (labels !== undefined) digests.set(labels, { object, digest })
+  return digest
+}
+
+/**
+ * What is born here is seen again by the watch, whose objects share the parts of what was stored: nothing need be
+ * digested twice. By labels.
+ */
+const digests = new WeakMap<object, { readonly object: KubeObject; readonly digest: string }>()
+
+function isMadeOf(object: KubeObject, other: KubeObject): boolean {
+  const { annotations, managedFields, deletionTimestamp } = other.metadata
+  if (object.metadata.annotations !== annotations || object.metadata.managedFields !== managedFields) return false
+  if (object.metadata.deletionTimestamp !== deletionTimestamp) return false
+  return hasPartsOf(object, other) && hasPartsOf(other, object)
+}
+
+function hasPartsOf(object: KubeObject, other: KubeObject): boolean {
+  for (const key in object) if (!aside.has(key) && object[key] !== other[key]) return false
+  return true
+}
+
+const aside: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status'])
+
+/** An empty map is not stored. */
+function filled(map: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
+  for (const _ in map) return map
+  return undefined
+}

@@ -1,0 +1,20 @@
+/** What one pass over a namespace came to, object by object. */
+import type { AppliedObject } from './applied-records.ts'
+
+export type Outcome = 'configured' | 'unchanged' | 'pruned' | 'orphaned'
+
+export interface ObjectResult {
+  readonly template: string
+  /** `RoleBinding/admin` */
+  readonly object: string
+  readonly outcome?: Outcome
+  readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
+  /** Done, and worth telling: it was not deleted because another manager applies it too. */
+  readonly remark?: { readonly reason: string; readonly message: string }
+  /** As it is there now, applied by us. */
+  readonly applied?: AppliedObject
+  /** `identityOf`: it is gone, or ours no longer. */
+  readonly released?: string
+  /** It is ours and could not be given its label back, so no watch tells of it. */
+  readonly isUnwatched?: boolean
+}

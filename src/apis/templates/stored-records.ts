@@ -1,0 +1,173 @@
+/**
+ * Applied records in the store: `/registry/borough/applied/<namespace>`, read like objects from the watch cache.
+ * Admission writes them with what they are about; the controller adds what no write of an object could carry.
+ */
+import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import type { FeatureContext } from '../../feature/feature.ts'
+import { objectKey } from '../../kube/object-key.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { encodeStored } from '../../kube/stored-form.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectVersion } from '../../registry/registry.ts'
+import type { NamespaceLookup } from '../namespaces/lookup.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import {
+  type AppliedObject,
+  type AppliedRecords,
+  changedRecord,
+  identityOfApplied,
+  type RecordChange,
+  type RecordListener,
+  unclaimed,
+} from './applied-records.ts'
+import type { RecordWriter } from './record-admission.ts'
+
+const storageName = 'borough'
+const folder = 'applied'
+/** Beyond so many objects in a namespace each apply would write a large record: then it is written ahead, once. */
+const mostTogether = 90
+
+interface StoredRecord extends KubeObject {
+  /** Of the namespace that it is about. */
+  readonly namespaceUid: string
+  readonly objects: readonly AppliedObject[]
+}
+
+export interface StoredRecordsParts extends Pick<FeatureContext, 'records' | 'stored'> {
+  readonly namespaces: NamespaceLookup
+}
+
+type Guard = NonNullable<Decision['guards']>[number]
+
+const nothing: readonly AppliedObject[] = []
+
+export class StoredRecords implements AppliedRecords, RecordWriter {
+  readonly #parts: StoredRecordsParts
+  /** Never served; only says where records lie and how they are read. */
+  readonly #type: ResourceType
+  /** namespace → identity → what is being applied by this process */
+  readonly #announced = new Map<string, ReadonlyMap<string, AppliedObject>>()
+
+  constructor(parts: StoredRecordsParts) {
+    this.#parts = parts
+    this.#type = { ...parts.namespaces.type, storageName }
+  }
+
+  async follow(told: RecordListener, signal: AbortSignal): Promise<void> {
+    await this.#parts.stored.refresh()
+    if (signal.aborted) return
+    const stop = this.#parts.stored.subscribe(storageName, (next, old) => {
+      const version = next ?? old
+      if (version?.namespace === folder) told(version.name, this.#objectsOf(next), this.#objectsOf(old))
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  }
+
+  of(namespace: string): readonly AppliedObject[] {
+    return this.#objectsOf(this.#find(namespace))
+  }
+
+  *namespaces(): Iterable<{ readonly name: string; readonly uid: string }> {
+    for (const version of this.#parts.stored.versions(storageName, folder)) {
+      yield { name: version.name, uid: this.#recordOf(version).namespaceUid }
+    }
+  }
+
+  async announce(namespace: Namespace, objects: readonly AppliedObject[]): Promise<void> {
+    const { name = '' } = namespace.metadata
+    const ahead = unclaimed(objects, this.of(name))
+    if (this.of(name).length + ahead.length > mostTogether) {
+      await this.#change(namespace, { applied: ahead, released: [] })
+    } else this.#announced.set(name, new Map(objects.map((object) => [identityOfApplied(object), object])))
+  }
+
+  async settle(namespace: Namespace, change: RecordChange): Promise<void> {
+    this.#announced.delete(namespace.metadata.name ?? '')
+    await this.#change(namespace, change)
+  }
+
+  /** Mostly it went with its namespace. */
+  async release(namespace: string, uid: string): Promise<void> {
+    for (;;) {
+      const version = this.#find(namespace)
+      if (version === undefined || this.#recordOf(version).namespaceUid !== uid) return
+      const key = objectKey(storageName, folder, namespace)
+      if (await this.#commit({ key, expect: version.revision, value: undefined })) return
+    }
+  }
+
+  get isComplete(): boolean {
+    return this.#parts.stored.find(storageName, '', folder) !== undefined
+  }
+
+  async complete(): Promise<void> {
+    const value = encodeStored({ metadata: { name: folder } })
+    await this.#commit({ key: objectKey(storageName, '', folder), expect: 'absent', value })
+  }
+
+  announced(namespace: string, identity: string): AppliedObject | undefined {
+    return this.#announced.get(namespace)?.get(identity)
+  }
+
+  written(view: DecisionView, namespace: string, applied: readonly AppliedObject[]): DecidedWrite | undefined {
+    const { metadata } = view.see(this.#parts.namespaces.type, '', namespace).object ?? { metadata: {} }
+    const { uid = '' } = metadata
+    const seen = view.see(this.#type, folder, namespace)
+    const record = seen.object as StoredRecord | undefined
+    // One that a server before these records left behind, of another namespace of this name, is written over.
+    const objects = changedRecord(record?.namespaceUid === uid ? record.objects : nothing, { applied, released: [] })
+    if (objects === undefined) return undefined
+    const object = recordOf(namespace, uid, objects)
+    return { key: seen.key, expect: seen.expect, value: encodeStored(object), object, type: this.#type }
+  }
+
+  removed(view: DecisionView, namespace: string): DecidedWrite | undefined {
+    const { key, expect, object } = view.see(this.#type, folder, namespace)
+    return object === undefined ? undefined : { key, expect, value: undefined }
+  }
+
+  async #change(namespace: Namespace, change: RecordChange): Promise<void> {
+    const { type, find } = this.#parts.namespaces
+    const { name = '', uid = '' } = namespace.metadata
+    for (;;) {
+      const there = this.#parts.stored.find(type.storageName, '', name)
+      if (there === undefined || find(name)?.metadata.uid !== uid) return
+      const version = this.#find(name)
+      const record = version && this.#recordOf(version)
+      const objects = changedRecord(record?.namespaceUid === uid ? record.objects : nothing, change)
+      if (objects === undefined) return
+      const expect = version?.revision ?? 'absent'
+      if (objects.length === 0 && expect === 'absent') return
+      const value = objects.length === 0 ? undefined : encodeStored(recordOf(name, uid, objects))
+      const guard = { key: objectKey(type.storageName, '', name), expect: there.revision }
+      if (await this.#commit({ key: objectKey(storageName, folder, name), expect, value }, guard)) return
+    }
+  }
+
+  /** False = not as expected; either way the cache shows what is there now. */
+  async #commit(write: DecidedWrite, ...guards: readonly Guard[]): Promise<boolean> {
+    const { records, stored } = this.#parts
+    const commit = await records.commit({ guards, writes: [write] }).done
+    if (commit.ok) await stored.applied(commit.revision)
+    else await stored.refresh()
+    return commit.ok
+  }
+
+  #find(namespace: string): ObjectVersion | undefined {
+    return this.#parts.stored.find(storageName, folder, namespace)
+  }
+
+  #recordOf(version: ObjectVersion): StoredRecord {
+    return version.as(this.#type).object as StoredRecord
+  }
+
+  #objectsOf(version: ObjectVersion | undefined): readonly AppliedObject[] {
+    return version === undefined ? nothing : this.#recordOf(version).objects
+  }
+}
+
+const recordOf = (name: string, namespaceUid: string, objects: readonly AppliedObject[]): StoredRecord => ({
+  metadata: { name },
+  namespaceUid,
+  objects,
+})
