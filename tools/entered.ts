@@ -34,7 +34,7 @@ const bounds = {
   /** A ConfigMap. */
   configmap: { files: 102, functions: 360 },
   /** A namespace that is stored with the five objects of a template. */
-  populated: { files: 158, functions: 680 },
+  populated: { files: 161, functions: 680 },
 } as const satisfies Record<string, Counts>
 
 type Name = keyof typeof bounds

@@ -14,7 +14,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { internalError, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type AddressRange, isWithin } from './address-range.ts'
-import { type Holdings, holdingsOf, isClaimOf, portClaim, portClaims } from './claims.ts'
+import { type ClaimedNumbers, holdingsOf, isClaimOf, portClaim, portClaims } from './claims.ts'
 import type { FreePorts } from './free-ports.ts'
 import {
   type Family,
@@ -78,7 +78,7 @@ class Claims {
   readonly #portType: ResourceType
   readonly #change: ContentChange
   readonly #view: DecisionView
-  readonly #held: Holdings
+  readonly #held: ClaimedNumbers
   readonly #taken = new Map<string, DecidedWrite>()
 
   constructor(deps: AllocatorDeps, portType: ResourceType, change: ContentChange, view: DecisionView) {
@@ -117,7 +117,7 @@ class Claims {
   }
 
   /** Of what was claimed, and of what is held no more. */
-  writes(now: Holdings): DecidedWrite[] {
+  writes(now: ClaimedNumbers): DecidedWrite[] {
     const writes = [...this.#taken.values()]
     const held = now.addresses.size + now.ports.size
     if (held > mostHeld) throw this.#tooMany(held)

@@ -27,13 +27,13 @@ export const claimedPort = (name: string): number | undefined =>
 /** Claims of node ports, as if they were objects of a kind. */
 export const portClaims = (like: ResourceType): ResourceType => ({ ...like, storageName: 'borough' })
 
-export interface Holdings {
+export interface ClaimedNumbers {
   /** By their canonical form. */
   readonly addresses: ReadonlyMap<string, Address>
   readonly ports: ReadonlySet<number>
 }
 
-export function holdingsOf(spec: ServiceSpec): Holdings {
+export function holdingsOf(spec: ServiceSpec): ClaimedNumbers {
   const addresses = new Map<string, Address>()
   const ports = new Set<number>()
   if (!isExternalName(spec) && !isHeadless(spec)) {

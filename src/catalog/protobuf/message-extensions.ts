@@ -1,6 +1,6 @@
 /**
- * MessageFields and messages of ours that upstream does not have, in the notation of `message-facts.ts`. Upstream clients skip
- * them, and drop them when they write an object back.
+ * MessageFields and messages of ours that upstream does not have, in the notation of `message-facts.ts`. Upstream
+ * clients skip them, and drop them when they write an object back.
  *
  * `NamespaceSpec.initializers` has the shape of the old metav1.Initializers: {pending: [{name}], result: Status}.
  */
