@@ -11,7 +11,7 @@ import { type Decoded, DecodeError, type Dialect, type Repeated, strictFaults } 
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
+import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
@@ -34,7 +34,7 @@ export interface DecodeDeps {
   }
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
+  readonly applyDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
 }
 
 export type Parsed = ParsedJson
@@ -57,11 +57,11 @@ export class BodyDecoder {
   }
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
-  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
+  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     return andThen(request.body(maxBodyBytes), (bytes) => this.#object(bytes, request, context, type))
   }
 
-  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): KubeObject {
+  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Unvalidated {
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)
@@ -92,7 +92,7 @@ export class BodyDecoder {
     type: ResourceType,
     validation: FieldValidation,
     dialect: Dialect = 'json',
-  ): KubeObject {
+  ): Unvalidated {
     const { value: object, unknownFields } = decoded(value, type, dialect)
     if (validation !== 'Ignore') {
       const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
@@ -238,9 +238,9 @@ function checkKind(
   }
 }
 
-function withMetadata(object: JsonObject): KubeObject {
+function withMetadata(object: JsonObject): Unvalidated {
   const metadata = object['metadata']
-  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as KubeObject
+  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as Unvalidated
 }
 
 function goType(value: JsonValue): string {

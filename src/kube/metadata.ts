@@ -245,7 +245,7 @@ export function finalizerWarnings(meta: Readonly<ObjectMeta>, old?: Readonly<Obj
  * repeated
  */
 export function keepDistinctOwners(
-  { metadata }: KubeObject,
+  { metadata }: Pick<KubeObject, 'metadata'>,
   warn: (text: string) => void,
   afterAdmission = false,
 ): void {

@@ -17,8 +17,9 @@ import { aggregated } from '../../kube/aggregate.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import { unvalidated } from '../../kube/unvalidated.ts'
 import { admissionRequest } from '../webhooks/review.ts'
-import { type Convert, shownTo, takenFrom } from '../webhooks/shown-object.ts'
+import { asTree, type Convert, shownTo, takenFrom } from '../webhooks/shown-object.ts'
 import { type ApplyMutationDeps, applyMutation, MutationFault } from './apply-mutation.ts'
 import type { PolicyIndex } from './policy-index.ts'
 import { type Invocation, PolicyRequest, type SelectionDeps } from './selection.ts'
@@ -61,7 +62,10 @@ export function mutatingPolicies(deps: MutatingPolicyDeps): AdmissionPlugin {
     handles: (operation, type, subresource) =>
       operation !== 'DELETE' && deps.index.matching(operation, type, subresource).length > 0,
     onHandlesChange: (listener) => deps.index.onChange(listener),
-    mutate: (a, round) => new Run(deps, a, round).run(),
+    mutate: async (a, round) => {
+      const object = await new Run(deps, asTree(a), round).run()
+      return object && unvalidated(object)
+    },
   }
 }
 

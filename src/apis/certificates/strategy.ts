@@ -14,6 +14,7 @@ import {
 } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
+import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { CertificateRequestError, parseCertificateRequest } from './certificate-request.ts'
 import { conditionsOf, type SigningRequest, type SigningRequestCondition } from './types.ts'
@@ -24,14 +25,14 @@ export const signingRequestStrategy: Strategy = {
   // Upstream does not care what requests are called, as long as they fit into a path.
   validateName: (name) => (/[/%]/.test(name) || name === '.' || name === '..' ? ['may not be a path'] : []),
   selectableFields: { 'spec.signerName': (o) => (o as SigningRequest).spec?.signerName ?? '' },
-  prepare(next: SigningRequest, old: SigningRequest | undefined, { subresource, now }) {
+  prepare(next: Unvalidated<SigningRequest>, old: SigningRequest | undefined, { subresource, now }) {
     if (old === undefined) return { ...next, status: {} }
     const { spec } = old
     switch (subresource) {
       case 'approval':
-        return { ...next, spec, status: { ...old.status, conditions: stamped(conditionsOf(next), old, now) } }
+        return { ...next, spec, status: { ...old.status, conditions: stamped(givenConditions(next), old, now) } }
       case 'status': {
-        const conditions = stamped(withOldVerdicts(conditionsOf(next), old), old, now)
+        const conditions = stamped(withOldVerdicts(givenConditions(next), old), old, now)
         return { ...next, spec, status: { ...next.status, ...(conditions.length > 0 ? { conditions } : {}) } }
       }
       default:
@@ -44,12 +45,12 @@ export const signingRequestStrategy: Strategy = {
       : [...conditionErrors(next), ...certificateErrors(next), ...changeErrors(next, old, subresource)],
 }
 
+type GivenCondition = NonNullable<MaybeAbsent<SigningRequestCondition>>
+
+const givenConditions = (next: Unvalidated<SigningRequest>): readonly GivenCondition[] => next.status?.conditions ?? []
+
 /** Times that are missing are filled in; a condition keeps the time since when it holds. */
-function stamped(
-  conditions: readonly SigningRequestCondition[],
-  old: SigningRequest,
-  now: string,
-): SigningRequestCondition[] {
+function stamped(conditions: readonly GivenCondition[], old: SigningRequest, now: string): GivenCondition[] {
   return conditions.map((condition) => {
     const before = conditionsOf(old).find((c) => c.type === condition.type && c.status === condition.status)
     return {
@@ -61,16 +62,13 @@ function stamped(
 }
 
 /** Verdicts are changed by way of `/approval` alone: if there are as many as before, they are what they were. */
-function withOldVerdicts(
-  conditions: readonly SigningRequestCondition[],
-  old: SigningRequest,
-): SigningRequestCondition[] {
+function withOldVerdicts(conditions: readonly GivenCondition[], old: SigningRequest): GivenCondition[] {
   const kept = [...conditions]
   for (const type of ['Approved', 'Denied']) {
     const before = conditionsOf(old).filter((c) => c.type === type)
     const places = kept.flatMap((c, i) => (c.type === type ? [i] : []))
     if (before.length !== places.length) continue
-    for (const [i, place] of places.entries()) kept[place] = before[i] as SigningRequestCondition
+    for (const [i, place] of places.entries()) kept[place] = before[i] as GivenCondition
   }
   return kept
 }

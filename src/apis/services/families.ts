@@ -6,10 +6,13 @@
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { parseAddress } from '../../kube/ip-address.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import type { MaybeAbsent } from '../../kube/types.ts'
 import { type Family, isExternalName, isHeadless, type ServiceSpec } from './types.ts'
 
+type GivenSpec = NonNullable<MaybeAbsent<ServiceSpec>>
+
 export interface Families {
-  readonly spec: ServiceSpec
+  readonly spec: GivenSpec
   readonly errors: readonly FieldError[]
 }
 
@@ -20,7 +23,7 @@ const policyField = 'spec.ipFamilyPolicy'
  * @param configured the families of the cluster, the preferred one first
  */
 export function withFamilies(
-  given: ServiceSpec,
+  given: GivenSpec,
   before: ServiceSpec | undefined,
   configured: readonly Family[],
 ): Families {
@@ -73,14 +76,15 @@ export function withFamilies(
 }
 
 /** Nothing is completed of what validation refuses: it would tell of what nobody has said. */
-function contradicts({ clusterIPs: ips = [], ipFamilies = [] }: ServiceSpec): boolean {
+function contradicts({ clusterIPs, ipFamilies }: GivenSpec): boolean {
+  const ips = clusterIPs ?? []
   const own = ips.map((ip) => parseAddress(ip)?.family)
-  const disagrees = own.some((family, i) => family !== undefined && ipFamilies[i] && ipFamilies[i] !== family)
+  const disagrees = own.some((family, i) => family !== undefined && ipFamilies?.[i] && ipFamilies[i] !== family)
   return disagrees || ips.length > 2 || (ips.length === 2 && (own.includes(undefined) || own[0] === own[1]))
 }
 
 /** A change of what the cluster has changes no Service that merely prefers both. */
-function staysPreferred(next: ServiceSpec, before: ServiceSpec | undefined): boolean {
+function staysPreferred(next: GivenSpec, before: ServiceSpec | undefined): boolean {
   if (before === undefined || next.type !== before.type || next.ipFamilyPolicy !== 'PreferDualStack') return false
   return (
     (before.ipFamilyPolicy ?? next.ipFamilyPolicy) === next.ipFamilyPolicy &&

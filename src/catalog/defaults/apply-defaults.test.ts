@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import { loadCatalog } from '../catalog.ts'
 import { Defaulter } from './apply-defaults.ts'
 
 const catalog = loadCatalog()
 
 /** What decoding and defaulting make of an object: `<group/version> <resource>`. */
-function defaulted(type: string, object: Record<string, unknown>): KubeObject {
+function defaulted(type: string, object: Record<string, unknown>): Unvalidated {
   const [, group = '', version = '', resource = ''] = /^(?:(.+)\/)?(\S+) (\S+)$/.exec(type) ?? []
   const found = catalog.types.find({ group, version, resource })
   if (!found) throw new Error(`no type ${type}`)

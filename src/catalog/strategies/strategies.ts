@@ -7,7 +7,7 @@ import type { FieldError } from '../../kube/field-error.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { NameRule } from '../../kube/names.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
+import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import { toCoreEvent } from '../conversion/events.ts'
 import {
   conditionalUpdate,
@@ -64,7 +64,7 @@ export interface BuiltInContext {
 }
 
 export interface BuiltInStrategy {
-  prepare?(next: KubeObject, old: KubeObject | undefined, context: BuiltInContext): KubeObject
+  prepare?(next: Unvalidated, old: KubeObject | undefined, context: BuiltInContext): Unvalidated
   validate?(next: KubeObject, old: KubeObject | undefined, context: BuiltInContext): readonly FieldError[]
   readonly graceful?: { graceSeconds(object: KubeObject, requested: number | undefined): number }
   readonly garbageCollected?: boolean

@@ -10,7 +10,7 @@ import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/p
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
 import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -125,7 +125,7 @@ function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (cur
 }
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
-function settlePatched(shown: string, settle: () => KubeObject): KubeObject {
+function settlePatched(shown: string, settle: () => Unvalidated): Unvalidated {
   try {
     return settle()
   } catch (error) {
@@ -186,7 +186,7 @@ async function applied(
   const force = isTrue(query.get('force'))
   // Ours: RFC 9110's way to say 'only if there is none'. Upstream ignores it.
   const mustBeAbsent = request.headers['if-none-match']?.trim() === '*'
-  const applyTo = async (live: KubeObject | undefined): Promise<KubeObject> => {
+  const applyTo = async (live: KubeObject | undefined): Promise<Unvalidated> => {
     const { namespace: _, ...metadata } = config.metadata ?? {}
     const full = { ...config, metadata: { ...metadata, name, ...(type.namespaced ? { namespace } : {}) } }
     const applied = await apply({ live, config: full, type, subresource, manager: scope.fieldManager, force })
@@ -194,7 +194,7 @@ async function applied(
     const merged = cloneJson(applied) as unknown as JsonObject
     return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
   }
-  const whenMissing = async (): Promise<KubeObject> => {
+  const whenMissing = async (): Promise<Unvalidated> => {
     await requireCreate(context)
     if (!config.metadata?.name) throw nameMissing(name)
     return applyTo(undefined)
