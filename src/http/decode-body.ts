@@ -5,9 +5,9 @@
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
-import { isJsonObject } from '../kube/json-value.ts'
+import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type Decoded, DecodeError, type Dialect, type Repeated, strictFaults } from '../kube/schema/decode.ts'
+import { type Decoded, DecodeError, type Dialect, jsonNameOf, type Repeated, strictFaults } from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
@@ -72,12 +72,12 @@ export class BodyDecoder {
     }
     const parsed = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
     if (!isJsonObject(parsed.value)) {
-      throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
+      throw unrecognized(type, `json: cannot unmarshal ${foundIn(parsed.value)} into Go value of type struct`, bytes)
     }
     // As Go reads it: the core group may be written as what it is, nothing before a slash.
     if (type.group === '' && parsed.value['apiVersion'] === `/${type.version}`)
       parsed.value['apiVersion'] = type.version
-    checkKind(parsed.value, type, bytes)
+    checkKind(typeMetaOf(parsed.value, type, bytes), type, bytes)
     return this.settle(parsed.value, { ...parsed, isBody: true }, context, type, validation)
   }
 
@@ -199,12 +199,30 @@ function snippet(bytes: Uint8Array): string {
 /** What old clients call a body that has not changed since: kubectl drain up to 1.21 sends this. */
 const olderName: Readonly<Record<string, string>> = { 'policy/v1 Eviction': 'policy/v1beta1' }
 
+interface TypeMeta {
+  /** '' = absent. */
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata?: unknown
+}
+
+/**
+ * Go reads both before anything else, into texts; of two that are none it tells the first.
+ * @throws StatusError BadRequest
+ */
+function typeMetaOf(body: JsonObject, type: ResourceType, bytes: Uint8Array): TypeMeta {
+  const apiVersion = body['apiVersion'] ?? ''
+  const kind = body['kind'] ?? ''
+  if (typeof apiVersion === 'string' && typeof kind === 'string') return { apiVersion, kind, metadata: body['metadata'] }
+  const isNoText = (key: string): boolean =>
+    (key === 'apiVersion' || key === 'kind') && typeof (body[key] ?? '') !== 'string'
+  const field = Object.keys(body).find(isNoText) ?? ''
+  const problem = `json: cannot unmarshal ${foundIn(body[field])} into Go struct field .${field} of type string`
+  throw unrecognized(type, `json parse error: ${problem}`, bytes)
+}
+
 /** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */
-function checkKind(
-  given: { readonly apiVersion?: unknown; readonly kind?: unknown; readonly metadata?: unknown },
-  type: ResourceType,
-  body: Uint8Array,
-): void {
+function checkKind(given: TypeMeta, type: ResourceType, body: Uint8Array): void {
   const expected = apiVersionOf(type)
   const { apiVersion, kind } = given
   if (!kind || !apiVersion) {
@@ -213,27 +231,27 @@ function checkKind(
     }
     if (type.custom) {
       throw badRequest(
-        `the API version in the data (${String(apiVersion ?? '')}) does not match the expected API version ` +
+        `the API version in the data (${apiVersion}) does not match the expected API version ` +
           `(${expected})`,
       )
     }
   }
   if (kind && kind !== type.kind && type.custom && apiVersion === expected) {
     const name = (given.metadata as { name?: unknown } | undefined)?.name
-    throw invalid({ group: type.group, kind: String(kind) }, typeof name === 'string' ? name : '', [
+    throw invalid({ group: type.group, kind }, typeof name === 'string' ? name : '', [
       fieldInvalid('kind', kind, `must be ${type.kind}`),
     ])
   }
   if (kind && kind !== type.kind) {
-    const version = JSON.stringify(parseApiVersion(String(apiVersion ?? ''))?.version ?? type.version)
+    const version = JSON.stringify(parseApiVersion(apiVersion)?.version ?? type.version)
     throw badRequest(
-      `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
+      `${kind} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
         `${JSON.stringify(kind)} is expected here`,
     )
   }
   if (apiVersion && apiVersion !== expected && apiVersion !== olderName[`${expected} ${type.kind}`]) {
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     )
   }
 }
@@ -243,17 +261,16 @@ function withMetadata(object: JsonObject): Unvalidated {
   return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as Unvalidated
 }
 
-function goType(value: JsonValue): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
-}
+const foundIn = (value: JsonValue | undefined): string => (value === null ? 'null' : jsonNameOf(value ?? null))
 
 /** @throws StatusError BadRequest for a field of the wrong type */
 function checkedDeleteOptions(value: JsonObject): DeleteOptionsBody {
   const want = (field: string, type: string, ok: boolean): void => {
     if (!ok) {
-      const given = goType(value[field] ?? null).replace('boolean', 'bool')
-      throw badRequest(`json: cannot unmarshal ${given} into Go struct field DeleteOptions.${field} of type ${type}`)
+      const given = value[field] ?? null
+      // Go tells a number that is too large for the field, and of others that they are numbers.
+      const found = isExactNumber(given) ? `number ${given.rawJSON}` : jsonNameOf(given)
+      throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`)
     }
   }
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = value

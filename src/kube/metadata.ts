@@ -13,6 +13,7 @@ import {
 } from './field-error.ts'
 import { isPrintable, quoteList } from './go-quote.ts'
 import { parseApiVersion } from './gvk.ts'
+import { isExactNumber } from './json-value.ts'
 import {
   isDns1123Label,
   isLabelValue,
@@ -21,6 +22,7 @@ import {
   notFullyQualified,
   standardFinalizers,
 } from './names.ts'
+import { numberOf } from './strict-json.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from './types.ts'
 
 export const annotationsMaxBytes: number = 256 * 1024
@@ -150,6 +152,16 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
   return errors
 }
 
+/** As a double, to compare: what a client says of it may be beyond 2^53, and is then kept as its text. */
+const generationOf = ({ generation = 0 }: Readonly<ObjectMeta>): number =>
+  isExactNumber(generation) ? Number(generation.rawJSON) : generation
+
+/** One more, as an int64 of Go counts. */
+export function incremented(generation: number): number {
+  const exact = isExactNumber(generation) ? BigInt(generation.rawJSON) : BigInt(generation)
+  return numberOf(String(BigInt.asIntN(64, exact + 1n))) as number
+}
+
 /** On create, after a name was generated. */
 export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRules, field = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
@@ -162,7 +174,7 @@ export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRule
     if (!meta.namespace) errors.push(fieldRequired(`${field}.namespace`))
     else errors.push(...each(`${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace)))
   } else if (meta.namespace) errors.push(fieldForbidden(`${field}.namespace`, 'not allowed on this type'))
-  if ((meta.generation ?? 0) < 0) {
+  if (generationOf(meta) < 0) {
     errors.push(fieldInvalid(`${field}.generation`, meta.generation, 'must be greater than or equal to 0'))
   }
   // Most objects have few of these: what is absent costs nothing.
@@ -207,7 +219,7 @@ export function validateMetadataUpdate(
       )
     }
   }
-  if ((next.generation ?? 0) < (old.generation ?? 0)) {
+  if (generationOf(next) < generationOf(old)) {
     errors.push(fieldInvalid(`${field}.generation`, next.generation ?? 0, 'must not be decremented'))
   }
   for (const key of immutableFields) {

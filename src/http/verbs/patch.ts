@@ -224,7 +224,9 @@ const lastKey = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path
 function checkConfiguration(config: KubeObject, { type, name, namespace }: Target): void {
   const { apiVersion, kind, metadata } = config
   const expected = apiVersionOf(type)
-  if (!kind || !apiVersion) throw badRequest("Object 'Kind' or 'apiVersion' is missing in the apply patch")
+  // What comes of the parser is of any type.
+  const areTexts = typeof kind === 'string' && typeof apiVersion === 'string'
+  if (!areTexts || !kind || !apiVersion) throw badRequest("Object 'Kind' or 'apiVersion' is missing in the apply patch")
   if (kind !== type.kind) throw badRequest(`invalid object type: /${apiVersion}, Kind=${kind}`)
   if (apiVersion !== expected) {
     throw badRequest(

@@ -6,6 +6,7 @@
 import type { Eventual } from '../../base/eventual.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
+import { printGoValue } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType, ScalePaths } from '../../kube/resource-type.ts'
@@ -122,7 +123,7 @@ function appliedReplicas(config: unknown, scaleType: ResourceType): number | und
   if (!isJsonObject(config)) throw badRequest('error decoding YAML: an apply patch must be an object')
   const { kind, apiVersion, spec } = config
   if (kind !== scaleType.kind || apiVersion !== apiVersionOf(scaleType)) {
-    throw badRequest(`invalid object type: ${String(apiVersion)}, Kind=${String(kind)}`)
+    throw badRequest(`invalid object type: ${printGoValue(apiVersion)}, Kind=${printGoValue(kind)}`)
   }
   if (!isJsonObject(spec) || spec['replicas'] === undefined) return undefined
   return checkedReplicas(config as unknown as KubeObject, '')

@@ -62,7 +62,7 @@ function goTypeName(schema: Schema): string {
 }
 
 /** How Go's JSON decoder calls what it found. */
-function jsonNameOf(value: JsonValue): string {
+export function jsonNameOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'string') return 'string'
