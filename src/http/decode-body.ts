@@ -7,7 +7,14 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type Decoded, DecodeError, type Dialect, jsonNameOf, type Repeated, strictFaults } from '../kube/schema/decode.ts'
+import {
+  type Decoded,
+  DecodeError,
+  type Dialect,
+  jsonNameOf,
+  type Repeated,
+  strictFaults,
+} from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
@@ -213,7 +220,8 @@ interface TypeMeta {
 function typeMetaOf(body: JsonObject, type: ResourceType, bytes: Uint8Array): TypeMeta {
   const apiVersion = body['apiVersion'] ?? ''
   const kind = body['kind'] ?? ''
-  if (typeof apiVersion === 'string' && typeof kind === 'string') return { apiVersion, kind, metadata: body['metadata'] }
+  if (typeof apiVersion === 'string' && typeof kind === 'string')
+    return { apiVersion, kind, metadata: body['metadata'] }
   const isNoText = (key: string): boolean =>
     (key === 'apiVersion' || key === 'kind') && typeof (body[key] ?? '') !== 'string'
   const field = Object.keys(body).find(isNoText) ?? ''
@@ -231,8 +239,7 @@ function checkKind(given: TypeMeta, type: ResourceType, body: Uint8Array): void 
     }
     if (type.custom) {
       throw badRequest(
-        `the API version in the data (${apiVersion}) does not match the expected API version ` +
-          `(${expected})`,
+        `the API version in the data (${apiVersion}) does not match the expected API version ` + `(${expected})`,
       )
     }
   }

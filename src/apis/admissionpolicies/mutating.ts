@@ -8,6 +8,7 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/mutating/{dispatcher,reinvocationcontext}.go v0.36
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
+import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { AdmissionFacts, ExpressionFault } from '../../cel/admission-expressions.ts'
 import { Budget } from '../../cel/budget.ts'
@@ -122,7 +123,7 @@ class Run {
     const selected: MutatingInvocation[] = []
     for (const concerned of this.#deps.index.matching(operation, type, subresource)) {
       const { invocations, problems } = await this.#request.select(concerned)
-      selected.push(...invocations)
+      append(selected, invocations)
       for (const { policy, binding, message } of problems) this.#fail(policy.policy, binding, { message })
     }
     return selected

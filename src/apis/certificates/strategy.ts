@@ -4,6 +4,7 @@
  * @see pkg/registry/certificates, pkg/apis/certificates/validation of Kubernetes 1.36
  */
 import { X509Certificate } from 'node:crypto'
+import { append } from '../../base/append.ts'
 import {
   type FieldError,
   fieldDuplicate,
@@ -98,7 +99,7 @@ function requestErrors({ spec }: SigningRequest): FieldError[] {
     if (seen.has(usage)) errors.push(fieldDuplicate(field, usage))
     seen.add(usage)
   }
-  errors.push(...signerNameErrors(signerName))
+  append(errors, signerNameErrors(signerName))
   if (expirationSeconds !== undefined && expirationSeconds < minSeconds) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)'
     errors.push(fieldInvalid('spec.expirationSeconds', expirationSeconds, detail))

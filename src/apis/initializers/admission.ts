@@ -8,6 +8,7 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
 import { forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
@@ -155,7 +156,7 @@ export function transitionErrors(old: Initializers | undefined, next: Given | nu
   if (old.result !== undefined && JSON.stringify(old.result) !== JSON.stringify(next?.result)) {
     errors.push(fieldInvalid(`${field}.result`, next?.result, 'field is immutable'))
   } else {
-    errors.push(...resultErrors(next?.result))
+    append(errors, resultErrors(next?.result))
   }
   return errors
 }

@@ -3,6 +3,7 @@
  * cluster has. Pure; decided before validation, so that what is stored always says it.
  * @see initIPFamilyFields in pkg/registry/core/service/storage/alloc.go of Kubernetes 1.36
  */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { parseAddress } from '../../kube/ip-address.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
@@ -65,7 +66,7 @@ export function withFamilies(
       }
     })
   }
-  if (errors.length === 0 && !selectsNothing) errors.push(...missing(policy, families, configured))
+  if (errors.length === 0 && !selectsNothing) append(errors, missing(policy, families, configured))
   if (errors.length > 0) return { spec: given, errors }
   if (families.length === 0) families = configured.slice(0, 1)
   if (!isSingle && families.length === 1 && (selectsNothing || configured.length === 2)) {

@@ -9,6 +9,7 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
@@ -124,7 +125,7 @@ function objectErrors(
     }
     const found = checkObject?.(object) ?? { errors: [], warnings: [] }
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
-    errors.push(...found.errors.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })))
+    for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }
   return errors
 }
@@ -297,8 +298,8 @@ export function templateErrors(
     errors.push(fieldTooLong('metadata.name', labelValueMaxLength))
   }
   const { spec } = template
-  errors.push(...validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
-  errors.push(...rolloutErrors(spec?.rollout ?? {}))
+  append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
+  append(errors, rolloutErrors(spec?.rollout ?? {}))
   const seen = new Set<string>()
   for (const [i, object] of (spec?.templates ?? []).entries()) {
     const field = `spec.templates[${i}]`
