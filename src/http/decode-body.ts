@@ -16,10 +16,16 @@ import {
   strictFaults,
 } from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
-import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
-import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
+import {
+  badRequest,
+  invalid,
+  requestHasTooManyValues,
+  type StatusError,
+  unsupportedMediaType,
+} from '../kube/status-error.ts'
+import { JsonSyntaxError, type ParsedJson, parseJson, TooManyValuesError } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
-import { parseYaml } from '../kube/yaml-body.ts'
+import { parseYaml, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
@@ -28,6 +34,12 @@ import { warn } from './verbs/target.ts'
 
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
+
+/**
+ * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing and
+ * judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
+ */
+export const maxBodyValues = 50_000
 
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
@@ -77,15 +89,15 @@ export class BodyDecoder {
       checkKind({ apiVersion, kind }, type, bytes)
       return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
     }
-    const parsed = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
-    if (!isJsonObject(parsed.value)) {
-      throw unrecognized(type, `json: cannot unmarshal ${foundIn(parsed.value)} into Go value of type struct`, bytes)
+    const body = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
+    const { value } = body
+    if (!isJsonObject(value)) {
+      throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
     }
     // As Go reads it: the core group may be written as what it is, nothing before a slash.
-    if (type.group === '' && parsed.value['apiVersion'] === `/${type.version}`)
-      parsed.value['apiVersion'] = type.version
-    checkKind(typeMetaOf(parsed.value, type, bytes), type, bytes)
-    return this.settle(parsed.value, { ...parsed, isBody: true }, context, type, validation)
+    if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
+    checkKind(typeMetaOf(value, type, bytes), type, bytes)
+    return this.settle(value, { ...body, isBody: true }, context, type, validation)
   }
 
   /**
@@ -131,22 +143,11 @@ export class BodyDecoder {
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
   parsePatch(bytes: Uint8Array, isApply: boolean, report: boolean): Parsed {
     const text = utf8(bytes)
-    if (isApply) {
-      try {
-        return parseYaml(text)
-      } catch (error) {
-        throw badRequest(
-          'error decoding YAML: error converting YAML to JSON: ' +
-            `${error instanceof Error ? error.message : String(error)}`,
+    return isApply
+      ? parsed('yaml', text, true, (fault) =>
+          badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`),
         )
-      }
-    }
-    try {
-      return parseJson(text, { duplicates: report })
-    } catch (error) {
-      if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
-      throw error
-    }
+      : parsed('json', text, report, (fault) => badRequest(`error decoding patch: ${fault}`))
   }
 }
 
@@ -171,12 +172,25 @@ function parseBody(
 ): Parsed {
   const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
-  const text = utf8(bytes)
+  const form = mediaType === jsonMediaType ? 'json' : 'yaml'
+  return parsed(form, utf8(bytes), duplicates, (fault) => unrecognized(type, `json parse error: ${fault}`, bytes))
+}
+
+/** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
+function parsed(
+  form: 'json' | 'yaml',
+  text: string,
+  duplicates: boolean,
+  refusal: (fault: string) => StatusError,
+): Parsed {
   try {
-    return mediaType === jsonMediaType ? parseJson(text, { duplicates }) : parseYaml(text)
+    return form === 'json'
+      ? parseJson(text, { duplicates, maxValues: maxBodyValues })
+      : parseYaml(text, { maxValues: maxBodyValues })
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error)
-    throw unrecognized(type, `json parse error: ${problem}`, bytes)
+    if (error instanceof TooManyValuesError) throw requestHasTooManyValues(maxBodyValues)
+    if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) throw refusal(error.message)
+    throw error
   }
 }
 
