@@ -409,6 +409,28 @@ const cases: { name: string; type: string; given: Record<string, unknown>; want:
     },
   },
   {
+    name: 'so does one of v1, which has a field for it',
+    type: 'autoscaling/v1 horizontalpodautoscalers',
+    given: { spec: { maxReplicas: 3 } },
+    want: {
+      spec: { maxReplicas: 3, minReplicas: 1, scaleTargetRef: {}, targetCPUUtilizationPercentage: 80 },
+      status: { currentReplicas: 0, desiredReplicas: 0 },
+    },
+  },
+  {
+    name: 'unless its annotation has other metrics',
+    type: 'autoscaling/v1 horizontalpodautoscalers',
+    given: {
+      metadata: { name: 'a', annotations: { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"Pods"}]' } },
+      spec: { maxReplicas: 3 },
+    },
+    want: {
+      metadata: { name: 'a', annotations: { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"Pods"}]' } },
+      spec: { maxReplicas: 3, minReplicas: 1, scaleTargetRef: {} },
+      status: { currentReplicas: 0, desiredReplicas: 0 },
+    },
+  },
+  {
     name: 'an autoscaler without metrics looks at the processor',
     type: 'autoscaling/v2 horizontalpodautoscalers',
     given: { spec: { maxReplicas: 3, behavior: { scaleDown: { stabilizationWindowSeconds: 0 } } } },
