@@ -204,6 +204,22 @@ describe('thousands of faults', () => {
     expect(answer.text.length).toBeLessThan(3_000_000)
   })
 
+  it('of an apply', async () => {
+    const data = Object.fromEntries(names.map((n) => [n, 7]))
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'there' }, data }
+    const answer = await send(plane, `${maps}/there?fieldManager=m`, { method: 'PATCH', type: apply, body })
+    const faults = names
+      .slice(0, 100)
+      .map((n) => `\n  .data.${n}: expected string, got &value.valueUnstructured{Value:7}`)
+      .join('')
+    expect(answer.body).toEqual(
+      failure({
+        message: `failed to create typed patch object (default/there; /v1, Kind=ConfigMap): errors:${faults}\n  and 39900 more`,
+        code: 500,
+      }),
+    )
+  })
+
   it('a value of a megabyte is told by its beginning', async () => {
     const name = 'X'.repeat(1_000_000)
     const answer = await send(plane, maps, { method: 'POST', body: { metadata: { name: 'x', finalizers: [name] } } })
@@ -278,6 +294,39 @@ describe('numbers that no double holds', () => {
         `json: cannot unmarshal number ${number} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
       ),
     )
+  })
+
+  it.each([
+    ['metadata', '"text"', '.metadata: expected map, got &{text}'],
+    ['metadata', number, `.metadata: expected map, got &{${number}}`],
+    [
+      'metadata',
+      `{"name":${number}}`,
+      `.metadata.name: expected string, got &value.valueUnstructured{Value:${number}}`,
+    ],
+    ['metadata', '{"name":7}', '.metadata.name: expected string, got &value.valueUnstructured{Value:7}'],
+    ['immutable', number, `.immutable: expected boolean, got &{${number}}`],
+  ])('an apply whose %s is %s is told what upstream tells it', async (field, value, fault) => {
+    const rest = field === 'metadata' ? '' : '"metadata":{"name":"there"},'
+    const body = `{"apiVersion":"v1","kind":"ConfigMap",${rest}"${field}":${value}}`
+    const answer = await send(plane, `${maps}/there?fieldManager=m`, { method: 'PATCH', type: apply, body })
+    const isNamed = field !== 'metadata'
+    // Metadata that is a map is given the namespace of the URL.
+    const subject = [value.startsWith('{') || isNamed ? 'default' : '', isNamed ? 'there' : '']
+    expect(answer.body).toEqual(
+      failure({
+        message: `failed to create typed patch object (${subject.join('/')}; /v1, Kind=ConfigMap): ${fault}`,
+        code: 500,
+      }),
+    )
+  })
+
+  it('an apply may say one where a number belongs', async () => {
+    const body = `{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"exact"},"data":{},"revision":${number}}`
+    for (const _ of ['first', 'again']) {
+      const answer = await send(plane, `${revisions}/exact?fieldManager=m`, { method: 'PATCH', type: apply, body })
+      expect(answer.text).toContain(`"revision":${number}`)
+    }
   })
 
   it('an apply of one is told that its kind is missing', async () => {
