@@ -36,8 +36,8 @@ import { warn } from './verbs/target.ts'
 export const maxBodyBytes: number = 3 * 1024 * 1024
 
 /**
- * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing and
- * judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
+ * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing
+ * and judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
  */
 export const maxBodyValues = 50_000
 

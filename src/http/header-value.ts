@@ -1,7 +1,7 @@
 /**
  * Header values as they can be sent. Upstream sends their UTF-8, and so do we; but Node takes a text for bytes, one a
- * character. Over HTTP/1.1 it throws where a character is beyond that, and the answer to a write that is stored would be
- * lost; over HTTP/2 it sends the low half of it.
+ * character. Over HTTP/1.1 it throws where a character is beyond that, and the answer to a write that is stored would
+ * be lost; over HTTP/2 it sends the low half of it.
  * @see NewWarningHeader in k8s.io/apimachinery/pkg/util/net/http.go v0.36
  */
 const plain = /^[\t\x20-\x7e]*$/

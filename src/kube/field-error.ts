@@ -22,8 +22,8 @@ export interface FieldError {
   /** `spec.containers[0].name`, `metadata.labels`, `spec.hard[cpu]` */
   readonly field: string
   /**
-   * Everything after `<field>: `. Made when it is read: of thousands of errors few are told, and each may print a list as
-   * long as all of them.
+   * Everything after `<field>: `. Made when it is read: of thousands of errors few are told, and each may print a list
+   * as long as all of them.
    */
   readonly body: string
 }

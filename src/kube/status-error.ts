@@ -174,10 +174,14 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
     cause,
   })
 
-/**
- * Ours: a client that sends 50,000 bad labels is not sent 50 MB about them. Enough for an object that a person wrote.
- */
+/** Ours: a client that sends 50,000 bad labels is not sent 50 MB about them. Enough for what a person wrote. */
 const maxFaults = 100
+
+/** Each text once, and how many errors are not told. */
+function textsOf(errors: readonly FieldError[]): string[] {
+  const texts = new Set(errors.slice(0, maxFaults).map((e) => `${e.field}: ${e.body}`))
+  return errors.length <= maxFaults ? [...texts] : [...texts, `and ${errors.length - maxFaults} more`]
+}
 
 /** 422; the top-level message says each error once, the causes keep them all, as far as there are not too many. */
 export function invalid(
@@ -185,16 +189,14 @@ export function invalid(
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const told = errors.length > maxFaults ? errors.slice(0, maxFaults) : errors
-  const texts = [...new Set(told.map((e) => `${e.field}: ${e.body}`))]
-  if (told.length < errors.length) texts.push(`and ${errors.length - told.length} more`)
+  const texts = textsOf(errors)
   return new StatusError(`${qualifiedKind(kind)} ${JSON.stringify(name)} is invalid: ${aggregated(texts)}`, {
     reason: 'Invalid',
     details: {
       ...(name ? { name } : {}),
       ...(kind.group ? { group: kind.group } : {}),
       ...(kind.kind ? { kind: kind.kind } : {}),
-      causes: told.map(causeOf),
+      causes: errors.slice(0, maxFaults).map(causeOf),
     },
   })
 }

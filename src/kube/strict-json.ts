@@ -62,8 +62,8 @@ const quoteMark = 0x22
 const backslash = 0x5c
 
 /**
- * Colons outside strings; only meaningful for text that JSON.parse accepts. Every value but the outermost stands behind a
- * bracket or a comma, so these are counted; an empty container counts as two.
+ * Colons outside strings; only meaningful for text that JSON.parse accepts. Every value but the outermost stands behind
+ * a bracket or a comma, so these are counted; an empty container counts as two.
  * @throws JsonDepthError @throws TooManyValuesError
  */
 function countColons(text: string, maxValues: number): number {

@@ -5,8 +5,8 @@
  * Bounds. The YAML library costs some 6 µs a token on the event loop, so a body may have 250,000 tokens (a manifest of
  * 30,000 lines); JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
  * bound. The library also recurses, with some five frames a level, so a body may nest half as deep as JSON; its parser
- * keeps a stack of its own, which tells the depth before anything recurses. Aliases are resolved once and shared; what they
- * expand to is weighed and counted, so that a few hundred bytes can't become gigabytes when the value is printed.
+ * keeps a stack of its own, which tells the depth before anything recurses. Aliases are resolved once and shared; what
+ * they expand to is weighed and counted, so that a few hundred bytes can't become gigabytes when the value is printed.
  * @see sigs.k8s.io/yaml
  */
 import type { Document, LineCounter, Scalar, Tags } from 'yaml'

@@ -18,7 +18,8 @@ describe('a pod', () => {
   const noContainers = invalidObject({ kind: 'Pod', name: 'x' }, ['spec.containers: Required value'])
   const mismatch = (found: string, field: string, type: string) =>
     badRequest(
-      `Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal ${found} into Go struct field ${field} of type ${type}`,
+      'Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal ' +
+        `${found} into Go struct field ${field} of type ${type}`,
     )
   const rows: readonly { readonly name: string; readonly pod: object; readonly want: object }[] = [
     { name: 'without a spec', pod: {}, want: noContainers },
@@ -85,7 +86,8 @@ describe('an autoscaler of v1', () => {
     const answer = await send(plane, v1, { method: 'POST', body: { metadata: { name: 'x', annotations }, spec } })
     expect(answer.body).toEqual(
       invalidObject({ group: 'autoscaling', kind: 'HorizontalPodAutoscaler', name: 'x' }, [
-        'spec.metrics[0].type: Unsupported value: "Some": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"',
+        'spec.metrics[0].type: Unsupported value: "Some": supported values: ' +
+          '"ContainerResource", "External", "Object", "Pods", "Resource"',
       ]),
     )
   })

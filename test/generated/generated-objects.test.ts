@@ -1,9 +1,10 @@
 /**
- * Generated objects: each field of each kind absent, null, empty, of each wrong type, beyond 2^53; sent in each way below.
- * The server must answer, must not answer with a 5xx, must say what is wrong in a whole Status, and must log no fault.
+ * Generated objects: each field of each kind absent, null, empty, of each wrong type, beyond 2^53; sent in each way
+ * below. The server must answer, must not answer with a 5xx, must say what is wrong in a whole Status, and must log no
+ * fault.
  *
- * To extend it, add a way: an update, a patch, an apply, another encoding. `BOROUGH_GENERATED=<requests>` sets the budget,
- * BOROUGH_PROPERTY_SEED repeats a sample.
+ * To extend it, add a way: an update, a patch, an apply, another encoding. `BOROUGH_GENERATED=<requests>` sets the
+ * budget, BOROUGH_PROPERTY_SEED repeats a sample.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject, Status } from '../../src/kube/types.ts'

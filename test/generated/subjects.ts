@@ -1,8 +1,9 @@
 /**
- * What is varied: one valid object of every kind that is served and can be created, ours and a custom one among them, and
- * where it is sent.
+ * What is varied: one valid object of every kind that is served and can be created, ours and a custom one among
+ * them, and where it is sent.
  */
-import { ownKinds } from '../../src/app/catalog.ts'
+import { defaultConfig } from '../../src/app/config.ts'
+import { featuresOf } from '../../src/app/features.ts'
 import { type Catalog, loadCatalog } from '../../src/catalog/catalog.ts'
 import { apiVersionOf } from '../../src/kube/gvk.ts'
 import type { ResourceType } from '../../src/kube/resource-type.ts'
@@ -174,7 +175,10 @@ const widgetSchema = (metadata: Schema): Schema => ({
 
 export function subjects(): Subject[] {
   const catalog = loadCatalog()
-  const types = [...catalog.types.all(), ...ownKinds.map((kind) => catalog.declare(kind))]
+  // Declared only: no feature is opened, so none needs a key.
+  const features = featuresOf(defaultConfig, { caCert: '', signClientCertificate: () => '' })
+  const own = features.list.flatMap(({ kinds = [] }) => kinds)
+  const types = [...catalog.types.all(), ...own.map((kind) => catalog.declare(kind))]
   const made = types.filter((type) => type.verbs.includes('create')).map((type) => subjectOf(type, validOf(type)))
   const pod = made.find(({ title }) => title === 'v1 Pod') as Subject
   return [...made, { ...pod, title: 'v1 Pod with much to it', object: { ...pod.object, ...busyPod } }, widget(catalog)]

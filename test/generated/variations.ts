@@ -1,9 +1,9 @@
 /**
- * Variations of a valid object: one field of its schema at a time is absent, null, empty, or of another type. Fields that
- * the valid object does not have are varied too, inside the smallest value that leads to them.
+ * Variations of a valid object: one field of its schema at a time is absent, null, empty, or of another type. Fields
+ * that the valid object does not have are varied too, inside the smallest value that leads to them.
  *
- * A variation is a path and a value, not an object: what sends it (create, and later update, patch or apply) makes of it
- * what that request needs.
+ * A variation is a path and a value, not an object: what sends it (create, and later update, patch or apply) makes of
+ * it what that request needs.
  */
 import { exactNumber } from '../../src/kube/json-value.ts'
 import type { Schema } from '../../src/kube/schema/schema.ts'

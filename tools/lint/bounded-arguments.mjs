@@ -1,9 +1,9 @@
 /**
- * A lint rule: no list is spread into the arguments of a method that takes any number of them. Arguments go on the stack,
- * so where a client sizes the list (100,000 labels that are all wrong) such a call ends with a RangeError.
+ * A lint rule: no list is spread into the arguments of a method that takes any number of them. Arguments go on the
+ * stack, so where a client sizes the list (100,000 labels that are all wrong) such a call ends with a RangeError.
  *
- * The linter sees names, not types: these are the variadic methods of arrays, `Math` and `String`. Functions of ours that
- * take the rest of their arguments are called with what their caller writes down.
+ * The linter sees names, not types: these are the variadic methods of arrays, `Math` and `String`. Functions of ours
+ * that take the rest of their arguments are called with what their caller writes down.
  */
 const variadic = new Set([
   'concat',

@@ -38,7 +38,7 @@ export interface Container {
   readonly [field: string]: unknown
 }
 
-export interface PodSpec {
+interface PodSpec {
   nodeName?: string
   serviceAccountName?: string
   serviceAccount?: string

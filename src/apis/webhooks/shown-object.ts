@@ -15,8 +15,8 @@ import { type Shown, typed } from './review.ts'
 export type Convert = (object: KubeObject, from: ResourceType, to: ResourceType) => Promise<KubeObject>
 
 /**
- * The question as webhooks and policies are asked it: before validation too. They take the object apart as a tree of JSON
- * values, so nothing that validation promises is relied on.
+ * The question as webhooks and policies are asked it: before validation too. They take the object apart as a tree of
+ * JSON values, so nothing that validation promises is relied on.
  */
 export const asTree = (a: Attributes<Unvalidated>): Attributes => ({
   ...a,

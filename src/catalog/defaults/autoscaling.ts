@@ -24,8 +24,8 @@ const metrics: DefaultRule = (spec) => {
 }
 
 /**
- * Upstream does this when it converts from v1, and so does our conversion; here so that the client sees it in its answer,
- * and owns it. The other metrics of such an autoscaler are in an annotation.
+ * Upstream does this when it converts from v1, and so does our conversion; here so that the client sees it in its
+ * answer, and owns it. The other metrics of such an autoscaler are in an annotation.
  */
 const processorTarget: DefaultRule = (autoscaler) => {
   const spec = structIn(autoscaler, 'spec')

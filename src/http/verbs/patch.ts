@@ -237,7 +237,7 @@ function addressed(config: JsonObject, { type, name, namespace }: Target): KubeO
   return { ...config, metadata } as unknown as KubeObject
 }
 
-/** Nothing has looked at the types of its fields yet: what should be a text and is none counts as absent, as upstream. */
+/** The types of fields are not settled yet: what should be a text and is none counts as absent, as upstream. */
 const textIn = (value: JsonObject, field: string): string => {
   const found = member(value, field)
   return typeof found === 'string' ? found : ''
