@@ -5,14 +5,27 @@
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
-import { isJsonObject } from '../kube/json-value.ts'
+import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type Decoded, DecodeError, type Dialect, type Repeated, strictFaults } from '../kube/schema/decode.ts'
+import {
+  type Decoded,
+  DecodeError,
+  type Dialect,
+  jsonNameOf,
+  type Repeated,
+  strictFaults,
+} from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
-import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
-import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
-import { parseYaml } from '../kube/yaml-body.ts'
+import {
+  badRequest,
+  invalid,
+  requestHasTooManyValues,
+  type StatusError,
+  unsupportedMediaType,
+} from '../kube/status-error.ts'
+import { JsonSyntaxError, type ParsedJson, parseJson, TooManyValuesError } from '../kube/strict-json.ts'
+import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
+import { parseYaml, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
@@ -21,6 +34,12 @@ import { warn } from './verbs/target.ts'
 
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
+
+/**
+ * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing
+ * and judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
+ */
+export const maxBodyValues = 50_000
 
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
@@ -34,7 +53,7 @@ export interface DecodeDeps {
   }
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
+  readonly applyDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
 }
 
 export type Parsed = ParsedJson
@@ -57,11 +76,11 @@ export class BodyDecoder {
   }
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
-  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
+  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     return andThen(request.body(maxBodyBytes), (bytes) => this.#object(bytes, request, context, type))
   }
 
-  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): KubeObject {
+  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Unvalidated {
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)
@@ -70,15 +89,15 @@ export class BodyDecoder {
       checkKind({ apiVersion, kind }, type, bytes)
       return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
     }
-    const parsed = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
-    if (!isJsonObject(parsed.value)) {
-      throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
+    const body = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
+    const { value } = body
+    if (!isJsonObject(value)) {
+      throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
     }
     // As Go reads it: the core group may be written as what it is, nothing before a slash.
-    if (type.group === '' && parsed.value['apiVersion'] === `/${type.version}`)
-      parsed.value['apiVersion'] = type.version
-    checkKind(parsed.value, type, bytes)
-    return this.settle(parsed.value, { ...parsed, isBody: true }, context, type, validation)
+    if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
+    checkKind(typeMetaOf(value, type, bytes), type, bytes)
+    return this.settle(value, { ...body, isBody: true }, context, type, validation)
   }
 
   /**
@@ -92,7 +111,7 @@ export class BodyDecoder {
     type: ResourceType,
     validation: FieldValidation,
     dialect: Dialect = 'json',
-  ): KubeObject {
+  ): Unvalidated {
     const { value: object, unknownFields } = decoded(value, type, dialect)
     if (validation !== 'Ignore') {
       const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
@@ -124,22 +143,11 @@ export class BodyDecoder {
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
   parsePatch(bytes: Uint8Array, isApply: boolean, report: boolean): Parsed {
     const text = utf8(bytes)
-    if (isApply) {
-      try {
-        return parseYaml(text)
-      } catch (error) {
-        throw badRequest(
-          'error decoding YAML: error converting YAML to JSON: ' +
-            `${error instanceof Error ? error.message : String(error)}`,
+    return isApply
+      ? parsed('yaml', text, true, (fault) =>
+          badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`),
         )
-      }
-    }
-    try {
-      return parseJson(text, { duplicates: report })
-    } catch (error) {
-      if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
-      throw error
-    }
+      : parsed('json', text, report, (fault) => badRequest(`error decoding patch: ${fault}`))
   }
 }
 
@@ -164,12 +172,25 @@ function parseBody(
 ): Parsed {
   const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
-  const text = utf8(bytes)
+  const form = mediaType === jsonMediaType ? 'json' : 'yaml'
+  return parsed(form, utf8(bytes), duplicates, (fault) => unrecognized(type, `json parse error: ${fault}`, bytes))
+}
+
+/** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
+function parsed(
+  form: 'json' | 'yaml',
+  text: string,
+  duplicates: boolean,
+  refusal: (fault: string) => StatusError,
+): Parsed {
   try {
-    return mediaType === jsonMediaType ? parseJson(text, { duplicates }) : parseYaml(text)
+    return form === 'json'
+      ? parseJson(text, { duplicates, maxValues: maxBodyValues })
+      : parseYaml(text, { maxValues: maxBodyValues })
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error)
-    throw unrecognized(type, `json parse error: ${problem}`, bytes)
+    if (error instanceof TooManyValuesError) throw requestHasTooManyValues(maxBodyValues)
+    if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) throw refusal(error.message)
+    throw error
   }
 }
 
@@ -199,12 +220,31 @@ function snippet(bytes: Uint8Array): string {
 /** What old clients call a body that has not changed since: kubectl drain up to 1.21 sends this. */
 const olderName: Readonly<Record<string, string>> = { 'policy/v1 Eviction': 'policy/v1beta1' }
 
+interface TypeMeta {
+  /** '' = absent. */
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata?: unknown
+}
+
+/**
+ * Go reads both before anything else, into texts; of two that are none it tells the first.
+ * @throws StatusError BadRequest
+ */
+function typeMetaOf(body: JsonObject, type: ResourceType, bytes: Uint8Array): TypeMeta {
+  const apiVersion = body['apiVersion'] ?? ''
+  const kind = body['kind'] ?? ''
+  if (typeof apiVersion === 'string' && typeof kind === 'string')
+    return { apiVersion, kind, metadata: body['metadata'] }
+  const isNoText = (key: string): boolean =>
+    (key === 'apiVersion' || key === 'kind') && typeof (body[key] ?? '') !== 'string'
+  const field = Object.keys(body).find(isNoText) ?? ''
+  const problem = `json: cannot unmarshal ${foundIn(body[field])} into Go struct field .${field} of type string`
+  throw unrecognized(type, `json parse error: ${problem}`, bytes)
+}
+
 /** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */
-function checkKind(
-  given: { readonly apiVersion?: unknown; readonly kind?: unknown; readonly metadata?: unknown },
-  type: ResourceType,
-  body: Uint8Array,
-): void {
+function checkKind(given: TypeMeta, type: ResourceType, body: Uint8Array): void {
   const expected = apiVersionOf(type)
   const { apiVersion, kind } = given
   if (!kind || !apiVersion) {
@@ -213,47 +253,45 @@ function checkKind(
     }
     if (type.custom) {
       throw badRequest(
-        `the API version in the data (${String(apiVersion ?? '')}) does not match the expected API version ` +
-          `(${expected})`,
+        `the API version in the data (${apiVersion}) does not match the expected API version ` + `(${expected})`,
       )
     }
   }
   if (kind && kind !== type.kind && type.custom && apiVersion === expected) {
     const name = (given.metadata as { name?: unknown } | undefined)?.name
-    throw invalid({ group: type.group, kind: String(kind) }, typeof name === 'string' ? name : '', [
+    throw invalid({ group: type.group, kind }, typeof name === 'string' ? name : '', [
       fieldInvalid('kind', kind, `must be ${type.kind}`),
     ])
   }
   if (kind && kind !== type.kind) {
-    const version = JSON.stringify(parseApiVersion(String(apiVersion ?? ''))?.version ?? type.version)
+    const version = JSON.stringify(parseApiVersion(apiVersion)?.version ?? type.version)
     throw badRequest(
-      `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
+      `${kind} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
         `${JSON.stringify(kind)} is expected here`,
     )
   }
   if (apiVersion && apiVersion !== expected && apiVersion !== olderName[`${expected} ${type.kind}`]) {
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     )
   }
 }
 
-function withMetadata(object: JsonObject): KubeObject {
+function withMetadata(object: JsonObject): Unvalidated {
   const metadata = object['metadata']
-  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as KubeObject
+  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as Unvalidated
 }
 
-function goType(value: JsonValue): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
-}
+const foundIn = (value: JsonValue | undefined): string => (value === null ? 'null' : jsonNameOf(value ?? null))
 
 /** @throws StatusError BadRequest for a field of the wrong type */
 function checkedDeleteOptions(value: JsonObject): DeleteOptionsBody {
   const want = (field: string, type: string, ok: boolean): void => {
     if (!ok) {
-      const given = goType(value[field] ?? null).replace('boolean', 'bool')
-      throw badRequest(`json: cannot unmarshal ${given} into Go struct field DeleteOptions.${field} of type ${type}`)
+      const given = value[field] ?? null
+      // Go tells a number that is too large for the field, and of others that they are numbers.
+      const found = isExactNumber(given) ? `number ${given.rawJSON}` : jsonNameOf(given)
+      throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`)
     }
   }
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = value

@@ -20,6 +20,7 @@ let listener: Listener
 let stream: Channel<Uint8Array> | undefined
 let upload: PromiseWithResolvers<unknown>
 const problems: unknown[] = []
+const unicodeWarning = '299 - "ünknown field \\"名前→😀\\""'
 const text = (body: string, status = 200): ApiResponse => ({
   status,
   headers: { 'content-type': 'text/plain', warning: ['299 - "a"', '299 - "b"'] },
@@ -40,6 +41,10 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     return text('')
   }
   if (request.path === '/groups') return text(JSON.stringify(request.headerValues('impersonate-group')))
+  if (request.path === '/unicode') {
+    const headers = { 'x-single': 'Dvořák', warning: [unicodeWarning, '299 - "a\nb\u0085c"', '299 - "\ud800"'] }
+    return { status: 200, headers, body: Buffer.from('stored') }
+  }
   if (request.path === '/large') return text('x'.repeat(500_000))
   if (request.path.startsWith('/pieces')) {
     const sizes = request.query.split(',').map(Number)
@@ -140,6 +145,16 @@ describe.each([
       body: 'hello',
       user: 'none',
     })
+  })
+
+  test('headers beyond Latin-1 arrive as UTF-8, and the answer with them', async () => {
+    const { status, headers, body } = await send('/unicode')
+    expect({ status, body }).toEqual({ status: 200, body: 'stored' })
+    const read = (value: unknown): string[] =>
+      [value].flat().map((v) => Buffer.from(String(v), 'latin1').toString('utf8'))
+    expect(read(headers['x-single'])).toEqual(['Dvořák'])
+    // Over HTTP/2 Node joins the values of a header.
+    expect(read(headers['warning']).join(', ')).toBe(`${unicodeWarning}, 299 - "a b c", 299 - "\ufffd"`)
   })
 
   test('a body over the limit is refused, declared or not', async () => {

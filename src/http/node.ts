@@ -16,6 +16,7 @@ import { escapedTarget } from '../base/header-bytes.ts'
 import { requestTooLarge, StatusError } from '../kube/status-error.ts'
 import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
 import { Gathered } from './gather.ts'
+import { sendableHeaders } from './header-value.ts'
 import type { Serve } from './pipeline.ts'
 import { Traffic } from './traffic.ts'
 
@@ -458,7 +459,7 @@ function splitUrl(url: string): [path: string, query: string] {
 }
 
 function headersOf(answer: ApiResponse): Record<string, string | string[]> {
-  return answer.headers as Record<string, string | string[]>
+  return sendableHeaders(answer.headers) as Record<string, string | string[]>
 }
 
 interface Pieces {

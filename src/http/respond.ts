@@ -2,8 +2,8 @@
  * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
-import { loadLater } from '../base/load-later.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
+import { printYaml } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
 import { columnsOf } from '../kube/tables/columns-of.ts'
@@ -72,7 +72,7 @@ export class Renderer {
       case 'json':
         return json(status, object, n)
       case 'yaml':
-        return answer(status, n, textEncoder.encode(yaml().stringify(object, yamlOptions)))
+        return answer(status, n, textEncoder.encode(printYaml(object)))
       case 'protobuf':
         return answer(status, n, this.#protobuf.encode(object, gvk))
     }
@@ -155,11 +155,6 @@ function* objectsOf(page: ListPage): Iterable<KubeObject> {
 function withoutTypeMeta({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): object {
   return rest
 }
-
-const yaml = loadLater<typeof import('yaml')>('yaml')
-
-/** Aliases would make a reader's document depend on how ours was built. */
-const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 } as const
 
 function json(status: number, value: object, n: Negotiated): ApiResponse {
   const text = n.pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)

@@ -7,7 +7,7 @@ import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
@@ -99,12 +99,12 @@ export type RegistryEvent = WatchEvent
  * must not change its argument or anything else. What it answers is handed over: it shares no part that can be changed
  * with the current state, or with what it answers another time.
  */
-export type Transform = (current: KubeObject) => KubeObject | Promise<KubeObject>
+export type Transform = (current: KubeObject) => Eventual<KubeObject | Unvalidated>
 
 export interface UpdateOptions {
   readonly preconditions?: Preconditions
   /** PUT on a createOnUpdate type, or apply: what is made if it is missing. Without it a missing object is NotFound. */
-  readonly whenMissing?: () => KubeObject | Promise<KubeObject>
+  readonly whenMissing?: () => Eventual<KubeObject | Unvalidated>
   /** Server-side apply has computed managedFields itself; otherwise the registry tracks the change as an Update. */
   readonly ownsManagedFields?: boolean
 }
@@ -137,12 +137,12 @@ export interface Registry {
   /** Errors before the stream starts throw here; later ones (Expired, ...) are thrown by the stream. */
   watch(type: ResourceType, query: WatchQuery): Promise<Stream<readonly RegistryEvent[]>>
   /** Takes `object` over (decoded and defaulted): the caller must not touch it afterwards. */
-  create(scope: WriteScope, object: KubeObject): Promise<StoredObject>
+  create(scope: WriteScope, object: KubeObject | Unvalidated): Promise<StoredObject>
   /**
    * Asks admission about a create that is answered and not kept by itself (tokens, bindings, evictions), or about a
    * connection. Answers what admission made of the object.
    */
-  admit(scope: WriteScope, object: KubeObject, operation?: 'CREATE' | 'CONNECT'): Promise<KubeObject>
+  admit(scope: WriteScope, object: KubeObject | Unvalidated, operation?: 'CREATE' | 'CONNECT'): Promise<Unvalidated>
   update(scope: WriteScope, transform: Transform, options?: UpdateOptions): Promise<UpdateResult>
   delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>
   /** Answers the items as listed before deletion. */

@@ -2,6 +2,7 @@
  * The three ways a watch begins: with the present state, after a revision the window still covers, and after an older
  * one that the store must tell about first. All three end in a live session and neither repeat nor skip a change.
  */
+import { append } from '../base/append.ts'
 import type { Stream } from '../base/stream.ts'
 import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -78,7 +79,7 @@ function* statePieces(
     yield piece
     piece = []
   }
-  piece.push(...end)
+  append(piece, end)
   if (piece.length > 0) yield piece
 }
 

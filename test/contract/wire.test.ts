@@ -85,7 +85,7 @@ const bodies: readonly Row[] = [
     reason: 'BadRequest',
     message:
       "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
-      'parse error: exceeded max depth ({"a":{"a":{"a":{"a":{"a":{"a": ...)',
+      'parse error: invalid character \'{\' exceeded max depth ({"a":{"a":{"a":{"a":{"a":{"a": ...)',
   },
   {
     name: 'YAML nested too deeply',
@@ -95,7 +95,7 @@ const bodies: readonly Row[] = [
     reason: 'BadRequest',
     message:
       "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
-      'parse error: yaml: exceeded max depth (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
+      'parse error: yaml: exceeded max depth of 1000 (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
       '...)',
   },
   {
