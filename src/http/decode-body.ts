@@ -15,12 +15,17 @@ import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
+import { awaitOutside } from './places.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
 
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
+
+/** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
+export const readBody = (request: ApiRequest, context: RequestContext): Eventual<Uint8Array> =>
+  awaitOutside(request, context, () => request.body(maxBodyBytes))
 
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
@@ -58,7 +63,7 @@ export class BodyDecoder {
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
   decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
-    return andThen(request.body(maxBodyBytes), (bytes) => this.#object(bytes, request, context, type))
+    return andThen(readBody(request, context), (bytes) => this.#object(bytes, request, context, type))
   }
 
   #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): KubeObject {
@@ -105,8 +110,12 @@ export class BodyDecoder {
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
-  async decodeDeleteOptions(request: ApiRequest, type: ResourceType): Promise<DeleteOptionsBody | undefined> {
-    const bytes = await request.body(maxBodyBytes)
+  async decodeDeleteOptions(
+    request: ApiRequest,
+    context: RequestContext,
+    type: ResourceType,
+  ): Promise<DeleteOptionsBody | undefined> {
+    const bytes = await readBody(request, context)
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
