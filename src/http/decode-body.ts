@@ -28,6 +28,7 @@ import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
 import { parseYaml, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
+import { awaitOutside } from './places.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
@@ -40,6 +41,10 @@ export const maxBodyBytes: number = 3 * 1024 * 1024
  * and judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
  */
 export const maxBodyValues = 50_000
+
+/** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
+export const readBody = (request: ApiRequest, context: RequestContext): Eventual<Uint8Array> =>
+  awaitOutside(request, context, () => request.body(maxBodyBytes))
 
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
@@ -77,7 +82,7 @@ export class BodyDecoder {
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
   decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
-    return andThen(request.body(maxBodyBytes), (bytes) => this.#object(bytes, request, context, type))
+    return andThen(readBody(request, context), (bytes) => this.#object(bytes, request, context, type))
   }
 
   #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Unvalidated {
@@ -124,8 +129,12 @@ export class BodyDecoder {
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
-  async decodeDeleteOptions(request: ApiRequest, type: ResourceType): Promise<DeleteOptionsBody | undefined> {
-    const bytes = await request.body(maxBodyBytes)
+  async decodeDeleteOptions(
+    request: ApiRequest,
+    context: RequestContext,
+    type: ResourceType,
+  ): Promise<DeleteOptionsBody | undefined> {
+    const bytes = await readBody(request, context)
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {

@@ -11,7 +11,7 @@ import { parseIncludeObject, renderTable, type Table } from '../kube/tables/tabl
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
 import type { ApiResponse } from './api.ts'
-import { JsonLists, listMeta } from './json-list.ts'
+import { JsonLists, listMeta, type Reserve } from './json-list.ts'
 import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
@@ -94,8 +94,17 @@ export class Renderer {
     }
   }
 
-  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams): ApiResponse {
+  /** `reserve` is told how much memory a large list will take, before it does. @throws what `reserve` throws */
+  list(
+    type: ResourceType,
+    page: ListPage,
+    n: Negotiated,
+    query: URLSearchParams,
+    reserve: Reserve = () => {},
+  ): ApiResponse {
     const metadata = listMeta(page)
+    const isStoredBytes = n.view === 'object' && n.format === 'json' && !n.pretty
+    if (!isStoredBytes) reserveLarge(reserve, costOf(n) * sizeOf(page))
     switch (n.view) {
       case 'table':
         return this.value(
@@ -110,7 +119,12 @@ export class Renderer {
         return this.value(list, { ...metaKind(n), kind: 'PartialObjectMetadataList' }, n)
       }
       case 'object': {
-        if (n.format === 'json' && !n.pretty) return answer(200, n, this.#lists.body(type, page))
+        if (isStoredBytes)
+          return answer(
+            200,
+            n,
+            this.#lists.body(type, page, (bytes) => reserveLarge(reserve, bytes)),
+          )
         if (n.format === 'protobuf') {
           return answer(200, n, this.#protobuf.encodeList(objectsOf(page), metadata, type))
         }
@@ -138,6 +152,21 @@ export class Renderer {
       withDefinitions,
     })
   }
+}
+
+/** Lists that are smaller are not counted while they are made. */
+const countedFromBytes = 64 * 1024
+
+function reserveLarge(reserve: Reserve, bytes: number): void {
+  if (bytes >= countedFromBytes) reserve(bytes)
+}
+
+const sizeOf = (page: ListPage): number => page.items.reduce((sum, { storedBytes }) => sum + storedBytes.length, 0)
+
+/** What a list that is made from objects takes while it is made, in bytes of what is stored: rough, and rather too much. */
+function costOf({ format, view }: Negotiated): number {
+  if (format === 'yaml') return 8
+  return view === 'object' && format === 'protobuf' ? 2 : 3
 }
 
 export function partialObject(object: KubeObject, n: Negotiated): KubeObject {

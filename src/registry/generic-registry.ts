@@ -116,6 +116,6 @@ function getObject(
 
 function freshEnough({ cache, clock }: RegistryParts, options: ReadOptions | undefined): Eventual<unknown> {
   const revision = parseVersion(options?.resourceVersion, 'get')
-  if (revision !== undefined) return revision > 0 ? waitForRevision(cache, clock, revision) : undefined
+  if (revision !== undefined) return revision > 0 ? waitForRevision(cache, clock, revision, options ?? {}) : undefined
   return options?.caughtUp === true || cache.isFresh ? undefined : cache.refresh()
 }

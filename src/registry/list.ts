@@ -10,6 +10,7 @@ import type { Matches } from '../watch/shared-events.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
+import { readerLeft } from './errors.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
 import { historySource, type ListSource, namedSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
@@ -36,6 +37,7 @@ interface Page {
   readonly prefix: string
   /** Infinity = all. */
   readonly limit: number
+  readonly signal: AbortSignal | undefined
 }
 
 export async function listObjects(parts: RegistryParts, type: ResourceType, query: ListQuery): Promise<ListPage> {
@@ -47,7 +49,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const prefix = namespace === '' ? '' : `${namespace}/`
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
-  const { view } = query
+  const { view, signal } = query
   const now = (page: Page): Promise<ListPage> => {
     const names = view?.names()
     return readPage(named(presentSource(objects), names), within(page, view, names), cache.revision)
@@ -55,28 +57,28 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
 
   if (query.continue) {
     const token = decodeContinue(query.continue)
-    const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit }
+    const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit, signal }
     if (token.revision === latest) {
       await cache.refresh()
       return now(page)
     }
     try {
-      return await readAt(parts, objects, page, token.revision, view)
+      return await readAt(parts, objects, page, token.revision, query)
     } catch (e) {
       throw isStorageError(e, 'compacted') ? tokenExpired(token.start) : e
     }
   }
 
   const revision = parseVersion(query.resourceVersion, 'list')
-  const page: Page = { type, selection, span: whole, prefix, limit }
+  const page: Page = { type, selection, span: whole, prefix, limit, signal }
   if (revision === undefined) {
     if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
     return now(page)
   }
   if (revision === 0) return now({ ...page, limit: Number.POSITIVE_INFINITY })
   const exact = query.resourceVersionMatch ? query.resourceVersionMatch === 'Exact' : limit !== Number.POSITIVE_INFINITY
-  if (exact) return readAt(parts, objects, page, revision, view)
-  await waitForRevision(cache, clock, revision)
+  if (exact) return readAt(parts, objects, page, revision, query)
+  await waitForRevision(cache, clock, revision, query)
   return now(page)
 }
 
@@ -85,9 +87,10 @@ async function readAt(
   objects: TypeCache,
   page: Page,
   revision: Revision,
-  view: NameView | undefined,
+  query: ListQuery,
 ): Promise<ListPage> {
-  await waitForRevision(parts.cache, parts.clock, revision)
+  const { view } = query
+  await waitForRevision(parts.cache, parts.clock, revision, query)
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
   const source = sourceAt(parts, objects, page.type, at)
@@ -135,6 +138,7 @@ async function readPage(source: ListSource, page: Page, revision: Revision): Pro
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = found instanceof Promise ? await found : found
+    if (page.signal?.aborted) throw readerLeft()
     const full = take(values, remote ? await shownAll(type, values) : undefined, page, items)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }

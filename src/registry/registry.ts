@@ -53,6 +53,10 @@ export interface ReadOptions {
   readonly resourceVersion?: string
   /** The cache has caught up with the store since the request came: it need not be asked again. */
   readonly caughtUp?: boolean
+  /** Aborts when nobody waits for the answer any more: the read ends as soon as it can. */
+  readonly signal?: AbortSignal
+  /** Goes around a wait for a revision that is not there yet: the reader gives up its place meanwhile. */
+  readonly outside?: <T>(wait: Promise<T>) => Promise<T>
 }
 
 export interface ListQuery extends ReadOptions {
@@ -90,6 +94,8 @@ export interface WatchQuery extends ReadOptions {
   readonly timeoutMs?: number
   /** The stream ends cleanly when it aborts. */
   readonly signal: AbortSignal
+  /** Whose watch it is. */
+  readonly flow?: string
 }
 
 export type RegistryEvent = WatchEvent

@@ -23,6 +23,7 @@ export interface WatchRequest {
   readonly bookmarks: boolean
   readonly limits: SessionLimits
   readonly signal: AbortSignal
+  readonly flow?: string
 }
 
 export interface Watch extends Stream<readonly WatchEvent[]> {
@@ -30,8 +31,9 @@ export interface Watch extends Stream<readonly WatchEvent[]> {
   bookmark(revision: Revision): void
 }
 
-/** Events per piece of a backlog. */
+/** A piece of a backlog: so many events, or so many bytes of objects. Frames of a whole piece are there at once. */
 export const pieceLength = 500
+const pieceBytes = 256 * 1024
 
 /** ADDED for all that exists, then what changes. `markEnd` puts a bookmark between the two. */
 export function watchState(cache: WatchCache, request: WatchRequest, markEnd: boolean): WatchSession {
@@ -70,17 +72,14 @@ function* statePieces(
   matches: Matches | undefined,
   end: readonly WatchEvent[],
 ): Generator<readonly WatchEvent[]> {
-  let piece: WatchEvent[] = []
+  const piece = new Piece()
   for (const version of versions) {
     const stored = version.as(type)
     if (matches && !matches(stored)) continue
-    piece.push(new ObjectEvent('ADDED', stored))
-    if (piece.length < pieceLength) continue
-    yield piece
-    piece = []
+    if (piece.add(new ObjectEvent('ADDED', stored))) yield piece.take()
   }
-  append(piece, end)
-  if (piece.length > 0) yield piece
+  append(piece.events, end)
+  if (piece.events.length > 0) yield piece.take()
 }
 
 function* changePieces(
@@ -89,17 +88,32 @@ function* changePieces(
   scope: WatchScope,
   matches: Matches | undefined,
 ): Generator<readonly WatchEvent[]> {
-  let piece: WatchEvent[] = []
+  const piece = new Piece()
   for (const change of changes) {
     if (!inScope(change, scope)) continue
     const event = new SharedEvents(change).eventFor(type, matches)
-    if (!event) continue
-    piece.push(event)
-    if (piece.length < pieceLength) continue
-    yield piece
-    piece = []
+    if (event && piece.add(event)) yield piece.take()
   }
-  if (piece.length > 0) yield piece
+  if (piece.events.length > 0) yield piece.take()
+}
+
+class Piece {
+  events: WatchEvent[] = []
+  #bytes = 0
+
+  /** True: it is full. */
+  add(event: ObjectEvent): boolean {
+    this.events.push(event)
+    this.#bytes += event.stored.storedBytes.byteLength
+    return this.events.length >= pieceLength || this.#bytes >= pieceBytes
+  }
+
+  take(): readonly WatchEvent[] {
+    const { events } = this
+    this.events = []
+    this.#bytes = 0
+    return events
+  }
 }
 
 function inScope(change: ObjectChange, scope: WatchScope): boolean {

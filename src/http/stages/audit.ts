@@ -27,7 +27,14 @@ import { findStatusError, internalError } from '../../kube/status-error.ts'
 import { formatMicroTime } from '../../kube/time.ts'
 import type { Status } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import { type ApiRequest, type ApiResponse, isStream, type RequestContext, type Stage } from '../api.ts'
+import {
+  type ApiRequest,
+  type ApiResponse,
+  isStream,
+  type RequestAccount,
+  type RequestContext,
+  type Stage,
+} from '../api.ts'
 import { bodyMediaType } from '../negotiate.ts'
 
 export interface AuditDeps {
@@ -299,6 +306,10 @@ class ObservedRequest implements ApiRequest {
 
   get signal(): AbortSignal {
     return this.#inner.signal
+  }
+
+  get account(): RequestAccount | undefined {
+    return this.#inner.account
   }
 }
 

@@ -14,7 +14,7 @@ import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-import { maxBodyBytes, type Parsed } from '../decode-body.ts'
+import { type Parsed, readBody } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
@@ -77,7 +77,7 @@ export async function readPatch(
   const shared = request.sharing?.value
   if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
   const report = !isApply && fieldValidationOf(query) !== 'Ignore'
-  return { mediaType, parsed: decoder.parsePatch(await request.body(maxBodyBytes), isApply, report) }
+  return { mediaType, parsed: decoder.parsePatch(await readBody(request, context), isApply, report) }
 }
 
 export function patchTransform(

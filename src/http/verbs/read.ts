@@ -2,16 +2,25 @@
 
 import { andThen } from '../../base/eventual.ts'
 import { parseIncludeObject } from '../../kube/tables/table.ts'
+import type { ReadOptions } from '../../registry/registry.ts'
+import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
+import { awaitOutside } from '../places.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
-  return (request, { info, caughtUp = false }, { type, namespace, name }) => {
+  return (request, context, { type, namespace, name }) => {
+    const { info, caughtUp = false } = context
     const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
-    const found = registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : { caughtUp })
+    const found = registry.get(
+      type,
+      namespace,
+      name,
+      resourceVersion ? { resourceVersion, ...waitingOf(request, context) } : { caughtUp },
+    )
     return andThen(found, (stored) => renderer.object(stored, n, info.query))
   }
 }
@@ -22,10 +31,23 @@ export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHand
     const n = negotiate(request.headers, info.query, renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, context))
-    const page = await registry.list(target.type, { ...query, caughtUp: context.caughtUp === true })
-    return renderer.list(target.type, page, n, info.query)
+    const page = await registry.list(target.type, {
+      ...query,
+      caughtUp: context.caughtUp === true,
+      ...waitingOf(request, context),
+    })
+    return renderer.list(target.type, page, n, info.query, (bytes) => request.account?.charge(bytes))
   }
 }
+
+/** How a read waits for what is not there yet: without a place, and for as long as the client does. */
+export const waitingOf = (
+  request: ApiRequest,
+  context: RequestContext,
+): Required<Pick<ReadOptions, 'signal' | 'outside'>> => ({
+  signal: request.signal,
+  outside: (wait) => Promise.resolve(awaitOutside(request, context, () => wait)),
+})
 
 /** Said before anything is read. @throws StatusError BadRequest */
 export function checkIncludeObject(query: URLSearchParams): void {

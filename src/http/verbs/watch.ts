@@ -10,10 +10,11 @@ import { watchLine } from '../../kube/stored-form.ts'
 import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
 import { contentTypeOf, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
+import { waitingBytes } from '../places.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
 import { metaKind, partialObject } from '../respond.ts'
-import { checkIncludeObject } from './read.ts'
+import { checkIncludeObject, waitingOf } from './read.ts'
 import { given, integer } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -43,6 +44,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     if (n.format === 'yaml') throw notAcceptable(streamedMediaTypes)
     checkIncludeObject(query)
+    request.account?.charge(waitingBytes)
     const seconds = integer(query, 'timeoutSeconds')
     const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000
     const events = await registry.watch(target.type, {
@@ -56,7 +58,8 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
       ...visibility(target, context),
       timeoutMs,
-      signal: request.signal,
+      ...waitingOf(request, context),
+      flow: `user ${context.user.username}`,
     })
     if (request.sharing !== undefined && n.view === 'object') {
       return { status: 200, headers: {}, body: nothing, shared: { events } }
@@ -157,7 +160,10 @@ function bookmark(
   }
 }
 
-/** Event batches as bytes: one chunk per batch. What breaks the watch becomes its last frame. */
+/** From which size on frames are handed on. */
+const chunkBytes = 64 * 1024
+
+/** Event batches as bytes: one chunk per batch, several of a large one. What breaks the watch becomes its last frame. */
 class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames
@@ -171,12 +177,28 @@ class FrameStream implements Stream<Uint8Array> {
     try {
       for await (const batch of this.#events) {
         if (batch.length === 1) yield this.#frames.event(batch[0] as RegistryEvent)
-        else if (batch.length > 1) yield Buffer.concat(batch.map((event) => this.#frames.event(event)))
+        else if (batch.length > 1) yield* this.#chunks(batch)
       }
     } catch (error) {
       const status = findStatusError(error) ?? internalError('the watch broke', error)
       yield this.#frames.error(status.toStatus())
     }
+  }
+
+  /** What a slow client keeps waiting is a chunk, not all that happened: the frames of the rest are made later. */
+  *#chunks(batch: readonly RegistryEvent[]): Generator<Uint8Array> {
+    let frames: Uint8Array[] = []
+    let sizeBytes = 0
+    for (const event of batch) {
+      const frame = this.#frames.event(event)
+      frames.push(frame)
+      sizeBytes += frame.length
+      if (sizeBytes < chunkBytes) continue
+      yield frames.length === 1 ? frame : Buffer.concat(frames, sizeBytes)
+      frames = []
+      sizeBytes = 0
+    }
+    if (frames.length > 0) yield Buffer.concat(frames, sizeBytes)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

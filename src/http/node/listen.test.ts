@@ -2,19 +2,26 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import https from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { badRequest, failure, statusOf } from '../../test/support/refusal.ts'
-import { systemClock } from '../base/clock.ts'
-import { Channel } from '../base/stream.ts'
-import { findStatusError } from '../kube/status-error.ts'
-import { openPki, type Pki } from '../pki/open-pki.ts'
-import { memoryPkiStore } from '../pki/pki-store.ts'
-import type { ApiRequest, ApiResponse } from './api.ts'
-import { type Listener, listen } from './node.ts'
+import { badRequest, failure, statusOf } from '../../../test/support/refusal.ts'
+import { systemClock } from '../../base/clock.ts'
+import { silentLog } from '../../base/log.ts'
+import { Channel } from '../../base/stream.ts'
+import { findStatusError } from '../../kube/status-error.ts'
+import { openPki, type Pki } from '../../pki/open-pki.ts'
+import { memoryPkiStore } from '../../pki/pki-store.ts'
+import type { ApiRequest, ApiResponse } from '../api.ts'
+import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../limits.ts'
+import { Defense } from '../overload.ts'
+import { type Listener, listen } from './listen.ts'
 
 async function nextTurns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
+const overload = new Defense({ clock: systemClock, log: silentLog }).of(
+  defaultTransportLimits,
+  budgetWithin(defaultMaxMemoryBytes),
+)
 let pki: Pki
 let listener: Listener
 let stream: Channel<Uint8Array> | undefined
@@ -74,6 +81,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     tls: { key: pki.serving.key, cert: pki.serving.cert, clientCa: pki.caCert },
+    overload,
     onError: (error) => problems.push(error),
   })
 })
@@ -312,7 +320,7 @@ describe('a listener', () => {
   test('refuses a taken port with its code', async () => {
     const tls = { key: pki.serving.key, cert: pki.serving.cert, clientCa: pki.caCert }
     await expect(
-      listen(echo, { host: '127.0.0.1', port: listener.port, tls, onError: () => {} }),
+      listen(echo, { host: '127.0.0.1', port: listener.port, tls, overload, onError: () => {} }),
     ).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })
