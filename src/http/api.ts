@@ -49,9 +49,13 @@ export interface ApiRequest {
   readonly reserved?: boolean
 }
 
-/** Charged to the flow of the request: its user, before authentication its address. Given back when the request is over. */
+/**
+ * Charged to the flow of the request: its user, before authentication its address. Given back when the request is over.
+ */
 export interface RequestAccount {
-  /** Before the memory is taken. @throws StatusError TooManyRequests, or RequestEntityTooLarge if it can never be had */
+  /**
+   * Before the memory is taken. @throws StatusError TooManyRequests, or RequestEntityTooLarge if it can never be had
+   */
   charge(bytes: number): void
   /** False if `charge` would throw; then nothing is charged. */
   tryCharge(bytes: number): boolean
@@ -76,7 +80,9 @@ export type SharedEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: { readonly object: KubeObject } }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
 
-/** One place of one request. The stage that gave it takes it back when the request is over, whatever happened between. */
+/**
+ * One place of one request. The stage that gave it takes it back when the request is over, whatever happened between.
+ */
 export interface Place {
   /** Harmless if it was left before. */
   leave(): void

@@ -2,8 +2,8 @@
  * Bodies of requests: read up to a limit, at a least rate, and counted while they come in.
  *
  * By events: leaving a stream's async iterator early would destroy the stream, and with it the answer that says why. A
- * small body over HTTP/1.1 has mostly come along with its headers, and is then whole: taken at once, which saves a tenth
- * of what Node spends on such a request.
+ * small body over HTTP/1.1 has mostly come along with its headers, and is then whole: taken at once, which saves a
+ * tenth of what Node spends on such a request.
  */
 import type { Http2Stream } from 'node:http2'
 import type { Readable } from 'node:stream'

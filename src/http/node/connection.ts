@@ -152,7 +152,9 @@ export class Connection {
     this.#receivedBytes += bytes
   }
 
-  /** A peer cancelled a request before it was answered. (CVE-2023-44487, and CVE-2025-8671, where it makes us do so.) */
+  /**
+   * A peer cancelled a request before it was answered. (CVE-2023-44487, and CVE-2025-8671, where it makes us do so.)
+   */
   cancelled(): void {
     const session = this.#session
     if (session === undefined || session.destroyed) return

@@ -60,7 +60,9 @@ export abstract class Exchange extends Followed {
   /** Writes the last bytes of the answer and ends it. */
   abstract writeEnd(last: Uint8Array): void
 
-  /** Aborts when the peer has left before its answer was complete, or is given up. Made when first asked for: few do. */
+  /**
+   * Aborts when the peer has left before its answer was complete, or is given up. Made when first asked for: few do.
+   */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#isAborted) this.#controller.abort()

@@ -11,7 +11,9 @@ import { Exchange } from './exchange.ts'
 import { sendAnswer } from './send.ts'
 import { SocketRequest, splitUrl } from './socket-request.ts'
 
-/** Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second. */
+/**
+ * Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second.
+ */
 const mergedBytes = 16 * 1024 - 1024
 
 class Http1Request extends SocketRequest {

@@ -1,6 +1,6 @@
 /**
- * HTTP/2: a request is a stream of a session. On Node's stream interface, not on its HTTP/1 imitation, which costs a third
- * of the throughput.
+ * HTTP/2: a request is a stream of a session. On Node's stream interface, not on its HTTP/1 imitation, which costs a
+ * third of the throughput.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
 import { andThen, type Eventual } from '../../base/eventual.ts'

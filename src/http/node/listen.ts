@@ -50,7 +50,9 @@ export interface Listener {
   setTls(tls: TlsMaterial): void
   /** Resolves when no request waits for its answer any more, watches apart, or `deadline` aborts. */
   answered(deadline: AbortSignal): Promise<void>
-  /** Stops accepting; resolves when every request under way is answered or `deadline` aborts, which cuts the rest off. */
+  /**
+   * Stops accepting; resolves when every request under way is answered or `deadline` aborts, which cuts the rest off.
+   */
   close(deadline: AbortSignal): Promise<void>
 }
 
