@@ -170,8 +170,7 @@ export const strategyTables: Readonly<Record<string, Iterable<string>>> = {
 export function builtInStrategy(type: ResourceType): BuiltInStrategy {
   const name = qualifiedResource(type)
   const check = checks[name]
-  // As upstream, which judges no version that is shown but the one that all of them become.
-  const judged = type.conversion?.toStored ?? ((object: KubeObject): KubeObject => object)
+  const { conversion } = type
   const prepare = preparations[name]
   const validateName = nameRules[name]
   const fields = selectableFields[name]
@@ -181,7 +180,9 @@ export function builtInStrategy(type: ResourceType): BuiltInStrategy {
       ? {
           validate: (next, old, context) => {
             const report = new Report()
-            check(report, judged(next), old && judged(old), context.subresource)
+            // As upstream, which judges no version that is shown but the one that all of them become.
+            if (conversion === undefined) check(report, next, old, context.subresource)
+            else check(report, conversion.toStored(next), old && conversion.toStored(old), context.subresource)
             return report.errors
           },
         }
