@@ -163,11 +163,9 @@ function reserveLarge(reserve: Reserve, bytes: number): void {
 
 const sizeOf = (page: ListPage): number => page.items.reduce((sum, { storedBytes }) => sum + storedBytes.length, 0)
 
-/**
- * What a list that is made from objects takes while it is made, in bytes of what is stored: rough, and rather too much.
- */
+/** Memory that a list made from objects takes while it is made, per stored byte: rough, and rather too much. */
 function costOf({ format, view }: Negotiated): number {
-  if (format === 'yaml') return 8
+  if (format === 'yaml') return 4
   return view === 'object' && format === 'protobuf' ? 2 : 3
 }
 

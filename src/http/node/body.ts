@@ -1,8 +1,8 @@
 /**
  * Bodies of requests: read up to a limit, at a least rate, and counted while they come in.
  *
- * By events: leaving a stream's async iterator early would destroy the stream, and with it the answer that says why. A
- * small body over HTTP/1.1 has mostly come along with its headers, and is then whole: taken at once, which saves a
+ * By events: leaving a stream's async iterator early would destroy the stream, and with it the answer that says why.
+ * A small body over HTTP/1.1 has mostly come along with its headers, and is then whole: taken at once, which saves a
  * tenth of what Node spends on such a request.
  */
 import type { Http2Stream } from 'node:http2'
@@ -11,7 +11,7 @@ import { requestTooLarge, StatusError } from '../../kube/status-error.ts'
 import type { ApiRequest } from '../api.ts'
 import { countedFromBytes, type Exchange } from './exchange.ts'
 
-/** What a body is counted as while it is worked on, in bytes of itself: its text, its values, what is stored of it. */
+/** Memory for each byte of a body while it is worked on: its text, its values, the bytes that are stored. */
 const workedOnAs = 4
 
 const noBytes = new Uint8Array(0)
@@ -129,6 +129,6 @@ function takeAll(source: Readable): Uint8Array {
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
 
-/** A refusal, not a fault: it concerns no one but the client, who does not see it any more. */
+/** A refusal, not a fault: it concerns no one but the client, and that has gone. */
 const leftEarly = (cause?: unknown): StatusError =>
   new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause })

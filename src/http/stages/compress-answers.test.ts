@@ -37,7 +37,7 @@ test.each([
   expect(answer.headers).toEqual({ 'content-type': 'application/json' })
 })
 
-test('an answer for which there is no memory left is sent as it is; one that is compressed already needs none', async () => {
+test('an answer for which there is no memory left is sent as it is, unless it is compressed already', async () => {
   const stage = compressAnswers()(() => ({ status: 200, headers: {}, body: long }))
   const ask = async (left: boolean): Promise<unknown> => {
     const request = { headers: { 'accept-encoding': 'gzip' }, account: { tryCharge: () => left } }

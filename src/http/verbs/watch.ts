@@ -163,9 +163,7 @@ function bookmark(
 /** From which size on frames are handed on. */
 const chunkBytes = 64 * 1024
 
-/**
- * Event batches as bytes: one chunk per batch, several of a large one. What breaks the watch becomes its last frame.
- */
+/** Event batches as bytes: one chunk per batch, several of a large one. A failure becomes the last frame. */
 class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames
