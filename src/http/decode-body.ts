@@ -43,8 +43,10 @@ export const maxBodyBytes: number = 3 * 1024 * 1024
 export const maxBodyValues = 50_000
 
 /** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
-export const readBody = (request: ApiRequest, context: RequestContext): Eventual<Uint8Array> =>
-  awaitOutside(request, context, () => request.body(maxBodyBytes))
+export function readBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
+  const body = request.body(maxBodyBytes)
+  return body instanceof Promise ? awaitOutside(request, context, body) : body
+}
 
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */

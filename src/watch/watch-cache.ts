@@ -7,7 +7,6 @@
  * When the storage watch breaks it is resumed where it stopped. When the history in between is gone, everything is
  * read again: listeners are told the differences, watch sessions are ended with `compacted` and start anew.
  */
-
 import { Backoff } from '../base/backoff.ts'
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'

@@ -31,11 +31,7 @@ export function bodyReader(
       if (bytes.length >= countedFromBytes) exchange.account.charge(workedOnAs * bytes.length)
       return bytes
     }
-    return new Promise((resolve, reject) => {
-      // Its events are over.
-      if (source.destroyed) reject(leftEarly())
-      else new Reading(source, exchange, limitBytes, resolve, reject)
-    })
+    return new Promise((resolve, reject) => new Reading(source, exchange, limitBytes, resolve, reject))
   }
 }
 
@@ -62,11 +58,13 @@ class Reading {
     this.#limitBytes = limitBytes
     this.#resolve = resolve
     this.#reject = reject
+    // Its events are over.
+    if (source.destroyed) return this.#leave()
     exchange.receives((error) => this.#refuse(error))
     source.on('data', this.#onData)
     source.once('end', () => this.#finish())
-    source.once('error', (error) => this.#fail(leftEarly(error)))
-    source.once('close', () => this.#fail(leftEarly()))
+    source.once('error', (error) => this.#leave(error))
+    source.once('close', () => this.#leave())
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -88,7 +86,7 @@ class Reading {
 
   #finish(): void {
     // Node ends an HTTP/2 stream that its client cancels as if all had come.
-    if ((this.#source as Partial<Http2Stream>).aborted) return this.#fail(leftEarly())
+    if ((this.#source as Partial<Http2Stream>).aborted) return this.#leave()
     if (this.#isOver) return
     try {
       if (this.#charged > 0) this.#charge(workedOnAs * this.#size)
@@ -105,6 +103,11 @@ class Reading {
     this.#source.off('data', this.#onData)
     this.#source.pause()
     this.#fail(error)
+  }
+
+  /** A refusal, not a fault: it concerns no one but the client, and that has gone. */
+  #leave(cause?: unknown): void {
+    this.#fail(new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause }))
   }
 
   #fail(error: unknown): void {
@@ -128,7 +131,3 @@ function takeAll(source: Readable): Uint8Array {
   for (let chunk = next(); chunk !== null; chunk = next()) chunks.push(chunk)
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
-
-/** A refusal, not a fault: it concerns no one but the client, and that has gone. */
-const leftEarly = (cause?: unknown): StatusError =>
-  new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause })
