@@ -58,8 +58,11 @@ class Reading {
     this.#limitBytes = limitBytes
     this.#resolve = resolve
     this.#reject = reject
-    // Its events are over.
-    if (source.destroyed) return this.#leave()
+    if (source.destroyed) {
+      // Its events are over.
+      this.#leave()
+      return
+    }
     exchange.receives((error) => this.#refuse(error))
     source.on('data', this.#onData)
     source.once('end', () => this.#finish())
