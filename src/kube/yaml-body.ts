@@ -4,8 +4,8 @@
  *
  * Bounds. The YAML library costs some 6 µs a token on the event loop, so a body may have 250,000 tokens (a manifest of
  * 30,000 lines); JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
- * bound. Aliases are resolved once and shared; what they expand to is weighed, so that a few hundred bytes can't become
- * gigabytes when somebody prints the value.
+ * bound. Aliases are resolved once and shared; what they expand to is counted as if it were written out, and may be no
+ * more than a body may hold: what follows (types, defaults, ownership, printing) meets each place it stands at.
  * @see sigs.k8s.io/yaml
  */
 import type { Document, LineCounter, Scalar, Tags } from 'yaml'
@@ -18,8 +18,9 @@ import type { JsonObject, JsonValue } from './types.ts'
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
 const maxTokens = 250_000
-/** Nodes and characters after aliases are expanded. */
-const maxWeight = 16 * 1024 * 1024
+/** After aliases are expanded. As many values as a body in JSON may have, and as many characters. */
+const maxNodes = 50_000
+const maxCharacters = 3 * 1024 * 1024
 const maxDuplicates = 100
 
 export class YamlSyntaxError extends Error {
@@ -60,48 +61,59 @@ function compose(text: string): { document: Document.Parsed | undefined; lines: 
   return { document: undefined, lines }
 }
 
-interface Weighed {
+/** A value that an alias may stand for, and what it adds where it does. */
+interface Anchored {
   readonly value: JsonValue
-  readonly weight: number
+  readonly nodes: number
+  readonly characters: number
 }
 
 class Converter {
   readonly #lines: LineCounter
   readonly #path: (string | number)[] = []
-  readonly #anchors = new Map<string, Weighed>()
+  readonly #anchors = new Map<string, Anchored>()
   readonly duplicates = new Set<string>()
   readonly repeats: string[] = []
-  #weight = 0
+  #nodes = 0
+  #characters = 0
 
   constructor(lines: LineCounter) {
     this.#lines = lines
   }
 
   value(node: unknown): JsonValue {
-    if (node === null || node === undefined) return this.#weigh(null, 1)
+    if (node === null || node === undefined) return this.#count(null, 1, 0)
     const { isAlias, isMap, isScalar, isSeq } = yaml()
     if (isAlias(node)) return this.#alias(node.source)
-    const before = this.#weight
+    const nodes = this.#nodes
+    const characters = this.#characters
     let value: JsonValue
     if (isScalar(node)) value = this.#scalar(node)
     else if (isMap(node)) value = this.#map(node.items)
     else if (isSeq(node)) value = this.#seq(node.items)
     else throw new YamlSyntaxError('yaml: unknown node')
     const anchor = (node as { anchor?: string }).anchor
-    if (anchor) this.#anchors.set(anchor, { value, weight: this.#weight - before })
+    if (anchor) {
+      this.#anchors.set(anchor, { value, nodes: this.#nodes - nodes, characters: this.#characters - characters })
+    }
     return value
   }
 
-  #weigh<T>(value: T, weight: number): T {
-    this.#weight += weight
-    if (this.#weight > maxWeight) throw new YamlSyntaxError('yaml: document contains excessive aliasing')
-    return value
+  #count<T>(value: T, nodes: number, characters: number): T {
+    this.#nodes += nodes
+    this.#characters += characters
+    if (this.#nodes <= maxNodes && this.#characters <= maxCharacters) return value
+    throw new YamlSyntaxError(
+      this.#anchors.size > 0
+        ? 'yaml: document contains excessive aliasing'
+        : `yaml: document contains more than ${maxNodes} values`,
+    )
   }
 
   #alias(name: string): JsonValue {
     const target = this.#anchors.get(name)
     if (!target) throw new YamlSyntaxError(`yaml: unknown anchor '${name}' referenced`)
-    return this.#weigh(target.value, target.weight)
+    return this.#count(target.value, target.nodes, target.characters)
   }
 
   #enter(step: string | number): void {
@@ -111,17 +123,17 @@ class Converter {
 
   #scalar(node: Scalar): JsonValue {
     const { value } = node
-    if (typeof value === 'bigint') return this.#weigh(numberOf(String(value)), 1)
+    if (typeof value === 'bigint') return this.#count(numberOf(String(value)), 1, 0)
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw new YamlSyntaxError(`yaml: ${node.source} is no JSON number`)
-      return this.#weigh(value, 1)
+      return this.#count(value, 1, 0)
     }
-    if (typeof value === 'string') return this.#weigh(value, 1 + value.length)
-    return this.#weigh(typeof value === 'boolean' ? value : null, 1)
+    if (typeof value === 'string') return this.#count(value, 1, value.length)
+    return this.#count(typeof value === 'boolean' ? value : null, 1, 0)
   }
 
   #seq(items: readonly unknown[]): JsonValue {
-    return this.#weigh(
+    return this.#count(
       items.map((item, i) => {
         this.#enter(i)
         const value = this.value(item)
@@ -129,6 +141,7 @@ class Converter {
         return value
       }),
       1,
+      0,
     )
   }
 
@@ -152,7 +165,7 @@ class Converter {
     }
     // What is written stands above what is merged in.
     for (const name of Object.keys(merged)) if (!Object.hasOwn(out, name)) setMember(out, name, merged[name] ?? null)
-    return this.#weigh(out, 1)
+    return this.#count(out, 1, 0)
   }
 
   #mergeInto(merged: JsonObject, node: unknown): void {
@@ -170,7 +183,7 @@ class Converter {
   #key(node: unknown): string {
     const { isAlias, isScalar } = yaml()
     const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? node.value : undefined
-    if (typeof value === 'string') return this.#weigh(value, value.length)
+    if (typeof value === 'string') return this.#count(value, 0, value.length)
     if (value === null) return 'null'
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
     throw new YamlSyntaxError('yaml: invalid map key')

@@ -154,7 +154,8 @@ function entriesAfter(
   const mine = entryAfter(input, plan)
   const after = mine === undefined ? plan.others : [...plan.others, mine]
   const stored = input.live?.metadata.managedFields
-  const same = stored?.length === after.length && after.every((m) => m.entry !== undefined && before.includes(m))
+  const known = new Set(before)
+  const same = stored?.length === after.length && after.every((m) => m.entry !== undefined && known.has(m))
   return same ? stored : writeManaged(after)
 }
 

@@ -65,6 +65,13 @@ function sorted(node: FieldSet): FieldSet {
   return result
 }
 
+/** Pair by pair: one after the other, each would copy what those before it made. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
+  const half = sets.length >>> 1
+  return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)))
+}
+
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmpty(b)) return a
   if (isEmpty(a)) return b
@@ -111,9 +118,15 @@ function intersectNode(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return isEmpty(below) ? undefined : below
 }
 
-/** Members of `a` that are not members of `b`. Removing a parent leaves its children and the other way round. */
-export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return subtract(a, b, false) ?? emptySet
+/** The numbers of children of sets that are subtracted from many others. */
+export type Sizes = Map<FieldSet, number>
+
+/**
+ * Members of `a` that are not members of `b`. Removing a parent leaves its children and the other way round.
+ * `sizes` is for one large `b` that is subtracted from many small sets: each then costs its own size, not that of `b`.
+ */
+export function difference(a: FieldSet, b: FieldSet, sizes?: Sizes): FieldSet {
+  return subtract(a, b, false, sizes) ?? emptySet
 }
 
 /** Members of `a` that are neither members of `b` nor below one. */
@@ -122,12 +135,13 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Undefined if nothing is left. */
-function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
+function subtract(a: FieldSet, b: FieldSet, deep: boolean, sizes?: Sizes): FieldSet | undefined {
   let result: Record<PathElement, FieldSet> | undefined
-  for (const key in b) {
+  for (const key in sizes === undefined ? b : smallerOf(a, b, sizes)) {
     const left = key === self ? undefined : a[key]
-    if (left === undefined) continue
-    const node = subtractNode(left, b[key] as FieldSet, deep)
+    const right = b[key]
+    if (left === undefined || right === undefined) continue
+    const node = subtractNode(left, right, deep, sizes)
     if (node === left) continue
     result ??= { ...a }
     if (node === undefined) delete result[key]
@@ -137,11 +151,32 @@ function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined
   return isEmpty(result) ? undefined : result
 }
 
-function subtractNode(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
-  const removed = isMember(b)
+/** Below this it does not matter which is gone through. */
+const fewChildren = 8
+
+/** Asking a large object whether it has a member at all costs as much as counting them. */
+function sizeOf(set: FieldSet, sizes: Sizes): number {
+  let size = sizes.get(set)
+  if (size === undefined) {
+    size = Object.keys(set).length
+    sizes.set(set, size)
+  }
+  return size
+}
+
+function smallerOf(a: FieldSet, b: FieldSet, sizes: Sizes): FieldSet {
+  const size = sizeOf(b, sizes)
+  if (size <= fewChildren) return b
+  let ofA = 0
+  for (const _ in a) if (++ofA > size) return b
+  return a
+}
+
+function subtractNode(a: FieldSet, b: FieldSet, deep: boolean, sizes: Sizes | undefined): FieldSet | undefined {
+  const removed = sizes === undefined ? isMember(b) : self in b || sizeOf(b, sizes) === 0
   if (removed && deep) return undefined
   if (isEmpty(a)) return removed ? undefined : a
-  const rest = subtract(a, b, deep)
+  const rest = subtract(a, b, deep, sizes)
   if (rest === undefined) return undefined
   // Only `.` is left: the node is a member with nothing below.
   if (!hasChildren(rest)) return removed ? undefined : leaf

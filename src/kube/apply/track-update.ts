@@ -7,7 +7,7 @@
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
-import { difference, type FieldSet, isEmpty, union } from './field-set.ts'
+import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
   capped,
   entryOf,
@@ -120,9 +120,18 @@ export function* changesFor(
 
 /** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
 export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Managed[] {
+  const sizes: Sizes = new Map()
+  /** Most entries are of one version, and so share what happened. */
+  const concerned = new Map<Changes, FieldSet>()
   return mapEntries(managed, (m) => {
     const found = changes.get(m)
-    return found ? withFields(m, difference(m.fields, union(takenFields(found), found.removed))) : m
+    if (found === undefined) return m
+    let fields = concerned.get(found)
+    if (fields === undefined) {
+      fields = union(takenFields(found), found.removed)
+      concerned.set(found, fields)
+    }
+    return withFields(m, difference(m.fields, fields, sizes))
   })
 }
 
