@@ -71,7 +71,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
   const protobuf = new ProtobufCodec()
-  const renderer = new Renderer({ protobuf, now: () => clock.now() })
+  const renderer = new Renderer({ protobuf, now: () => clock.now(), turns: core.turns })
   const decoder = new BodyDecoder({
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
@@ -104,6 +104,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     createsOnUpdate: ({ type }: { type: ResourceType }) => core.strategyOf(type).createOnUpdate === true,
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,
+    turns: core.turns,
     random: Math.random,
     apply: applyWith(clock, catalog.types),
   } satisfies Parameters<typeof patchVerb>[0] &

@@ -42,7 +42,12 @@ export interface ApiRequest {
 }
 
 /** bytes = sent whole; chunks = sent whole, one after the other; stream = flushed item by item until it ends. */
-export type ApiBody = Uint8Array | readonly Uint8Array[] | Stream<Uint8Array>
+export type ApiBody = Uint8Array | readonly Uint8Array[] | AnswerStream | Stream<Uint8Array>
+
+/** An answer that is made while it is sent, and ends when it is whole; any other stream goes on as long as it is read. */
+export interface AnswerStream extends Stream<Uint8Array> {
+  readonly isAnswer: true
+}
 
 export interface ApiResponse {
   readonly status: number
@@ -90,6 +95,8 @@ export interface RequestContext {
 /** Refusals are thrown, at once or in the promise: a stage that must see them looks for both. */
 export type Handler = (request: ApiRequest, context: RequestContext) => Eventual<ApiResponse>
 export type Stage = (next: Handler) => Handler
+
+export const isAnswerStream = (body: ApiBody): body is AnswerStream => isStream(body) && 'isAnswer' in body
 
 export function isStream(body: ApiBody): body is Stream<Uint8Array> {
   return !(body instanceof Uint8Array) && !Array.isArray(body)

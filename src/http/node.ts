@@ -14,7 +14,7 @@ import { aborted } from '../base/aborted.ts'
 import { andThen, type Eventual } from '../base/eventual.ts'
 import { escapedTarget } from '../base/header-bytes.ts'
 import { requestTooLarge, StatusError } from '../kube/status-error.ts'
-import { type ApiBody, type ApiRequest, type ApiResponse, isStream } from './api.ts'
+import { type ApiBody, type ApiRequest, type ApiResponse, isAnswerStream, isStream } from './api.ts'
 import { Gathered } from './gather.ts'
 import type { Serve } from './pipeline.ts'
 import { Traffic } from './traffic.ts'
@@ -341,8 +341,16 @@ async function streamHttp1(
 ): Promise<void> {
   response.writeHead(answer.status, headersOf(answer))
   response.flushHeaders()
-  const ended = traffic.goOn()
-  await pump(answer.body, (chunk) => response.write(chunk), response, departure.signal).finally(ended)
+  const ended = isAnswerStream(answer.body) ? undefined : traffic.goOn()
+  try {
+    await pump(answer.body, (chunk) => response.write(chunk), response, departure.signal)
+  } catch (error) {
+    // Half an answer must not look like a whole one.
+    response.destroy()
+    throw error
+  } finally {
+    ended?.()
+  }
   response.end()
 }
 
@@ -446,8 +454,15 @@ async function streamHttp2(
   traffic: Traffic,
 ): Promise<void> {
   stream.respond({ ':status': answer.status, ...headersOf(answer) })
-  const ended = traffic.goOn()
-  await pump(answer.body, (chunk) => stream.write(chunk), stream, departure.signal).finally(ended)
+  const ended = isAnswerStream(answer.body) ? undefined : traffic.goOn()
+  try {
+    await pump(answer.body, (chunk) => stream.write(chunk), stream, departure.signal)
+  } catch (error) {
+    stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+    throw error
+  } finally {
+    ended?.()
+  }
   departure.answered = true
   stream.end()
 }

@@ -2,25 +2,42 @@
  * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
-import { loadLater } from '../base/load-later.ts'
+import type { Eventual } from '../base/eventual.ts'
+import type { Turns } from '../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
 import { columnsOf } from '../kube/tables/columns-of.ts'
-import { parseIncludeObject, renderTable, type Table } from '../kube/tables/table.ts'
+import {
+  parseIncludeObject,
+  renderTable,
+  type Table,
+  type TableRequest,
+  tableHead,
+  tableRow,
+} from '../kube/tables/table.ts'
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
+import { printYaml } from '../kube/yaml-text.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
-import type { ApiResponse } from './api.ts'
+import type { ApiBody, ApiResponse } from './api.ts'
 import { JsonLists, listMeta } from './json-list.ts'
+import { type ListForm, objectForm, partialForm, valueForm } from './list-form.ts'
+import { listStream, type SizedForm, sizedListStream, wholeList } from './list-stream.ts'
 import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
 export interface ProtobufEncoder {
   supports(gvk: GroupVersionKind): boolean
   encode(object: object, gvk: GroupVersionKind): Uint8Array
-  /** `items` one by one, so that a long list is never held twice. */
-  encodeList(items: Iterable<KubeObject>, metadata: ListMeta, gvk: GroupVersionKind): Uint8Array
+  /** A list is its head, its items and its tail. `gvk` is the kind of the items, `sizeBytes` the sum of their bytes. */
+  encodeListHead(metadata: ListMeta, gvk: GroupVersionKind, sizeBytes: number): Uint8Array
+  encodeListItem(object: object, gvk: GroupVersionKind): Uint8Array
+  readonly listTail: Uint8Array
 }
+
+/** Of stored objects. A list in compact JSON is copied from their bytes; in any other form it is made of values. */
+const longCopyBytes = 4 * 1024 * 1024
+const longListBytes = 64 * 1024
 
 const textEncoder = new TextEncoder()
 
@@ -30,14 +47,17 @@ const statusKind: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' 
 export class Renderer {
   readonly #protobuf: ProtobufEncoder
   readonly #now: () => number
+  readonly #turns: Turns
   readonly #lists = new JsonLists()
 
   constructor(deps: {
     readonly protobuf: ProtobufEncoder
     readonly now: () => number
+    readonly turns: Turns
   }) {
     this.#protobuf = deps.protobuf
     this.#now = deps.now
+    this.#turns = deps.turns
   }
 
   /** What a type can be read as. */
@@ -72,7 +92,7 @@ export class Renderer {
       case 'json':
         return json(status, object, n)
       case 'yaml':
-        return answer(status, n, textEncoder.encode(yaml().stringify(object, yamlOptions)))
+        return answer(status, n, textEncoder.encode(printYaml(object)))
       case 'protobuf':
         return answer(status, n, this.#protobuf.encode(object, gvk))
     }
@@ -94,30 +114,55 @@ export class Renderer {
     }
   }
 
-  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams): ApiResponse {
+  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams): Eventual<ApiResponse> {
+    const isCopied = n.format === 'json' && !n.pretty && n.view === 'object'
+    const isLong = sizeOf(page) > (isCopied ? longCopyBytes : longListBytes)
+    // What is read often is short, and worth to be remembered.
+    const read: Read = (stored) => (isLong ? stored.parsedOnce() : stored.object)
+    if (n.format === 'protobuf') return this.#sized(this.#sizedForm(type, page, n, read), page, isLong, n)
+    if (isCopied && !isLong) return answer(200, n, this.#lists.body(type, page))
+    const form = this.#listForm(type, page, n, query, read)
+    return answer(200, n, isLong ? listStream(form, page.items, this.#turns.slice()) : wholeList(form, page.items))
+  }
+
+  #listForm(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams, read: Read): ListForm {
     const metadata = listMeta(page)
     switch (n.view) {
-      case 'table':
-        return this.value(
-          this.table(type, [...objectsOf(page)], metadata, n, query),
-          { ...metaKind(n), kind: 'Table' },
-          n,
-        )
+      case 'table': {
+        const request = this.#tableRequest(type, n, query)
+        return valueForm(tableHead(request, metadata), 'rows', n, (i) => tableRow(request, read(i)))
+      }
       case 'partial':
       case 'partialList': {
-        const items = page.items.map((i) => partialObject(i.object, n))
-        const list = { kind: 'PartialObjectMetadataList', apiVersion: apiVersionOf(metaKind(n)), metadata, items }
-        return this.value(list, { ...metaKind(n), kind: 'PartialObjectMetadataList' }, n)
+        const apiVersion = apiVersionOf(metaKind(n))
+        const head = { kind: 'PartialObjectMetadataList', apiVersion, metadata }
+        if (n.format === 'json' && !n.pretty && !type.conversion) return partialForm(head, apiVersion)
+        return valueForm(head, 'items', n, (i) => partialObject(i, n))
       }
       case 'object': {
-        if (n.format === 'json' && !n.pretty) return answer(200, n, this.#lists.body(type, page))
-        if (n.format === 'protobuf') {
-          return answer(200, n, this.#protobuf.encodeList(objectsOf(page), metadata, type))
-        }
-        const items = page.items.map((i) => (type.custom ? i.object : withoutTypeMeta(i.object)))
-        return this.value({ kind: type.listKind, apiVersion: apiVersionOf(type), metadata, items }, type, n)
+        const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata }
+        if (n.format === 'json' && !n.pretty) return objectForm(type, head)
+        const shown = type.custom ? (o: KubeObject) => o : withoutTypeMeta
+        return valueForm(head, 'items', n, (i) => shown(read(i)))
       }
     }
+  }
+
+  #sizedForm(type: ResourceType, page: ListPage, n: Negotiated, read: Read): SizedForm {
+    const isObject = n.view === 'object'
+    const kind = isObject ? type : { ...metaKind(n), kind: 'PartialObjectMetadata' }
+    return {
+      open: (sizeBytes) => this.#protobuf.encodeListHead(listMeta(page), kind, sizeBytes),
+      item: (i) => this.#protobuf.encodeListItem(isObject ? read(i) : partialObject(i, n), kind),
+      close: this.#protobuf.listTail,
+    }
+  }
+
+  #sized(form: SizedForm, { items }: ListPage, isLong: boolean, n: Negotiated): Eventual<ApiResponse> {
+    if (isLong) return sizedListStream(form, items, this.#turns.slice()).then((body) => answer(200, n, body))
+    const encoded = items.map((i) => form.item(i))
+    const head = form.open(encoded.reduce((sum, { length }) => sum + length, 0))
+    return answer(200, n, Buffer.concat([head, ...encoded, form.close]))
   }
 
   table(
@@ -128,44 +173,44 @@ export class Renderer {
     query: URLSearchParams,
     withDefinitions = true,
   ): Table {
-    return renderTable({
+    return renderTable({ ...this.#tableRequest(type, n, query), objects, metadata, withDefinitions })
+  }
+
+  #tableRequest(type: ResourceType, n: Negotiated, query: URLSearchParams): TableRequest {
+    return {
       columns: columnsOf(type),
-      objects,
-      metadata,
       includeObject: parseIncludeObject(query.get('includeObject') ?? undefined),
       nowMs: this.#now(),
       version: n.viewVersion,
-      withDefinitions,
-    })
+    }
   }
 }
 
-export function partialObject(object: KubeObject, n: Negotiated): KubeObject {
-  return { kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(metaKind(n)), metadata: object.metadata }
+export function partialObject({ metadata }: Pick<KubeObject, 'metadata'>, n: Negotiated): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(metaKind(n)), metadata }
 }
 
 export function metaKind(n: Negotiated): { group: string; version: string } {
   return { group: metaGroup, version: n.viewVersion }
 }
 
-function* objectsOf(page: ListPage): Iterable<KubeObject> {
-  for (const item of page.items) yield item.object
+type Read = (stored: StoredObject) => KubeObject
+
+function sizeOf({ items }: ListPage): number {
+  let sizeBytes = 0
+  for (const { storedBytes } of items) sizeBytes += storedBytes.length
+  return sizeBytes
 }
 
 function withoutTypeMeta({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): object {
   return rest
 }
 
-const yaml = loadLater<typeof import('yaml')>('yaml')
-
-/** Aliases would make a reader's document depend on how ours was built. */
-const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 } as const
-
 function json(status: number, value: object, n: Negotiated): ApiResponse {
   const text = n.pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)
   return answer(status, n.format === 'json' ? n : { ...n, format: 'json' }, textEncoder.encode(`${text}\n`))
 }
 
-function answer(status: number, n: Negotiated, body: Uint8Array | readonly Uint8Array[]): ApiResponse {
+function answer(status: number, n: Negotiated, body: ApiBody): ApiResponse {
   return { status, headers: { 'content-type': contentTypeOf(n) }, body }
 }

@@ -2,6 +2,7 @@
  * Lists, in key order, at one revision. Pages show the first page's revision however the world moves on: from memory
  * while the window reaches back that far, afterwards from the store's history.
  */
+import type { Slice } from '../base/turns.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { expired, type StatusError } from '../kube/status-error.ts'
@@ -17,9 +18,6 @@ import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
 import { type Selection, selectionOf } from './selection.ts'
 import { shownAll, shownOne } from './shown.ts'
-
-/** What is examined at a time when a selector leaves gaps. */
-const scanLength = 1000
 
 const expiredToken =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
@@ -50,7 +48,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const { view } = query
   const now = (page: Page): Promise<ListPage> => {
     const names = view?.names()
-    return readPage(named(presentSource(objects), names), within(page, view, names), cache.revision)
+    return readPage(parts, named(presentSource(objects), names), within(page, view, names), cache.revision)
   }
 
   if (query.continue) {
@@ -91,12 +89,12 @@ async function readAt(
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
   const source = sourceAt(parts, objects, page.type, at)
-  if (!view) return readPage(source, page, at)
+  if (!view) return readPage(parts, source, page, at)
   // Seen then and now: a page neither shows what the caller may not see any more, nor how something was before.
   const past = view.past(at)
   if (!past) throw new StorageError('compacted', 'what the caller could see then is forgotten')
   const names = view.names()?.filter((name) => past.sees(name))
-  return readPage(source.count ? named(source, names) : source, within(page, view, names), at)
+  return readPage(parts, source.count ? named(source, names) : source, within(page, view, names), at)
 }
 
 const named = (source: ListSource, names: readonly string[] | undefined): ListSource =>
@@ -117,7 +115,7 @@ function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, 
   return historySource(parts.storage, type, revision)
 }
 
-async function readPage(source: ListSource, page: Page, revision: Revision): Promise<ListPage> {
+async function readPage(parts: RegistryParts, source: ListSource, page: Page, revision: Revision): Promise<ListPage> {
   const { type, selection, span, limit } = page
   const { scope, matches } = selection
   if (scope.name !== '' && (scope.namespace !== '' || !type.namespaced)) {
@@ -126,34 +124,44 @@ async function readPage(source: ListSource, page: Page, revision: Revision): Pro
     return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
   const remote = type.conversion?.remote !== undefined
-  // Whoever converts takes its time: then the present must be read in one go.
-  const atOnce =
-    matches && limit !== Number.POSITIVE_INFINITY ? (remote ? Number.POSITIVE_INFINITY : scanLength) : limit
+  // To look into objects, or have them converted, takes time, in which the present changes: it is read in one go before.
+  const atOnce = matches ? Number.POSITIVE_INFINITY : limit
   const items: StoredObject[] = []
+  const slice = parts.turns.slice()
   let { start } = span
   for (;;) {
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = found instanceof Promise ? await found : found
-    const full = take(values, remote ? await shownAll(type, values) : undefined, page, items)
+    const behind = more && !matches ? remainingAfter(source, span, values) : undefined
+    const full = await take(values, remote ? await shownAll(type, values) : undefined, page, items, slice)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }
-    if (full !== undefined)
-      return more || full < values.length - 1 ? cut(source, page, revision, items, last) : { revision, items }
+    if (full !== undefined) {
+      return more || full < values.length - 1 ? cut(page, revision, items, last, behind) : { revision, items }
+    }
     start = `${last.key}\0`
   }
 }
 
+/** Objects that are taken between two looks at the time, where there is nothing to look at in them. */
+const takenAtOnce = 256
+
 /** Adds what matches until there are `limit` items: then answers the index of the last one taken. */
-function take(
+async function take(
   values: readonly ObjectVersion[],
   shown: readonly StoredObject[] | undefined,
   page: Page,
   items: StoredObject[],
-): number | undefined {
+  slice: Slice,
+): Promise<number | undefined> {
   const { type, limit } = page
   const { matches } = page.selection
   for (const [i, value] of values.entries()) {
+    if (matches || i % takenAtOnce === takenAtOnce - 1) {
+      const pause = slice.pause()
+      if (pause) await pause
+    }
     const stored = shown?.[i] ?? value.as(type)
     if (matches && !matches(stored)) continue
     items.push(stored)
@@ -162,18 +170,21 @@ function take(
   return undefined
 }
 
-/** A page that is not the last. */
+/** How many there are behind these; undefined where counting would mean reading. */
+function remainingAfter(source: ListSource, { end }: KeySpan, values: readonly ObjectVersion[]): number | undefined {
+  return source.count?.({ start: `${values.at(-1)?.key ?? ''}\0`, end })
+}
+
+/** A page that is not the last; `behind` it there are so many. */
 function cut(
-  source: ListSource,
   page: Page,
   revision: Revision,
   items: readonly StoredObject[],
   last: ObjectVersion,
+  behind: number | undefined,
 ): ListPage {
   const token = encodeContinue(revision, last.key.slice(page.prefix.length))
-  if (page.selection.matches || !source.count) return { revision, items, continue: token }
-  const remainingItemCount = source.count({ start: `${last.key}\0`, end: page.span.end })
-  return { revision, items, continue: token, remainingItemCount }
+  return { revision, items, continue: token, ...(behind === undefined ? {} : { remainingItemCount: behind }) }
 }
 
 /** The client may go on from the same place, at the price of consistency. */

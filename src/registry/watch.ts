@@ -54,6 +54,7 @@ export async function watchObjects(
     matches: remote ? undefined : selection.matches,
     bookmarks,
     limits: parts.watchLimits ?? defaultSessionLimits,
+    turns: parts.turns,
     signal: end.signal,
   }
   const markEnd = bookmarks && query.sendInitialEvents === true

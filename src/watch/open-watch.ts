@@ -3,6 +3,7 @@
  * one that the store must tell about first. All three end in a live session and neither repeat nor skip a change.
  */
 import type { Stream } from '../base/stream.ts'
+import type { Turns } from '../base/turns.ts'
 import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type ChangeBatch, endOfCommit, prefixSpan, type Revision } from '../storage/storage.ts'
@@ -21,6 +22,7 @@ export interface WatchRequest {
   readonly matches?: Matches | undefined
   readonly bookmarks: boolean
   readonly limits: SessionLimits
+  readonly turns: Turns
   readonly signal: AbortSignal
 }
 
@@ -29,8 +31,36 @@ export interface Watch extends Stream<readonly WatchEvent[]> {
   bookmark(revision: Revision): void
 }
 
-/** Events per piece of a backlog. */
+/** Events per piece of a backlog, and stored bytes that are looked at for one. */
 export const pieceLength = 500
+const pieceBytes = 256 * 1024
+
+/** Gathers events until there are enough for a piece, or enough was looked at. */
+class Piece {
+  #events: WatchEvent[] = []
+  #sizeBytes = 0
+
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+
+  get isFull(): boolean {
+    return this.#events.length >= pieceLength || this.#sizeBytes >= pieceBytes
+  }
+
+  /** `event` undefined = it was looked at in vain. */
+  add(event: WatchEvent | undefined, sizeBytes: number): void {
+    if (event !== undefined) this.#events.push(event)
+    this.#sizeBytes += sizeBytes
+  }
+
+  take(): readonly WatchEvent[] {
+    const events = this.#events
+    this.#events = []
+    this.#sizeBytes = 0
+    return events
+  }
+}
 
 /** ADDED for all that exists, then what changes. `markEnd` puts a bookmark between the two. */
 export function watchState(cache: WatchCache, request: WatchRequest, markEnd: boolean): WatchSession {
@@ -63,23 +93,20 @@ function watchFromWindow(cache: WatchCache, request: WatchRequest, after: Revisi
   return cache.open({ ...request, after: Math.max(after, cache.revision), backlog })
 }
 
-function* statePieces(
+export function* statePieces(
   versions: readonly ObjectVersion[],
   type: ResourceType,
   matches: Matches | undefined,
   end: readonly WatchEvent[],
 ): Generator<readonly WatchEvent[]> {
-  let piece: WatchEvent[] = []
+  const piece = new Piece()
   for (const version of versions) {
     const stored = version.as(type)
-    if (matches && !matches(stored)) continue
-    piece.push(new ObjectEvent('ADDED', stored))
-    if (piece.length < pieceLength) continue
-    yield piece
-    piece = []
+    piece.add(!matches || matches(stored) ? new ObjectEvent('ADDED', stored) : undefined, version.bytes.length)
+    if (piece.isFull) yield piece.take()
   }
-  piece.push(...end)
-  if (piece.length > 0) yield piece
+  for (const event of end) piece.add(event, 0)
+  if (!piece.isEmpty) yield piece.take()
 }
 
 function* changePieces(
@@ -88,17 +115,13 @@ function* changePieces(
   scope: WatchScope,
   matches: Matches | undefined,
 ): Generator<readonly WatchEvent[]> {
-  let piece: WatchEvent[] = []
+  const piece = new Piece()
   for (const change of changes) {
     if (!inScope(change, scope)) continue
-    const event = new SharedEvents(change).eventFor(type, matches)
-    if (!event) continue
-    piece.push(event)
-    if (piece.length < pieceLength) continue
-    yield piece
-    piece = []
+    piece.add(new SharedEvents(change).eventFor(type, matches), (change.next ?? change.old)?.bytes.length ?? 0)
+    if (piece.isFull) yield piece.take()
   }
-  if (piece.length > 0) yield piece
+  if (!piece.isEmpty) yield piece.take()
 }
 
 function inScope(change: ObjectChange, scope: WatchScope): boolean {

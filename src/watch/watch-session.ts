@@ -9,6 +9,7 @@
  * limit ends the session with `StreamOverflow`, and the client resumes from what it last saw.
  */
 import { type Stream, StreamOverflow } from '../base/stream.ts'
+import type { Slice, Turns } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { Matches, SharedEvents } from './shared-events.ts'
@@ -31,7 +32,10 @@ export interface SessionOptions {
   readonly bookmarks: boolean
   /** Changes up to and including this one are known to the watcher. */
   readonly after: Revision
+  /** In pieces, some of them empty: each is found when it is asked for. */
   readonly backlog?: Iterator<readonly WatchEvent[]> | undefined
+  /** A backlog is found in slices. */
+  readonly turns: Turns
   readonly limits: SessionLimits
   readonly signal: AbortSignal
   /** A consumer waits and now there is something: call `flush` soon. */
@@ -52,7 +56,9 @@ export class WatchSession implements Stream<Batch> {
   readonly #onClose: (session: WatchSession) => void
   readonly #abort = (): void => this.close()
   readonly #after: Revision
+  readonly #turns: Turns
   #backlog: Iterator<Batch> | undefined
+  #slice: Slice | undefined
   #queue: WatchEvent[] = []
   #queuedBytes = 0
   #waiting: { resolve: (r: IteratorResult<Batch>) => void; reject: (e: unknown) => void } | undefined
@@ -66,6 +72,7 @@ export class WatchSession implements Stream<Batch> {
     this.#matches = options.matches
     this.#after = options.after
     this.#backlog = options.backlog
+    this.#turns = options.turns
     this.#limits = options.limits
     this.#signal = options.signal
     this.#onQueued = options.onQueued
@@ -169,12 +176,25 @@ export class WatchSession implements Stream<Batch> {
     this.#error = undefined
   }
 
-  #next(): Promise<IteratorResult<Batch>> {
-    if (this.#backlog) {
+  /** The next piece of the backlog with something in it. */
+  async #piece(): Promise<IteratorResult<Batch>> {
+    this.#slice ??= this.#turns.slice()
+    // Whatever ends the session while this waits takes the backlog away.
+    while (this.#backlog) {
+      const pause = this.#slice.pause()
+      if (pause) {
+        await pause
+        continue
+      }
       const piece = this.#backlog.next()
-      if (!piece.done) return Promise.resolve({ value: piece.value, done: false })
-      this.#backlog = undefined
+      if (piece.done) this.#backlog = undefined
+      else if (piece.value.length > 0) return { value: piece.value, done: false }
     }
+    return this.#next()
+  }
+
+  #next(): Promise<IteratorResult<Batch>> {
+    if (this.#backlog) return this.#piece()
     if (this.#queue.length > 0) return Promise.resolve({ value: this.#take(), done: false })
     if (this.#closed) {
       const error = this.#error

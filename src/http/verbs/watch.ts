@@ -2,7 +2,9 @@
  * watch: one line per event, frames shared by all watchers that want the same form. Nobody waits for a watcher: the
  * registry's stream is bounded and ends with an error for one that is too slow.
  */
+import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
+import type { Turns } from '../../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, findStatusError, internalError, notAcceptable } from '../../kube/status-error.ts'
@@ -24,6 +26,8 @@ export interface WatchEventEncoder {
 
 export interface WatchDeps extends VerbDeps {
   readonly protobufEvents: WatchEventEncoder
+  /** Many events at once are written in slices. */
+  readonly turns: Turns
   /** 0 ≤ x < 1 */
   readonly random: () => number
 }
@@ -63,7 +67,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     }
     const frames = framesOf(deps, target.type, n, query)
     const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
-    return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames) }
+    return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames, deps.turns) }
   }
 }
 
@@ -157,26 +161,45 @@ function bookmark(
   }
 }
 
-/** Event batches as bytes: one chunk per batch. What breaks the watch becomes its last frame. */
+/** A batch of more events is one that a slow reader let pile up, or the state with which a watch begins. */
+const fewEvents = 32
+
+/** Event batches as bytes: one chunk per batch, several for a long one. What breaks the watch becomes its last frame. */
 class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames
 
-  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames) {
+  readonly #turns: Turns
+
+  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames, turns: Turns) {
     this.#events = events
     this.#frames = frames
+    this.#turns = turns
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for await (const batch of this.#events) {
         if (batch.length === 1) yield this.#frames.event(batch[0] as RegistryEvent)
+        else if (batch.length > fewEvents) yield* this.#inSlices(batch)
         else if (batch.length > 1) yield Buffer.concat(batch.map((event) => this.#frames.event(event)))
       }
     } catch (error) {
       const status = findStatusError(error) ?? internalError('the watch broke', error)
       yield this.#frames.error(status.toStatus())
     }
+  }
+
+  async *#inSlices(batch: readonly RegistryEvent[]): AsyncGenerator<Uint8Array> {
+    const slice = this.#turns.slice()
+    const out = new Chunks()
+    for (const event of batch) {
+      out.bytes(this.#frames.event(event))
+      if (out.isFull) yield out.take()
+      const pause = slice.pause()
+      if (pause) await pause
+    }
+    if (!out.isEmpty) yield out.take()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
