@@ -71,11 +71,12 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
   const protobuf = new ProtobufCodec()
-  const renderer = new Renderer({ protobuf, now: () => clock.now(), turns: core.turns })
+  const renderer = new Renderer({ protobuf, now: () => clock.now() })
   const decoder = new BodyDecoder({
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+    turns: core.turns,
   })
   const refuse = refusalWith(core)
   const namespaceType = requiredType(catalog.types, namespaceResource)

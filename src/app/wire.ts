@@ -11,7 +11,7 @@ import { NamespaceGrants } from '../authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { Diagnostics } from '../base/diagnostics.ts'
-import { Turns } from '../base/turns.ts'
+import { sliceBegan, Turns } from '../base/turns.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
@@ -66,7 +66,9 @@ export async function wireCore(
   isLeading: () => boolean,
 ): Promise<Core> {
   const { clock, ids, log } = config
-  const turns = new Turns({ now: () => clock.monotonic() })
+  const diagnostics = new Diagnostics()
+  const began = (owner: object | undefined): void => diagnostics.publish(sliceBegan, owner)
+  const turns = new Turns({ now: () => clock.monotonic(), began })
   const catalog = loadCatalog()
   const declared = features.list.flatMap(({ kinds = [] }) => kinds).map((kind) => catalog.declare(kind))
   catalog.types.change({ add: declared })
@@ -79,7 +81,6 @@ export async function wireCore(
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
-  const diagnostics = new Diagnostics()
   const webhookClient = new WebhookClient({
     clock,
     userAgent: 'kube-apiserver-admission',

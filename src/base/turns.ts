@@ -10,9 +10,17 @@
  *     if (pause) await pause
  *   }
  *
+ * Work on one large object is made of a few passes over it: there `afterPause` stands between two passes.
+ *
  * One slice begins in each turn of the event loop, in the order in which they paused, however many there are: between
  * two slices all sockets are served, so a request that needs no slice waits for one slice at most.
  */
+
+import { type Topic, topic } from './diagnostics.ts'
+import type { Eventual } from './eventual.ts'
+
+/** Work begins in a slice, or goes on in the next: told is whose it is, as far as that is known. */
+export const sliceBegan: Topic<object | undefined> = topic('a slice of the loop began')
 
 /** Long enough that a pause costs little beside it, short beside the time that a request takes on a network. */
 export const sliceMs = 10
@@ -22,21 +30,29 @@ export interface TurnsOptions {
   readonly now?: () => number
   /** Runs something when the sockets have been served. */
   readonly soon?: (run: () => void) => void
+  /** Told whose work begins or goes on. */
+  readonly began?: (owner: object | undefined) => void
 }
 
 export class Turns {
   readonly #now: () => number
   readonly #soon: (run: () => void) => void
+  readonly #began: (owner: object | undefined) => void
   readonly #waiting: (() => void)[] = []
 
-  constructor({ now = () => performance.now(), soon = setImmediate }: TurnsOptions = {}) {
+  constructor({ now = () => performance.now(), soon = setImmediate, began = () => {} }: TurnsOptions = {}) {
     this.#now = now
     this.#soon = soon
+    this.#began = began
   }
 
-  /** Begins now. */
-  slice(): Slice {
-    return new Slice(this.#now, () => this.#next())
+  /** Begins now. `owner`: the request that it works for. */
+  slice(owner?: object): Slice {
+    this.#began(owner)
+    return new Slice(this.#now, async () => {
+      await this.#next()
+      this.#began(owner)
+    })
   }
 
   #next(): Promise<void> {
@@ -73,4 +89,10 @@ export class Slice {
     await this.#next()
     this.#until = this.#now() + sliceMs
   }
+}
+
+/** Now, or when another slice may begin. Without a slice: now. */
+export function afterPause<T>(slice: Slice | undefined, run: () => Eventual<T>): Eventual<T> {
+  const pause = slice?.pause()
+  return pause === undefined ? run() : pause.then(run)
 }

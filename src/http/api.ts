@@ -6,6 +6,7 @@
 import type { AuthzDecision } from '../authz/authz.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
+import type { Slice } from '../base/turns.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -88,6 +89,8 @@ export interface RequestContext {
   readonly warnings: string[]
   /** What admission tells the audit log. */
   auditAnnotations?: Record<string, string>
+  /** Where the request or its object is large: to be asked between two passes over it. */
+  slice?: Slice
   /** Called by a handler that is about to wait long (a held create, a watch): leaves the in-flight count. */
   release: () => void
 }

@@ -3,6 +3,7 @@
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
 import { andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, type Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
@@ -22,6 +23,9 @@ import { warn } from './verbs/target.ts'
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
 
+/** From here on a body takes long enough to make pauses. */
+const longBodyBytes = 64 * 1024
+
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
   readonly decodeProtobuf: (
@@ -35,6 +39,8 @@ export interface DecodeDeps {
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
   readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
+  /** A long body is worked on in slices. */
+  readonly turns: Turns
 }
 
 export type Parsed = ParsedJson
@@ -58,10 +64,17 @@ export class BodyDecoder {
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
   decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
-    return andThen(request.body(maxBodyBytes), (bytes) => this.#object(bytes, request, context, type))
+    return andThen(this.#body(request, context), (bytes) => this.#object(bytes, request, context, type))
   }
 
-  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): KubeObject {
+  #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
+    return andThen(request.body(maxBodyBytes), (bytes) => {
+      if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
+      return bytes
+    })
+  }
+
+  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)
@@ -78,7 +91,8 @@ export class BodyDecoder {
     if (type.group === '' && parsed.value['apiVersion'] === `/${type.version}`)
       parsed.value['apiVersion'] = type.version
     checkKind(parsed.value, type, bytes)
-    return this.settle(parsed.value, { ...parsed, isBody: true }, context, type, validation)
+    const { value } = parsed
+    return afterPause(context.slice, () => this.settle(value, { ...parsed, isBody: true }, context, type, validation))
   }
 
   /**
@@ -119,6 +133,11 @@ export class BodyDecoder {
       throw badRequest(`the body of a DELETE must be a DeleteOptions object, not a ${JSON.stringify(kind)}`)
     }
     return checkedDeleteOptions(value)
+  }
+
+  /** The bytes of a patch. */
+  patchBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
+    return this.#body(request, context)
   }
 
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */

@@ -3,7 +3,7 @@
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
 import type { Eventual } from '../base/eventual.ts'
-import type { Turns } from '../base/turns.ts'
+import { afterPause, type Slice } from '../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
@@ -47,17 +47,14 @@ const statusKind: GroupVersionKind = { group: '', version: 'v1', kind: 'Status' 
 export class Renderer {
   readonly #protobuf: ProtobufEncoder
   readonly #now: () => number
-  readonly #turns: Turns
   readonly #lists = new JsonLists()
 
   constructor(deps: {
     readonly protobuf: ProtobufEncoder
     readonly now: () => number
-    readonly turns: Turns
   }) {
     this.#protobuf = deps.protobuf
     this.#now = deps.now
-    this.#turns = deps.turns
   }
 
   /** What a type can be read as. */
@@ -66,11 +63,18 @@ export class Renderer {
   }
 
   /** One object in the view asked for. */
-  object(stored: StoredObject, n: Negotiated, query: URLSearchParams, status = 200): ApiResponse {
+  object(
+    stored: StoredObject,
+    n: Negotiated,
+    query: URLSearchParams,
+    status = 200,
+    slice?: Slice,
+  ): Eventual<ApiResponse> {
     if (n.view === 'object' && n.format === 'json' && !n.pretty) {
       return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
     }
-    return this.made(stored.type, stored.object, n, query, status)
+    const { type, object } = stored
+    return afterPause(slice, () => this.made(type, object, n, query, status))
   }
 
   /** An object that is not stored in this form, in the view asked for. */
@@ -114,15 +118,17 @@ export class Renderer {
     }
   }
 
-  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams): Eventual<ApiResponse> {
+  /** `slice`: what a long list is made in, also while it is sent. */
+  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams, slice: Slice): Eventual<ApiResponse> {
     const isCopied = n.format === 'json' && !n.pretty && n.view === 'object'
     const isLong = sizeOf(page) > (isCopied ? longCopyBytes : longListBytes)
     // What is read often is short, and worth to be remembered.
     const read: Read = (stored) => (isLong ? stored.parsedOnce() : stored.object)
-    if (n.format === 'protobuf') return this.#sized(this.#sizedForm(type, page, n, read), page, isLong, n)
+    if (n.format === 'protobuf')
+      return this.#sized(this.#sizedForm(type, page, n, read), page, isLong ? slice : undefined, n)
     if (isCopied && !isLong) return answer(200, n, this.#lists.body(type, page))
     const form = this.#listForm(type, page, n, query, read)
-    return answer(200, n, isLong ? listStream(form, page.items, this.#turns.slice()) : wholeList(form, page.items))
+    return answer(200, n, isLong ? listStream(form, page.items, slice) : wholeList(form, page.items))
   }
 
   #listForm(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams, read: Read): ListForm {
@@ -158,8 +164,8 @@ export class Renderer {
     }
   }
 
-  #sized(form: SizedForm, { items }: ListPage, isLong: boolean, n: Negotiated): Eventual<ApiResponse> {
-    if (isLong) return sizedListStream(form, items, this.#turns.slice()).then((body) => answer(200, n, body))
+  #sized(form: SizedForm, { items }: ListPage, slice: Slice | undefined, n: Negotiated): Eventual<ApiResponse> {
+    if (slice) return sizedListStream(form, items, slice).then((body) => answer(200, n, body))
     const encoded = items.map((i) => form.item(i))
     const head = form.open(encoded.reduce((sum, { length }) => sum + length, 0))
     return answer(200, n, Buffer.concat([head, ...encoded, form.close]))

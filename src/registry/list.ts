@@ -34,6 +34,7 @@ interface Page {
   readonly prefix: string
   /** Infinity = all. */
   readonly limit: number
+  readonly slice: Slice
 }
 
 export async function listObjects(parts: RegistryParts, type: ResourceType, query: ListQuery): Promise<ListPage> {
@@ -46,6 +47,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
   const { view } = query
+  const slice = query.slice ?? parts.turns.slice()
   const now = (page: Page): Promise<ListPage> => {
     const names = view?.names()
     return readPage(parts, named(presentSource(objects), names), within(page, view, names), cache.revision)
@@ -53,7 +55,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
 
   if (query.continue) {
     const token = decodeContinue(query.continue)
-    const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit }
+    const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit, slice }
     if (token.revision === latest) {
       await cache.refresh()
       return now(page)
@@ -66,7 +68,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   }
 
   const revision = parseVersion(query.resourceVersion, 'list')
-  const page: Page = { type, selection, span: whole, prefix, limit }
+  const page: Page = { type, selection, span: whole, prefix, limit, slice }
   if (revision === undefined) {
     if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
     return now(page)
@@ -127,7 +129,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
   // To look into objects, or have them converted, takes time, in which the present changes: it is read in one go before.
   const atOnce = matches ? Number.POSITIVE_INFINITY : limit
   const items: StoredObject[] = []
-  const slice = parts.turns.slice()
+  const { slice } = page
   let { start } = span
   for (;;) {
     const found = source.read({ start, end: span.end }, atOnce)

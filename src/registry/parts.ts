@@ -2,7 +2,7 @@
 import type { Accountant, AdmissionPlugin } from '../admission/admission.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
-import type { Turns } from '../base/turns.ts'
+import type { Slice, Turns } from '../base/turns.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -23,6 +23,8 @@ export interface TrackedWrite {
   readonly subresource: string
   /** RFC 3339, seconds. */
   readonly now: string
+  /** Where the object is large: to be asked between two passes over it. */
+  readonly slice?: Slice | undefined
 }
 
 export interface SchemaUpdate {

@@ -4,6 +4,7 @@
  */
 import type { Attributes } from '../admission/admission.ts'
 import { andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause } from '../base/turns.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -90,7 +91,8 @@ export function validated(
   if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
   const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
-  return andThen(parts.chain.validate(attributes), () => {
+  const admitting = afterPause(scope.slice, () => parts.chain.validate(attributes))
+  return andThen(admitting, () => {
     if (how.versioned) refuseVersion(scope)
     return { attributes, object: next }
   })
@@ -100,7 +102,7 @@ export function validated(
 export function decidable(scope: WriteScope, { attributes, object }: Valid, how: HowToCreate): Eventual<Decidable> {
   const { type, namespace } = scope
   return andThen(
-    fitting(object, (one) => encoded(one, type), how.tracked),
+    afterPause(scope.slice, () => fitting(object, (one) => encoded(one, type), how.tracked)),
     ({ object: after, bytes }) => ({
       attributes,
       change: { type, namespace, name: attributes.name, before: undefined, after },
@@ -149,8 +151,8 @@ function admitted(
   const { type, subresource, fieldManager: manager } = scope
   const tracked = how.tracked
     ? object
-    : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now })
-  return andThen(tracked, (known) => afterMutation(parts, scope, known))
+    : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now, slice: scope.slice })
+  return andThen(tracked, (known) => afterPause(scope.slice, () => afterMutation(parts, scope, known)))
 }
 
 function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObject): Eventual<KubeObject> {
@@ -163,7 +165,7 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObj
     if (hasVersion(mutated)) refuseVersion(scope)
     return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
   }
-  return andThen(parts.chain.mutate(attributes), settle)
+  return andThen(parts.chain.mutate(attributes), (mutated) => afterPause(scope.slice, () => settle(mutated)))
 }
 
 /** Whoever made the object last may still hold its metadata. */

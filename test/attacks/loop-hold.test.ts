@@ -207,3 +207,85 @@ describe('attack: the deletion of a large collection holds nobody up', () => {
     expect(turns).toBeGreaterThanOrEqual(count / 2 - 1)
   })
 })
+
+describe('attack: a body of many values holds nobody up', () => {
+  const values = 12_000
+  const data = (value: string): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: values }, (_, i) => [`k${i}`, value]))
+  const object = (value: string): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'large', namespace: 'short' },
+    data: data(value),
+  })
+  const collection = '/api/v1/namespaces/short/configmaps'
+  const large = `${collection}/large`
+
+  /** The turns that the loop makes while the server works on one request. */
+  async function turnsOf(method: string, path: string, body: unknown, type: string): Promise<number> {
+    let turns = 0
+    let done = false
+    const turn = (): void => {
+      turns++
+      if (!done) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const init = { method, body: JSON.stringify(body), headers: { 'content-type': type } }
+    const response = await plane.fetch(path, init)
+    done = true
+    const answer = (await response.json()) as KubeObject & { data?: object }
+    expect([response.status < 300, Object.keys(answer.data ?? {})]).toEqual([
+      true,
+      expect.objectContaining({ length: values }),
+    ])
+    return turns
+  }
+
+  test.each([
+    { name: 'a create', method: 'POST', path: collection, body: object('a'), type: 'application/json' },
+    { name: 'an update', method: 'PUT', path: large, body: object('b'), type: 'application/json' },
+    {
+      name: 'a merge patch',
+      method: 'PATCH',
+      path: large,
+      body: { data: data('c') },
+      type: 'application/merge-patch+json',
+    },
+    {
+      name: 'a strategic merge patch',
+      method: 'PATCH',
+      path: large,
+      body: { data: data('d') },
+      type: 'application/strategic-merge-patch+json',
+    },
+    {
+      name: 'a small patch of what is large',
+      method: 'PATCH',
+      path: large,
+      body: [{ op: 'replace', path: '/data/k1', value: 'e' }],
+      type: 'application/json-patch+json',
+    },
+    {
+      name: 'an apply',
+      method: 'PATCH',
+      path: `${large}?fieldManager=m&force=true`,
+      body: object('f'),
+      type: 'application/apply-patch+yaml',
+    },
+    {
+      name: 'an apply again',
+      method: 'PATCH',
+      path: `${large}?fieldManager=m`,
+      body: object('g'),
+      type: 'application/apply-patch+yaml',
+    },
+  ])('$name is worked on in several turns', async ({ method, path, body, type }) => {
+    // Each pass over the object is a look at the time, and every other one the end of a slice.
+    expect(await turnsOf(method, path, body, type)).toBeGreaterThanOrEqual(2)
+  })
+})
+
+test('what holds the loop is told to Prometheus', async () => {
+  const text = await (await plane.fetch('/metrics')).text()
+  expect(text).toContain('# TYPE borough_loop_block_seconds histogram')
+})

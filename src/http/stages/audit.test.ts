@@ -3,7 +3,6 @@ import { failure } from '../../../test/support/refusal.ts'
 import { type AuditEvent, type AuditLevel } from '../../audit/audit.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { randomIds } from '../../base/ids.ts'
-import { Turns } from '../../base/turns.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import { forbidden, unauthorized } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
@@ -16,7 +15,7 @@ import { auditRefusals, auditRequests } from './audit.ts'
 import { authenticate } from './authenticate.ts'
 import { impersonate } from './impersonate.ts'
 
-const renderer = new Renderer({ protobuf: new ProtobufCodec(), now: () => 0, turns: new Turns() })
+const renderer = new Renderer({ protobuf: new ProtobufCodec(), now: () => 0 })
 const ok: ApiResponse = { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') }
 
 function audited(level: AuditLevel, dispatch: () => Promise<ApiResponse> = () => Promise.resolve(ok)) {

@@ -4,7 +4,7 @@
  */
 import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
-import type { Turns } from '../../base/turns.ts'
+import type { Slice } from '../../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, findStatusError, internalError, notAcceptable } from '../../kube/status-error.ts'
@@ -26,8 +26,6 @@ export interface WatchEventEncoder {
 
 export interface WatchDeps extends VerbDeps {
   readonly protobufEvents: WatchEventEncoder
-  /** Many events at once are written in slices. */
-  readonly turns: Turns
   /** 0 ≤ x < 1 */
   readonly random: () => number
 }
@@ -67,7 +65,11 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     }
     const frames = framesOf(deps, target.type, n, query)
     const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
-    return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames, deps.turns) }
+    return {
+      status: 200,
+      headers: { 'content-type': contentType },
+      body: new FrameStream(events, frames, () => deps.turns.slice(context)),
+    }
   }
 }
 
@@ -169,12 +171,12 @@ class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames
 
-  readonly #turns: Turns
+  readonly #slice: () => Slice
 
-  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames, turns: Turns) {
+  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames, slice: () => Slice) {
     this.#events = events
     this.#frames = frames
-    this.#turns = turns
+    this.#slice = slice
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -191,7 +193,7 @@ class FrameStream implements Stream<Uint8Array> {
   }
 
   async *#inSlices(batch: readonly RegistryEvent[]): AsyncGenerator<Uint8Array> {
-    const slice = this.#turns.slice()
+    const slice = this.#slice()
     const out = new Chunks()
     for (const event of batch) {
       out.bytes(this.#frames.event(event))

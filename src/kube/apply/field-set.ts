@@ -3,13 +3,13 @@
  * nothing: an inner node maps path elements to nodes, `.` marks an inner node that is itself in the set, and `{}` is a
  * node that is in the set with nothing below it.
  *
- * Invariants: keys are canonical and in the order of `compareElements`; `.` never stands alone; no node exists without
+ * Invariants: keys are canonical and in the order of `compareSiblings`; `.` never stands alone; no node exists without
  * a member at or below it. The root stands for the whole object, which nobody can own: `{}` there is the empty set.
  *
  * Sets are immutable and share structure; an operation that changes nothing returns its argument.
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
  */
-import { canonicalElement, compareElements, type PathElement } from './path-element.ts'
+import { canonicalElement, compareSiblings, type PathElement, type Sibling, siblingOf } from './path-element.ts'
 
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet
@@ -52,8 +52,16 @@ export function withoutSelf(node: FieldSet): FieldSet | undefined {
 /** Puts the elements in order; takes ownership of `node`. */
 export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
   let previous: PathElement | undefined
+  let sibling: Sibling | undefined
   for (const key in node) {
-    if (previous !== undefined && compareElements(previous, key) > 0) return sorted(node)
+    if (isField(key) && (previous === undefined || isField(previous))) {
+      if (previous !== undefined && previous > key) return sorted(node)
+      sibling = undefined
+    } else {
+      const next = siblingOf(key)
+      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sorted(node)
+      sibling = next
+    }
     previous = key
   }
   return node
@@ -61,8 +69,19 @@ export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
 
 function sorted(node: FieldSet): FieldSet {
   const result: Record<PathElement, FieldSet> = {}
-  for (const key of Object.keys(node).sort(compareElements)) result[key] = node[key] as FieldSet
+  for (const element of inOrder(Object.keys(node))) result[element] = node[element] as FieldSet
   return result
+}
+
+const isField = (element: PathElement): boolean => element === self || element.startsWith('f:')
+
+function inOrder(elements: PathElement[]): readonly PathElement[] {
+  // The order of fields is that of their texts, and maps of strings have many.
+  if (elements.every(isField)) return elements.sort()
+  return elements
+    .map(siblingOf)
+    .sort(compareSiblings)
+    .map(({ element }) => element)
 }
 
 /** Pair by pair: one after the other, each would copy what those before it made. */
@@ -136,19 +155,24 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** Undefined if nothing is left. */
 function subtract(a: FieldSet, b: FieldSet, deep: boolean, sizes?: Sizes): FieldSet | undefined {
-  let result: Record<PathElement, FieldSet> | undefined
+  const changed = new Map<PathElement, FieldSet | undefined>()
   for (const key in sizes === undefined ? b : smallerOf(a, b, sizes)) {
     const left = key === self ? undefined : a[key]
     const right = b[key]
     if (left === undefined || right === undefined) continue
     const node = subtractNode(left, right, deep, sizes)
-    if (node === left) continue
-    result ??= { ...a }
-    if (node === undefined) delete result[key]
-    else result[key] = node
+    if (node !== left) changed.set(key, node)
   }
-  if (result === undefined) return a
-  return isEmpty(result) ? undefined : result
+  if (changed.size === 0) return a
+  const result: Record<PathElement, FieldSet> = {}
+  let isNothing = true
+  for (const key in a) {
+    const node = changed.has(key) ? changed.get(key) : a[key]
+    if (node === undefined) continue
+    result[key] = node
+    isNothing = false
+  }
+  return isNothing ? undefined : result
 }
 
 /** Below this it does not matter which is gone through. */

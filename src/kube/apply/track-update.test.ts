@@ -32,7 +32,7 @@ const entry = (manager: string, fieldsV1: JsonObject, rest: Partial<ManagedField
 })
 
 describe('a create', () => {
-  const cases: { name: string; input: Omit<TrackUpdateInput, 'live' | 'versions'>; want: unknown }[] = [
+  const cases: { name: string; input: Omit<TrackUpdateInput, 'live' | 'versions' | 'slice'>; want: unknown }[] = [
     {
       name: 'owns leaves and the maps around them, but nothing that names the object',
       input: {
@@ -166,8 +166,10 @@ describe('an update', () => {
     manager: 'creator',
     next: configMap({ metadata: { uid: 'u' }, data: { a: '1', b: '1' } }),
   })
-  const update = (data: Record<string, string>, rest: Partial<Omit<TrackUpdateInput, 'versions'>> = {}): KubeObject =>
-    trackUpdate({ ...onConfigMap, live, now: later, next: { ...live, data }, ...rest })
+  const update = (
+    data: Record<string, string>,
+    rest: Partial<Omit<TrackUpdateInput, 'versions' | 'slice'>> = {},
+  ): KubeObject => trackUpdate({ ...onConfigMap, live, now: later, next: { ...live, data }, ...rest })
 
   it('takes changed and new fields from everybody', () => {
     expect(summary(update({ a: '2', b: '1', c: '1' }))).toEqual([
