@@ -3,7 +3,7 @@
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
 import { andThen, type Eventual } from '../base/eventual.ts'
-import { afterPause, type Turns } from '../base/turns.ts'
+import { afterPause, type Slice, type Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isJsonObject } from '../kube/json-value.ts'
@@ -13,7 +13,7 @@ import { decodeObject } from '../kube/schema/decode-object.ts'
 import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
 import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
-import { parseYaml } from '../kube/yaml-body.ts'
+import { parseYaml, parseYamlInSlices } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
@@ -83,7 +83,17 @@ export class BodyDecoder {
       checkKind({ apiVersion, kind }, type, bytes)
       return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
     }
-    const parsed = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
+    const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
+    return andThen(parsing, (parsed) => this.#parsedObject(parsed, bytes, context, type, validation))
+  }
+
+  #parsedObject(
+    parsed: Parsed,
+    bytes: Uint8Array,
+    context: RequestContext,
+    type: ResourceType,
+    validation: FieldValidation,
+  ): Eventual<KubeObject> {
     if (!isJsonObject(parsed.value)) {
       throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
     }
@@ -119,14 +129,20 @@ export class BodyDecoder {
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
-  async decodeDeleteOptions(request: ApiRequest, type: ResourceType): Promise<DeleteOptionsBody | undefined> {
-    const bytes = await request.body(maxBodyBytes)
+  async decodeDeleteOptions(
+    request: ApiRequest,
+    context: RequestContext,
+    type: ResourceType,
+  ): Promise<DeleteOptionsBody | undefined> {
+    const bytes = await this.#body(request, context)
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
       return this.#deps.decodeProtobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
-    const { value } = parseBody(bytes, mediaType, deleteOptionsKind, this.#deps.supportsProtobuf(type), false)
+    const protobuf = this.#deps.supportsProtobuf(type)
+    const how = { mediaType, type: deleteOptionsKind, protobuf, duplicates: false }
+    const { value } = await parseBody(bytes, how, context.slice)
     if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')
     const kind = value['kind']
     if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {
@@ -135,17 +151,13 @@ export class BodyDecoder {
     return checkedDeleteOptions(value)
   }
 
-  /** The bytes of a patch. */
-  patchBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
-    return this.#body(request, context)
-  }
-
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
-  parsePatch(bytes: Uint8Array, isApply: boolean, report: boolean): Parsed {
+  async parsePatch(request: ApiRequest, context: RequestContext, isApply: boolean, report: boolean): Promise<Parsed> {
+    const bytes = await this.#body(request, context)
     const text = utf8(bytes)
     if (isApply) {
       try {
-        return parseYaml(text)
+        return await yamlOf(text, context.slice)
       } catch (error) {
         throw badRequest(
           'error decoding YAML: error converting YAML to JSON: ' +
@@ -174,23 +186,38 @@ function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decod
   }
 }
 
-function parseBody(
-  bytes: Uint8Array,
-  mediaType: string,
-  type: Pick<ResourceType, 'kind'>,
-  protobuf: boolean,
-  duplicates: boolean,
-): Parsed {
+interface HowToParse {
+  readonly mediaType: string
+  readonly type: Pick<ResourceType, 'kind'>
+  /** Whether the kind can be sent as such. */
+  readonly protobuf: boolean
+  /** Whether keys that repeat are to be found. */
+  readonly duplicates: boolean
+}
+
+/** At once but for long YAML. @throws StatusError */
+function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined): Eventual<Parsed> {
+  const { mediaType, type, protobuf, duplicates } = how
   const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
   const text = utf8(bytes)
-  try {
-    return mediaType === jsonMediaType ? parseJson(text, { duplicates }) : parseYaml(text)
-  } catch (error) {
+  const refusal = (error: unknown): StatusError => {
     const problem = error instanceof Error ? error.message : String(error)
-    throw unrecognized(type, `json parse error: ${problem}`, bytes)
+    return unrecognized(type, `json parse error: ${problem}`, bytes)
+  }
+  try {
+    const parsed = mediaType === jsonMediaType ? parseJson(text, { duplicates }) : yamlOf(text, slice)
+    if (!(parsed instanceof Promise)) return parsed
+    return parsed.catch((error: unknown) => {
+      throw refusal(error)
+    })
+  } catch (error) {
+    throw refusal(error)
   }
 }
+
+const yamlOf = (text: string, slice: Slice | undefined): Eventual<Parsed> =>
+  slice === undefined ? parseYaml(text) : parseYamlInSlices(text, slice)
 
 function utf8(bytes: Uint8Array): string {
   try {

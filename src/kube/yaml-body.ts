@@ -2,14 +2,15 @@
  * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times
  * and binaries stay texts. Only the first document counts.
  *
- * Bounds. The YAML library costs some 6 µs a token on the event loop, so a body may have 250,000 tokens (a manifest of
- * 30,000 lines); JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
+ * Bounds. The YAML library costs some 2 µs a token on the event loop, most of which can be spent in slices, and a third of
+ * which, where it makes a document of the tokens, can't: so a body may have 150,000 (a manifest of 18,000 lines). JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
  * bound. Aliases are resolved once and shared; what they expand to is counted as if it were written out, and may be no
  * more than a body may hold: what follows (types, defaults, ownership, printing) meets each place it stands at.
  * @see sigs.k8s.io/yaml
  */
 import type { Document, LineCounter, Scalar, Tags } from 'yaml'
 import { loadLater } from '../base/load-later.ts'
+import type { Slice } from '../base/turns.ts'
 import { quote } from './go-quote.ts'
 import { setMember } from './json-value.ts'
 import { JsonSyntaxError, maxDepth, numberOf, type ParsedJson, parseJson, printPath } from './strict-json.ts'
@@ -17,7 +18,9 @@ import type { JsonObject, JsonValue } from './types.ts'
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
-const maxTokens = 250_000
+const maxTokens = 150_000
+/** Tokens that are read between two looks at the time. */
+const tokensAtOnce = 200
 /** After aliases are expanded. As many values as a body in JSON may have, and as many characters. */
 const maxNodes = 50_000
 const maxCharacters = 3 * 1024 * 1024
@@ -36,7 +39,13 @@ function jsonTags(tags: Tags): Tags {
   )
 }
 
-function compose(text: string): { document: Document.Parsed | undefined; lines: LineCounter } {
+interface Composed {
+  readonly document: Document.Parsed | undefined
+  readonly lines: LineCounter
+}
+
+/** Yields where a pause may be made. */
+function* composing(text: string): Generator<void, Composed> {
   const { Composer, Lexer, LineCounter, Parser } = yaml()
   const lines = new LineCounter()
   lines.addNewLine(0)
@@ -54,9 +63,16 @@ function compose(text: string): { document: Document.Parsed | undefined; lines: 
   let tokens = 0
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} tokens; send JSON instead`)
-    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return { document, lines }
+    if (tokens % tokensAtOnce === 0) yield
+    for (const token of parser.next(lexeme)) {
+      yield
+      for (const document of composer.next(token)) return { document, lines }
+    }
   }
-  for (const token of parser.end()) for (const document of composer.next(token)) return { document, lines }
+  for (const token of parser.end()) {
+    yield
+    for (const document of composer.next(token)) return { document, lines }
+  }
   for (const document of composer.end()) return { document, lines }
   return { document: undefined, lines }
 }
@@ -195,6 +211,25 @@ class Converter {
  * @throws YamlSyntaxError
  */
 export function parseYaml(text: string): ParsedJson {
+  const steps = parsing(text)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in slices. @throws YamlSyntaxError */
+export async function parseYamlInSlices(text: string, slice: Slice): Promise<ParsedJson> {
+  const steps = parsing(text)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    const pause = slice.pause()
+    if (pause) await pause
+  }
+}
+
+function* parsing(text: string): Generator<void, ParsedJson> {
   if (/^\s*[{[]/.test(text)) {
     try {
       return parseJson(text, { duplicates: true })
@@ -204,11 +239,12 @@ export function parseYaml(text: string): ParsedJson {
       if (e.message === 'exceeded max depth') throw new YamlSyntaxError(`yaml: ${e.message}`, { cause: e })
     }
   }
-  const { document, lines } = compose(text)
+  const { document, lines } = yield* composing(text)
   if (!document) return { value: null, duplicates: [], repeats: [] }
   const fault = document.errors[0]
   if (fault)
     throw new YamlSyntaxError(`yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`, { cause: fault })
+  yield
   const converter = new Converter(lines)
   try {
     const value = converter.value(document.contents)

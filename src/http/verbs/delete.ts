@@ -72,7 +72,7 @@ async function deleteOptions(
   decoder: BodyDecoder,
   target: Target,
 ): Promise<ParsedDelete> {
-  const body = (await decoder.decodeDeleteOptions(request, target.type)) ?? fromQuery(context.info.query)
+  const body = (await decoder.decodeDeleteOptions(request, context, target.type)) ?? fromQuery(context.info.query)
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = body
   const errors: FieldError[] = []
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {

@@ -78,7 +78,7 @@ export async function readPatch(
   const shared = request.sharing?.value
   if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
   const report = !isApply && fieldValidationOf(query) !== 'Ignore'
-  return { mediaType, parsed: decoder.parsePatch(await decoder.patchBody(request, context), isApply, report) }
+  return { mediaType, parsed: await decoder.parsePatch(request, context, isApply, report) }
 }
 
 export function patchTransform(
