@@ -5,7 +5,7 @@ import { type Culprit, type LoopBlock, LoopBlocks } from './loop-blocks.ts'
 
 const request = (verb: string, username = 'alice'): Culprit =>
   ({
-    info: { verb, group: '', resource: 'secrets', namespace: 'a' },
+    resolution: { verb, type: { group: '', resource: 'secrets' } },
     user: { username, groups: [] },
   }) as unknown as Culprit
 
