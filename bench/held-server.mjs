@@ -11,6 +11,12 @@ const server = await serve({
   listen: { host: '127.0.0.1', port: 0 },
   // Opening ten thousand connections takes longer than a create is held by default.
   initializationTimeoutMs: 600_000,
+  // By default some 2,000 may wait, and as many connections be open as half a gigabyte holds.
+  load: {
+    ...defaultConfig.load,
+    maxMemoryBytes: 4 * 1024 ** 3,
+    connections: { all: 20_000, perAddress: 20_000, perUser: 20_000 },
+  },
 })
 
 const asked = {

@@ -139,6 +139,7 @@ const rules = {
   'no-console': 'error',
   'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
   eqeqeq: 'error',
+  'borough/bounded-arguments': 'error',
   // Of the linter's own choice of 'correctness' rules, those that call sound code wrong: a list copied because the
   // loop changes it, a default for what a client may have sent as null, a method compared with undefined, …
   'unicorn/no-useless-spread': 'off',
@@ -165,6 +166,7 @@ const lightRules = {
   'no-unsafe-optional-chaining': 'off',
   'import/no-default-export': 'off',
   'no-console': 'off',
+  'borough/bounded-arguments': 'off',
 }
 
 /** The files of `other` that `layer` sees. */
@@ -212,6 +214,7 @@ function importRule(layer, patterns) {
 function configuration() {
   return {
     plugins: ['typescript', 'unicorn', 'oxc', 'import'],
+    jsPlugins: [join(root, 'tools', 'lint', 'bounded-arguments.mjs')],
     categories: { correctness: 'error' },
     ignorePatterns: ['dist', 'src/catalog/generated', '.cache', '.borough'],
     rules,

@@ -10,8 +10,9 @@
  * of one namespace charge the same quota without losing to each other (lanes, DECISIONS 2).
  */
 
+import type { Eventual } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 
@@ -24,7 +25,8 @@ export interface Caller {
   readonly signal: AbortSignal
 }
 
-export interface Attributes {
+/** @typeParam O the object: not validated yet where plugins mutate it */
+export interface Attributes<O = KubeObject> {
   readonly operation: Operation
   readonly type: ResourceType
   readonly subresource: string
@@ -35,7 +37,7 @@ export interface Attributes {
   /** Absent = false. A deletecollection is asked about object by object. */
   readonly ofCollection?: boolean
   /** The object as it would be stored; undefined for DELETE. */
-  readonly object: KubeObject | undefined
+  readonly object: O | undefined
   readonly oldObject: KubeObject | undefined
   readonly user: UserInfo
   readonly dryRun: boolean
@@ -139,7 +141,7 @@ export interface AdmissionPlugin {
   /** Where `handles` depends on stored objects: calls back when they change, before a client can see the change. */
   onHandlesChange?(listener: () => void): void
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */
-  mutate?(attributes: Attributes, round: MutationRound): KubeObject | undefined | Promise<KubeObject | undefined>
+  mutate?(attributes: Attributes<Unvalidated>, round: MutationRound): Eventual<Unvalidated | undefined>
   /** @throws StatusError */
   validate?(attributes: Attributes): void | Promise<void>
   /** Of a namespace that is being created, after all have validated it. undefined = nothing. */

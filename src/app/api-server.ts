@@ -17,7 +17,9 @@ import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { refusalWith } from '../http/explained-refusals.ts'
 import { answerToCreators } from '../http/free-names.ts'
 import { protobufMediaType } from '../http/negotiate.ts'
+import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve, type StageName } from '../http/pipeline.ts'
+import { leavePlaces } from '../http/places.ts'
 import { isTrue } from '../http/request-info.ts'
 import { isNamespaces } from '../http/resolution.ts'
 import { resolveTarget } from '../http/resolve-target.ts'
@@ -29,7 +31,9 @@ import { type AuthorizeOptions, attributesOf, authorize, requireAuthorized } fro
 import { catchUp } from '../http/stages/catch-up.ts'
 import { compressAnswers } from '../http/stages/compress-answers.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
-import { defaultInFlightLimits, limitAnonymous, limitInFlight } from '../http/stages/limit-in-flight.ts'
+import { keepForAdministrators } from '../http/stages/keep-for-administrators.ts'
+import { limitAnonymous, limitInFlight } from '../http/stages/limit-in-flight.ts'
+import { limitTime } from '../http/stages/limit-time.ts'
 import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
@@ -64,6 +68,7 @@ export interface ApiServerDeps {
   readonly reviews: ReviewHandlers
   readonly metrics: Metrics
   readonly audit: OpenAudit | undefined
+  readonly defense: Defense
 }
 
 export function createApiServer(deps: ApiServerDeps): Serve {
@@ -136,11 +141,13 @@ export function createApiServer(deps: ApiServerDeps): Serve {
           log.error({ error, requestId, verb: info.verb, path: info.path }, 'a request failed'),
         (status, n) => renderer.status(status, n),
       ),
-      limitInFlight: limitInFlight(defaultInFlightLimits),
+      limitTime: limitTime({ ...deps.defense, handlerMs: config.load.deadlines.handlerMs }),
+      limitInFlight: limitInFlight(config.load.inFlight),
       auditRefusals: audit && auditRefusals(audit),
       catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
       resolveTarget: resolveTarget(catalog.types),
       authenticate: authenticate(deps.authenticate),
+      keepForAdministrators,
       limitAnonymous: limitAnonymous(),
       auditRequests: audit && auditRequests(audit),
       impersonate: impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
@@ -233,6 +240,9 @@ function visibilityOf({ authorizer, namespacesOf }: Core): Visibility {
   }
 }
 
+/** What a create that is held is counted as: by default a flow may have some 2,000 of them. */
+const heldCreateBytes = 32 * 1024
+
 /** Seconds kept in hand for the answer when the client says how long it waits. */
 const answerReserveMs = 1000
 
@@ -241,10 +251,12 @@ type AwaitReady = (held: HeldNamespace, ...created: Parameters<AwaitCreated>) =>
 /** The answer to a create of a namespace waits until the namespace is ready. */
 function holdUntilInitialized({ config, features: { hold }, lister }: Core): AwaitCreated {
   const ready: AwaitReady = async (held, stored, request, context, { type }) => {
-    context.release()
+    leavePlaces(context)
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
     const current = (): Namespace | undefined => find()?.object as Namespace | undefined
-    const timeoutMs = holdMs(config.initializationTimeoutMs, context.info.query)
+    // It is created, so it is not refused: who has too many of them waiting is answered at once.
+    const mayWait = request.account?.tryCharge(heldCreateBytes) ?? true
+    const timeoutMs = mayWait ? holdMs(config.initializationTimeoutMs, context.info.query) : 0
     const outcome = await hold.wait(held, current, timeoutMs, request.signal)
     const latest = find()
     const answer = latest !== undefined && latest.object.metadata.uid === held.uid ? latest : stored

@@ -15,12 +15,38 @@ import { type Log, silentLog } from '../base/log.ts'
 import type { RelayPort } from '../base/relay-port.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from '../controller/lease-timing.ts'
+import {
+  type ConnectionLimits,
+  connectionsWithin,
+  type Deadlines,
+  defaultDeadlines,
+  defaultHttp2Limits,
+  defaultMaxMemoryBytes,
+  type Http2Limits,
+  leastMaxMemoryBytes,
+} from '../http/limits.ts'
+import { defaultInFlightLimits, type InFlightLimits } from '../http/stages/limit-in-flight.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
 
 export interface HistoryWindow {
   readonly ageMs: number
   readonly bytes: number
 }
+
+/** What clients may do to the server before it defends itself. */
+export interface LoadLimits {
+  /** That clients cause at most, beyond cache and indices. */
+  readonly maxMemoryBytes: number
+  /** Absent = what fits into the memory. */
+  readonly connections?: Partial<ConnectionLimits>
+  readonly deadlines: Deadlines
+  readonly http2: Http2Limits
+  readonly inFlight: InFlightLimits
+}
+
+/** The least that makes sense, and the connections that the default has room for. */
+export const leastMemoryBytes: number = leastMaxMemoryBytes
+export const defaultConnections: number = connectionsWithin(defaultMaxMemoryBytes).all
 
 export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
@@ -33,6 +59,9 @@ export interface Config {
   readonly history: HistoryWindow
   /** Absent = no sockets. */
   readonly listen?: { readonly host: string; readonly port: number }
+  /** A second address, for administrators alone: clients of the first can't keep them out. */
+  readonly adminListen?: { readonly host: string; readonly port: number }
+  readonly load: LoadLimits
   /** Of the serving certificate, beside those that the server finds itself. */
   readonly extraNames: readonly string[]
   /** The admin kubeconfig is also written here. */
@@ -74,6 +103,12 @@ export interface Config {
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },
   history: { ageMs: 5 * 60_000, bytes: 256 * 1024 * 1024 },
+  load: {
+    maxMemoryBytes: defaultMaxMemoryBytes,
+    deadlines: defaultDeadlines,
+    http2: defaultHttp2Limits,
+    inFlight: defaultInFlightLimits,
+  },
   extraNames: [],
   anonymous: true,
   featureGates: { NamespaceInitializers: true },

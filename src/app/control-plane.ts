@@ -21,7 +21,9 @@ import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
 import { build } from '../http/build.ts'
 import { ping } from '../http/health.ts'
+import { pendingWithin } from '../http/limits.ts'
 import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
+import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { reachedUrl } from '../http/reached-url.ts'
 import { gitVersion } from '../http/version.ts'
@@ -47,6 +49,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly core: Core
   readonly pki: Pki
   readonly serve: Serve
+  /** For listeners. */
+  readonly defense: Defense
   /** Talks to the pipeline in-process as anybody; by default as the administrator. */
   client(user?: UserInfo): Client
   /** What discovery, and the service `kubernetes`, say of where the server is. Called once it listens. */
@@ -108,6 +112,13 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   })
   const { authorizationWebhook } = config
   const askElsewhere = authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
+  const defense = opening.use(new Defense({ clock, log }))
+  const pending = pendingWithin(config.load.maxMemoryBytes)
+  defense.sweeper.add(() => {
+    for (const flow of core.cache.endThoseBehind(pending)) defense.incidents.happened('watch_memory', flow)
+    // Where nobody is connected, nobody is behind.
+    return false
+  })
   const chain = authenticatorChain(await openAuthenticators(config, pki.caCert, tokens), {
     anonymous: config.anonymous,
   })
@@ -117,6 +128,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     begins: (context) => blocks.begin(context),
     revision: () => core.cache.revision,
     leading: () => leadership.leading,
+    bounds: () => defense.incidents.counts,
     audit: () => audit?.sink.counts,
   })
   const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)
@@ -159,6 +171,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     },
     metrics,
     audit,
+    defense,
     reviews: reviewHandlers({
       authorizer: core.authorizer,
       askElsewhere,
@@ -202,6 +215,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     core,
     pki,
     serve,
+    defense,
     client: (user = adminUser) => client(user, 'borough'),
     listening(host, port) {
       address = reachedUrl(host, port).slice('https://'.length)

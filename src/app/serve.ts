@@ -1,7 +1,8 @@
 /** Puts a control plane on the network and takes it off again: the order of start and of drain. */
 
 import { kubeconfigYaml } from '../client/kubeconfig.ts'
-import { type Listener, listen } from '../http/node.ts'
+import { budgetWithin, connectionsWithin, reservedBudget, reservedConnections } from '../http/limits.ts'
+import { type Listener, type ListenOptions, listen } from '../http/node/listen.ts'
 import { reachedUrl } from '../http/reached-url.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -13,6 +14,8 @@ export interface Server extends AsyncDisposable {
   readonly plane: ControlPlane
   readonly url: string
   readonly port: number
+  /** Where administrators are served apart from others; absent if nowhere. */
+  readonly adminUrl?: string
   /** For the administrator: full rights for a year. */
   readonly adminKubeconfig: string
 }
@@ -25,36 +28,58 @@ const drainMs = 10_000
 export async function serve(config: Config, opened?: Promise<Storage>): Promise<Server> {
   if (config.listen === undefined) throw new Error('serve needs an address to listen on')
   const plane = await createControlPlane(config, opened ? { opened } : {})
-  let listener: Listener
+  const listeners: Listener[] = []
   try {
-    listener = await listen(plane.serve, {
-      ...config.listen,
-      tls: { key: plane.pki.serving.key, cert: plane.pki.serving.cert, clientCa: clientCas(config, plane) },
-      onError: (error) => config.log.error({ error }, 'a connection failed'),
-    })
+    // First, so that nobody is answered before all addresses are there.
+    if (config.adminListen !== undefined) {
+      listeners.push(await listen(plane.serve, { ...reservedListening(config, plane), ...config.adminListen }))
+    }
+    listeners.push(await listen(plane.serve, { ...listening(config, plane), ...config.listen }))
   } catch (error) {
+    await Promise.all(listeners.map((listener) => listener.close(AbortSignal.abort())))
     await plane[Symbol.asyncDispose]()
     throw error
   }
+  const [listener, adminListener] = listeners.toReversed() as [Listener, Listener?]
   const url = reachedUrl(config.listen.host, listener.port)
   plane.listening(config.listen.host, listener.port)
   return {
     plane,
     url,
     port: listener.port,
+    ...(adminListener === undefined ? {} : { adminUrl: reachedUrl(adminListener.host, adminListener.port) }),
     adminKubeconfig: kubeconfigOf(plane, url, adminUser.username, adminUser.groups, adminDurationMs),
     async [Symbol.asyncDispose]() {
       plane.drain()
       const deadline = new AbortController()
       const timer = config.clock.after(drainMs, () => deadline.abort())
-      const closed = listener.close(deadline.signal)
+      const closed = Promise.all(listeners.map((each) => each.close(deadline.signal)))
       // What was asked is answered first, for it needs all of the plane; watches end with it.
-      await listener.answered(deadline.signal)
+      await Promise.all(listeners.map((each) => each.answered(deadline.signal)))
       await plane[Symbol.asyncDispose]()
       await closed
       timer.cancel()
     },
   }
+}
+
+type Listening = Omit<ListenOptions, 'host' | 'port'>
+
+function listening(config: Config, plane: ControlPlane): Listening {
+  const { maxMemoryBytes, connections, deadlines, http2 } = config.load
+  const limits = { deadlines, http2, connections: { ...connectionsWithin(maxMemoryBytes), ...connections } }
+  return {
+    tls: { key: plane.pki.serving.key, cert: plane.pki.serving.cert, clientCa: clientCas(config, plane) },
+    overload: plane.defense.of(limits, budgetWithin(maxMemoryBytes)),
+    onError: (error) => config.log.error({ error }, 'a connection failed'),
+  }
+}
+
+/** With connections and memory of its own. */
+function reservedListening(config: Config, plane: ControlPlane): Listening {
+  const { deadlines, http2 } = config.load
+  const overload = plane.defense.of({ deadlines, http2, connections: reservedConnections }, reservedBudget)
+  return { ...listening(config, plane), overload, reserved: true }
 }
 
 /** Whom TLS trusts to vouch for clients. Who of them may vouch for what, authentication knows. */

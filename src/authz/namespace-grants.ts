@@ -7,6 +7,7 @@
  * about namespaces changed. What a terminating namespace's bindings gave is kept until the namespace is gone, as in
  * `DepartedNamespaces`: its owner sees it go.
  */
+import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -75,10 +76,10 @@ export class NamespaceGrants implements RbacObserver {
       const given = this.#given.get(binding) ?? []
       this.#given.delete(binding)
       if (keep) this.#keep(binding.namespace, given)
-      else losses.push(...given)
+      else append(losses, given)
       const grants = grantsOf(binding, readable)
       if (grants.length > 0) this.#given.set(binding, grants)
-      gains.push(...grants)
+      append(gains, grants)
     }
     this.#grants.apply(gains, losses, revision)
   }
@@ -142,7 +143,7 @@ export class NamespaceGrants implements RbacObserver {
   #keep(namespace: string, given: readonly Grant[]): void {
     if (given.length === 0) return
     const kept = this.#kept.get(namespace)
-    if (kept) kept.push(...given)
+    if (kept) append(kept, given)
     else this.#kept.set(namespace, [...given])
   }
 

@@ -7,6 +7,7 @@
  *
  * @see k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/rbac.go v1.36
  */
+import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'
 import { aggregated } from '../kube/aggregate.ts'
 import { quote } from '../kube/go-quote.ts'
@@ -168,9 +169,9 @@ export class RbacAuthorizer implements Authorizer, Disposable {
         failures.add(missingRole(binding))
         continue
       }
-      resourceRules.push(...rules.resourceRules)
+      append(resourceRules, rules.resourceRules)
       // Through a RoleBinding these give nothing, but who holds them may pass the whole role on inside the namespace.
-      nonResourceRules.push(...rules.nonResourceRules)
+      append(nonResourceRules, rules.nonResourceRules)
     }
     return {
       resourceRules,

@@ -10,14 +10,14 @@
  *     if (pause) await pause
  *   }
  *
- * Work on one large object is made of a few passes over it: there `afterPause` stands between two passes.
+ * Work on one large object is made of a few passes over it: there `afterPause` (`eventual.ts`) stands between two
+ * passes.
  *
  * One slice begins in each turn of the event loop, in the order in which they paused, however many there are: between
  * two slices all sockets are served, so a request that needs no slice waits for one slice at most.
  */
 
 import { type Topic, topic } from './diagnostics.ts'
-import type { Eventual } from './eventual.ts'
 
 /** Work begins in a slice, or goes on in the next: told is whose it is, as far as that is known. */
 export const sliceBegan: Topic<object | undefined> = topic('a slice of the loop began')
@@ -89,10 +89,4 @@ export class Slice {
     await this.#next()
     this.#until = this.#now() + sliceMs
   }
-}
-
-/** Now, or when another slice may begin. Without a slice: now. */
-export function afterPause<T>(slice: Slice | undefined, run: () => Eventual<T>): Eventual<T> {
-  const pause = slice?.pause()
-  return pause === undefined ? run() : pause.then(run)
 }

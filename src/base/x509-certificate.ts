@@ -9,6 +9,7 @@
  */
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
+import { append } from '../base/append.ts'
 
 export interface KeyPair {
   readonly privateKey: KeyObject
@@ -147,7 +148,7 @@ function oid(dotted: string): Buffer {
   for (const arc of [first * 40 + second, ...rest]) {
     const group = [arc & 0x7f]
     for (let more = arc >>> 7; more > 0; more >>>= 7) group.unshift((more & 0x7f) | 0x80)
-    octets.push(...group)
+    append(octets, group)
   }
   return tlv(0x06, Buffer.from(octets))
 }

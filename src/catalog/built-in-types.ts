@@ -4,7 +4,7 @@
 import { type GroupVersionKind, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
-import { conversions } from './conversion/conversions.ts'
+import { conversionsWith } from './conversion/conversions.ts'
 import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './facts/resources.ts'
 import type { GeneratedCatalog, GeneratedResource } from './generated-catalog.ts'
 import type { Schemas } from './schemas.ts'
@@ -39,6 +39,8 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
         return [s.name, { name: s.name, verbs: verbsIn(s.verbs), kind }]
       }),
     )
+
+  const conversions = conversionsWith((typeName) => schemas.get(typeName))
 
   return catalog.resources.map((r): ResourceType => {
     const name = qualifiedResource(r)

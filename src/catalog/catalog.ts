@@ -10,7 +10,8 @@ import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'
 import type { Column, ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import { applyDefaults as applySchemaDefaults } from '../kube/schema/default.ts'
 import type { Schema } from '../kube/schema/schema.ts'
-import type { JsonObject, KubeObject } from '../kube/types.ts'
+import type { JsonObject, KubeObject, Unvalidated } from '../kube/types.ts'
+import { unvalidated } from '../kube/unvalidated.ts'
 import { builtInTypes } from './built-in-types.ts'
 import { Defaulter } from './defaults/apply-defaults.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
@@ -57,7 +58,7 @@ export interface Catalog {
    * A copy with upstream's defaults; call it on every decoded object that a client sent, patched or applied, and after
    * mutating admission. For custom resources, those of their schema.
    */
-  applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject): KubeObject
+  applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject | Unvalidated): Unvalidated
   /** What the registry must know about a built-in kind; for others, that nothing is special. */
   strategyOf(type: ResourceType): BuiltInStrategy
   /** Makes a type; serve it with `types.change({ add: [type] })`. */
@@ -89,8 +90,9 @@ export function loadCatalog(): Catalog {
     typeNames: () => schemas.names(),
     alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
     applyDefaults: (type, object) => {
-      if (type.custom) return applySchemaDefaults(object as unknown as JsonObject, type.schema) as unknown as KubeObject
-      const copy = cloneJson(object)
+      if (type.custom)
+        return applySchemaDefaults(object as unknown as JsonObject, type.schema) as unknown as Unvalidated
+      const copy = cloneJson(unvalidated(object))
       defaulter.apply(type.schema, copy)
       return copy
     },

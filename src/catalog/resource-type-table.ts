@@ -2,6 +2,7 @@
  * The one registry of served types: built-in ones at start, custom ones as their CRDs come and go. Look-ups are a few
  * map reads; each change rebuilds the order of discovery, which nobody needs to be fast.
  */
+import { append } from '../base/append.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import { compareVersions } from '../kube/version-order.ts'
@@ -98,7 +99,7 @@ export class ResourceTypeTable implements MutableResourceTypes {
   #order(): void {
     const types: ResourceType[] = []
     for (const versions of this.#byResource.values()) {
-      for (const resources of versions.values()) types.push(...resources.values())
+      for (const resources of versions.values()) append(types, resources.values())
     }
     types.sort(compareTypes)
     this.#ordered = types

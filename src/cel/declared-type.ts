@@ -208,7 +208,11 @@ function declareText(schema: Schema): DeclaredType {
   if (maxLength !== undefined) return scalar(stringType, 2, Math.max(0, maxLength) * 4)
   if (!allowed || allowed.length === 0) return scalar(stringType, 2, maxRequestBytes - 2)
   const lengths = allowed.map((v) => (typeof v === 'string' ? Buffer.byteLength(v) : 0))
-  return scalar(stringType, 2, Math.max(...lengths))
+  return scalar(
+    stringType,
+    2,
+    lengths.reduce((a, b) => Math.max(a, b)),
+  )
 }
 
 /** How often a value of this type can be in an object at most, where nothing else bounds it. */

@@ -2,6 +2,7 @@
  * Text → tokens. Numbers and quoted texts are read here, so that the parser sees values.
  * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
  */
+import { append } from '../base/append.ts'
 import { type CelValue, Uint } from './values.ts'
 
 export interface Token {
@@ -103,7 +104,7 @@ function quotedAt(text: string, at: number, m: RegExpExecArray): { token: Token;
   const chunks: string[] = []
   const bytes: number[] = []
   const add = (s: string): void => {
-    if (asBytes) bytes.push(...Buffer.from(s))
+    if (asBytes) append(bytes, Buffer.from(s))
     else chunks.push(s)
   }
   for (;;) {

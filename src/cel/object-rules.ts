@@ -7,6 +7,7 @@
  * did not change is let through with a warning (ratcheting).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go v0.36
  */
+import { append } from '../base/append.ts'
 import {
   type FieldError,
   type FieldErrorType,
@@ -208,7 +209,7 @@ class Validation {
       const from = this.#errors.length
       const pair = { value: schema.default, before: undefined }
       this.#visit(node, pair, { path: '', here: undefined, around: undefined })
-      this.#errors.push(...errorsWithin(`${path}.default`, this.#errors.splice(from)))
+      append(this.#errors, errorsWithin(`${path}.default`, this.#errors.splice(from)))
     }
     for (const [key, child] of properties) this.defaults(child, `${path}.properties[${key}]`)
     if (items) this.defaults(items, `${path}.items`)

@@ -1,5 +1,6 @@
 /** An explanation as somebody at a terminal reads it. */
 import type { Explanation, Obstacle } from '../apis/namespaces/explain.ts'
+import { append } from '../base/append.ts'
 
 /** Objects that are listed one by one. */
 const listed = 10
@@ -11,13 +12,13 @@ export function explanationText(explanation: Explanation, nowMs: number): string
   ]
   if (!held && obstacles.length > 0) lines.push('Nothing holds it, but its deletion would be refused:')
   else if (!held && reports.length === 0) lines.push('Nothing holds it.')
-  if (left !== undefined && (left.total > 0 || left.unread.length > 0)) lines.push('', ...leftLines(left))
-  for (const obstacle of obstacles) lines.push('', ...obstacleLines(obstacle, nowMs))
+  if (left !== undefined && (left.total > 0 || left.unread.length > 0)) append(lines, ['', ...leftLines(left)])
+  for (const obstacle of obstacles) append(lines, ['', ...obstacleLines(obstacle, nowMs)])
   if (reports.length > 0) {
     lines.push('', 'The server reports:')
     for (const { type, reason, message } of reports) lines.push(`  ${type} (${reason}): ${message}`)
   }
-  if (notes.length > 0) lines.push('', ...notes.map((note) => `Note: ${note}.`))
+  if (notes.length > 0) append(lines, ['', ...notes.map((note) => `Note: ${note}.`)])
   return `${lines.join('\n')}\n`
 }
 

@@ -7,6 +7,7 @@ import {
   type RoleName,
   toWhom,
 } from '../authz/explain-refusal.ts'
+import { append } from '../base/append.ts'
 
 /** Things of a kind that are listed one by one. */
 const listed = 10
@@ -15,7 +16,7 @@ export function refusalText(answer: AccessAnswer): string {
   const { allowed, reason, explanation } = answer
   const lines = [`${sentence(answer)}${allowed && reason !== '' ? `\n  ${reason}` : ''}`]
   if (!allowed && reason !== '') lines.push(`The server says: ${reason}`)
-  if (explanation) lines.push(...explained(answer, explanation))
+  if (explanation) append(lines, explained(answer, explanation))
   return `${lines.join('\n')}\n`
 }
 

@@ -6,11 +6,13 @@ import { type Config } from '../app/config.ts'
 import { writePrivateFile } from '../base/private-files.ts'
 import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
 import { beginServedStorage, closeOpened } from '../storage/served-storage.ts'
+import { loadOfWorker } from './load-flags.ts'
 import { processLog } from './process-log.ts'
 
 /** What is said of whoever serves. */
 interface Served extends AsyncDisposable {
   readonly url: string
+  readonly adminUrl?: string
   readonly adminKubeconfig: string
 }
 
@@ -27,7 +29,10 @@ export async function runUp(
   if (dataDirPath === undefined) throw new Error('a data directory is needed')
   if (workers > 1) {
     const { isWorker, serveAsWorker } = await import('../workers/workers.ts')
-    if (isWorker()) return runWorker(() => serveAsWorker({ ...config, log }))
+    if (isWorker()) {
+      const load = loadOfWorker(config.load, workers)
+      return runWorker(() => serveAsWorker({ ...config, load, log }))
+    }
   }
   await using dataDir = await openDataDir(dataDirPath)
   await using server = await serveWith({ ...config, log }, workers)
@@ -86,15 +91,21 @@ async function runWorker(work: () => Promise<void>): Promise<void> {
  */
 const keepHeapSmall = (): void => setFlagsFromString('--heap-growing-percent=50')
 
-function sayReady(server: Served, kubeconfigs: readonly string[], json: boolean): void {
+function sayReady(
+  { url, adminUrl }: Pick<Served, 'url' | 'adminUrl'>,
+  kubeconfigs: readonly string[],
+  json: boolean,
+): void {
   const kubeconfig = kubeconfigs.at(-1) ?? ''
+  const admin = adminUrl === undefined ? {} : { adminUrl }
   if (json) {
-    process.stdout.write(`${JSON.stringify({ url: server.url, kubeconfig, pid: process.pid })}\n`)
+    process.stdout.write(`${JSON.stringify({ url, ...admin, kubeconfig, pid: process.pid })}\n`)
     return
   }
+  if (adminUrl !== undefined) process.stdout.write(`Administrators are served apart on ${adminUrl}.\n`)
   const shown = relative(process.cwd(), kubeconfig)
   process.stdout.write(
-    `Borough serves ${server.url}. To use it: export ` +
+    `Borough serves ${url}. To use it: export ` +
       `KUBECONFIG=${shown.startsWith('..') ? kubeconfig : `$PWD/${shown}`}\n`,
   )
 }

@@ -15,11 +15,12 @@ import {
   identityOf,
 } from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
+import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
 import { outputOption } from './output-option.ts'
 import { logLevelOption } from './process-log.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags {
+interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags, LoadFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
@@ -80,6 +81,7 @@ export function addUpCommand(program: Command, onReady: () => void): void {
   addIdentityOptions(command)
   addAuthorizationOptions(command)
   addElectionOptions(command)
+  addLoadOptions(command)
   command
     .option('--audit-log <file>', 'record who did what here, as JSON lines; readable by you alone')
     .option(
@@ -174,6 +176,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
     anonymous: flags.anonymousAuth,
+    ...loadOf(flags),
     ...identityOf(flags, command),
     ...authorizationOf(flags, command),
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),

@@ -4,6 +4,7 @@
  * @see k8s.io/kubernetes/pkg/apis/flowcontrol/validation/validation.go v1.36
  */
 import { isDeepStrictEqual } from 'node:util'
+import { append } from '../base/append.ts'
 import {
   type FieldError,
   fieldDuplicate,
@@ -54,8 +55,8 @@ export function validateFlowSchema(object: FlowSchemaObject): FieldError[] {
   const reference = 'spec.priorityLevelConfiguration.name'
   const level = priorityLevelConfiguration?.name ?? ''
   if (level === '') errors.push(fieldRequired(reference, 'must reference a priority level'))
-  else errors.push(...each(reference, level, isDns1123Subdomain(level)))
-  for (const [i, rule] of rules.entries()) errors.push(...validateRules(rule, `spec.rules[${i}]`))
+  else append(errors, each(reference, level, isDns1123Subdomain(level)))
+  for (const [i, rule] of rules.entries()) append(errors, validateRules(rule, `spec.rules[${i}]`))
   const mandatory = mandatoryFlowSchemas.find((schema) => schema.metadata.name === name)
   if (mandatory !== undefined && !sameSpec(spec, mandatory.spec)) errors.push(fixedValue(name, spec))
   return [...errors, ...validateConditions(status?.conditions)]
@@ -64,13 +65,13 @@ export function validateFlowSchema(object: FlowSchemaObject): FieldError[] {
 function validateRules(rule: PolicyRulesSpec, at: string): FieldError[] {
   const { subjects = [], resourceRules = [], nonResourceRules = [] } = rule
   const errors: FieldError[] = []
-  for (const [i, subject] of subjects.entries()) errors.push(...validateSubject(subject, `${at}.subjects[${i}]`))
+  for (const [i, subject] of subjects.entries()) append(errors, validateSubject(subject, `${at}.subjects[${i}]`))
   if (subjects.length === 0) errors.push(fieldRequired(`${at}.subjects`, 'subjects must contain at least one value'))
   if (resourceRules.length === 0 && nonResourceRules.length === 0) {
     errors.push(fieldRequired(at, 'at least one of resourceRules and nonResourceRules has to be non-empty'))
   }
-  for (const [i, r] of resourceRules.entries()) errors.push(...validateResourceRule(r, `${at}.resourceRules[${i}]`))
-  for (const [i, r] of nonResourceRules.entries()) errors.push(...validateUrls(r, `${at}.nonResourceRules[${i}]`))
+  for (const [i, r] of resourceRules.entries()) append(errors, validateResourceRule(r, `${at}.resourceRules[${i}]`))
+  for (const [i, r] of nonResourceRules.entries()) append(errors, validateUrls(r, `${at}.nonResourceRules[${i}]`))
   return errors
 }
 
@@ -88,7 +89,7 @@ function validateSubject(subject: SubjectSpec, at: string): FieldError[] {
   } else {
     const { name = '' } = subject[own]
     if (name === '') errors.push(fieldRequired(`${at}.${own}.name`))
-    if (own === 'serviceAccount') errors.push(...validateAccount(subject, `${at}.serviceAccount`))
+    if (own === 'serviceAccount') append(errors, validateAccount(subject, `${at}.serviceAccount`))
   }
   for (const [otherKind, field] of Object.entries(subjectFields)) {
     if (field === own || subject[field] === undefined) continue
@@ -123,20 +124,20 @@ function validateResourceRule(rule: ResourceRuleSpec, at: string): FieldError[] 
   const errors = validateVerbs(rule.verbs ?? [], `${at}.verbs`)
   if (apiGroups.length === 0) {
     errors.push(fieldRequired(`${at}.apiGroups`, 'resource rules must supply at least one api group'))
-  } else errors.push(...aloneInList(apiGroups, `${at}.apiGroups`, 'api groups'))
+  } else append(errors, aloneInList(apiGroups, `${at}.apiGroups`, 'api groups'))
   if (resources.length === 0) {
     errors.push(fieldRequired(`${at}.resources`, 'resource rules must supply at least one resource'))
-  } else errors.push(...aloneInList(resources, `${at}.resources`, 'resources'))
+  } else append(errors, aloneInList(resources, `${at}.resources`, 'resources'))
   if (namespaces.length === 0 && !clusterScope) {
     const detail = 'resource rules that are not cluster scoped must supply at least one namespace'
     errors.push(fieldRequired(`${at}.namespaces`, detail))
-  } else if (namespaces.includes(wildcard)) errors.push(...aloneInList(namespaces, `${at}.namespaces`, 'namespaces'))
+  } else if (namespaces.includes(wildcard)) append(errors, aloneInList(namespaces, `${at}.namespaces`, 'namespaces'))
   else {
     for (const [i, namespace] of namespaces.entries()) {
       const complaints = isDns1123Label(namespace).map(
         (text) => `each member of this list must be '*' or a DNS-1123 label; ${text}`,
       )
-      errors.push(...each(`${at}.namespaces[${i}]`, namespace, complaints))
+      append(errors, each(`${at}.namespaces[${i}]`, namespace, complaints))
     }
   }
   return errors
@@ -148,7 +149,7 @@ function validateUrls({ verbs: ruleVerbs = [], nonResourceURLs = [] }: NonResour
   if (nonResourceURLs.length === 0) {
     errors.push(fieldRequired(field, 'nonResourceURLs must contain at least one value'))
   } else if (nonResourceURLs.includes(wildcard)) {
-    errors.push(...aloneInList(nonResourceURLs, field, 'non-resource URLs'))
+    append(errors, aloneInList(nonResourceURLs, field, 'non-resource URLs'))
   } else {
     for (const [i, url] of nonResourceURLs.entries()) {
       const complaint = urlComplaint(url)
@@ -175,7 +176,7 @@ export function validatePriorityLevel(object: PriorityLevelObject): FieldError[]
   if ((name === exemptName) !== (spec.type === 'Exempt')) {
     errors.push(fieldInvalid('spec.type', spec.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'"))
   }
-  errors.push(...validateUnion(spec))
+  append(errors, validateUnion(spec))
   const mandatory = mandatoryPriorityLevels.find((level) => level.metadata.name === name)
   if (name === exemptName) {
     if (!sameSpec({ ...spec, exempt: mandatory?.spec?.exempt }, mandatory?.spec)) {
@@ -190,11 +191,11 @@ function validateUnion({ type = '', limited, exempt }: PriorityLevelSpec): Field
   const errors: FieldError[] = []
   if (type === 'Exempt') {
     if (limited !== undefined) errors.push(fieldForbidden('spec.limited', 'must be nil if the type is not Limited'))
-    if (exempt !== undefined) errors.push(...validateExempt(exempt))
+    if (exempt !== undefined) append(errors, validateExempt(exempt))
   } else if (type === 'Limited') {
     if (exempt !== undefined) errors.push(fieldForbidden('spec.exempt', 'must be nil if the type is Limited'))
     if (limited === undefined) errors.push(fieldRequired('spec.limited', 'must not be empty when type is Limited'))
-    else errors.push(...validateLimited(limited))
+    else append(errors, validateLimited(limited))
   } else errors.push(fieldNotSupported('spec.type', type, ['Exempt', 'Limited']))
   return errors
 }
@@ -216,7 +217,7 @@ function validateLimited(limited: LimitedSpec): FieldError[] {
   const at = 'spec.limited'
   const errors: FieldError[] = []
   if (shares < 0) errors.push(fieldInvalid(`${at}.nominalConcurrencyShares`, shares, notNegative))
-  errors.push(...validateLimitResponse(limited.limitResponse ?? {}))
+  append(errors, validateLimitResponse(limited.limitResponse ?? {}))
   if (!isPercent(lendablePercent)) errors.push(fieldInvalid(`${at}.lendablePercent`, lendablePercent, percentDetail))
   if (borrowingLimitPercent < 0) {
     const detail = 'if specified, must be a non-negative integer'

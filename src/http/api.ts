@@ -29,7 +29,7 @@ export interface ApiRequest {
   /** Reads the whole body once. @throws StatusError RequestEntityTooLarge beyond `limitBytes`. */
   body(limitBytes: number): Eventual<Uint8Array>
   /** DER of the client certificate, leaf only. The adapter has checked chain and dates: `rejected` says it failed. */
-  readonly clientCertificate?: { readonly der: Uint8Array; readonly rejected: boolean }
+  readonly clientCertificate?: { readonly der: Uint8Array; readonly rejected: boolean } | undefined
   /** Set only by the in-process client: the identity it acts as. Sockets can't set it. */
   readonly localUser?: UserInfo
   /**
@@ -38,14 +38,35 @@ export interface ApiRequest {
    */
   readonly sharing?: { readonly value?: JsonValue }
   readonly remoteAddress: string
-  /** Aborts when the caller has gone away. */
+  /** Aborts when the caller has gone away, or is answered that it took too long. */
   readonly signal: AbortSignal
+  /** Called when the caller has been given up on: aborts `signal`. Absent for the in-process client. */
+  readonly abandon?: () => void
+  /** Called when it is known who asks. @throws StatusError TooManyRequests if the user has too many connections */
+  readonly identify?: (username: string) => void
+  /** What this request takes of the memory that clients may take. Absent for the in-process client. */
+  readonly account?: RequestAccount | undefined
+  /** It came over the address that is kept for administrators. */
+  readonly reserved?: boolean
+}
+
+/**
+ * Charged to the flow of the request: its user, before authentication its address. Given back when the request is over.
+ */
+export interface RequestAccount {
+  /**
+   * Before the memory is taken. @throws StatusError TooManyRequests, or RequestEntityTooLarge if it can never be had
+   */
+  charge(bytes: number): void
+  /** False if `charge` would throw; then nothing is charged. */
+  tryCharge(bytes: number): boolean
+  give(bytes: number): void
 }
 
 /** bytes = sent whole; chunks = sent whole, one after the other; stream = flushed item by item until it ends. */
 export type ApiBody = Uint8Array | readonly Uint8Array[] | AnswerStream | Stream<Uint8Array>
 
-/** An answer that is made while it is sent, and ends when it is whole; any other stream goes on as long as it is read. */
+/** An answer that is made while it is sent, and ends when it is whole; any other stream goes on while it is read. */
 export interface AnswerStream extends Stream<Uint8Array> {
   readonly isAnswer: true
 }
@@ -64,6 +85,16 @@ export type SharedAnswer = { readonly object: KubeObject } | { readonly events: 
 export type SharedEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: { readonly object: KubeObject } }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
+
+/**
+ * One place of one request. The stage that gave it takes it back when the request is over, whatever happened between.
+ */
+export interface Place {
+  /** Harmless if it was left before. */
+  leave(): void
+  /** Resolves when the request may go on. @throws StatusError TooManyRequests if there is no place now */
+  retake(): Eventual<void>
+}
 
 /** What the stages learn about a request on its way in. Each field is written by exactly one stage. */
 export interface RequestContext {
@@ -91,8 +122,8 @@ export interface RequestContext {
   auditAnnotations?: Record<string, string>
   /** Where the request or its object is large: to be asked between two passes over it. */
   slice?: Slice
-  /** Called by a handler that is about to wait long (a held create, a watch): leaves the in-flight count. */
-  release: () => void
+  /** What this request holds while it is worked on, and leaves while it waits. Stages add to it; see `places.ts`. */
+  readonly places: Place[]
 }
 
 /** Refusals are thrown, at once or in the promise: a stage that must see them looks for both. */

@@ -2,26 +2,50 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
-import { afterPause, type Slice, type Turns } from '../base/turns.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import type { Slice, Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
-import { isJsonObject } from '../kube/json-value.ts'
+import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type Decoded, DecodeError, type Dialect, type Repeated, strictFaults } from '../kube/schema/decode.ts'
+import {
+  type Decoded,
+  DecodeError,
+  type Dialect,
+  jsonNameOf,
+  type Repeated,
+  strictFaults,
+} from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
-import { badRequest, invalid, type StatusError, unsupportedMediaType } from '../kube/status-error.ts'
-import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
-import { parseYaml, parseYamlInSlices } from '../kube/yaml-body.ts'
+import {
+  badRequest,
+  invalid,
+  requestHasTooManyValues,
+  type StatusError,
+  unsupportedMediaType,
+} from '../kube/status-error.ts'
+import { JsonSyntaxError, type ParsedJson, parseJson, TooManyValuesError } from '../kube/strict-json.ts'
+import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
+import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
+import { awaitOutside } from './places.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
 
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
+
+/**
+ * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing
+ * and judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
+ */
+export const maxBodyValues = 50_000
+
+/** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
+export const readBody = (request: ApiRequest, context: RequestContext): Eventual<Uint8Array> =>
+  awaitOutside(request, context, () => request.body(maxBodyBytes))
 
 /** From here on a body takes long enough to make pauses. */
 const longBodyBytes = 64 * 1024
@@ -38,7 +62,7 @@ export interface DecodeDeps {
   }
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  readonly applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject
+  readonly applyDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
   /** A long body is worked on in slices. */
   readonly turns: Turns
 }
@@ -63,18 +87,18 @@ export class BodyDecoder {
   }
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
-  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
+  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     return andThen(this.#body(request, context), (bytes) => this.#object(bytes, request, context, type))
   }
 
   #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
-    return andThen(request.body(maxBodyBytes), (bytes) => {
+    return andThen(readBody(request, context), (bytes) => {
       if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
       return bytes
     })
   }
 
-  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<KubeObject> {
+  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)
@@ -84,25 +108,24 @@ export class BodyDecoder {
       return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
     }
     const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
-    return andThen(parsing, (parsed) => this.#parsedObject(parsed, bytes, context, type, validation))
+    return andThen(parsing, (body) => this.#parsedObject(body, bytes, context, type, validation))
   }
 
   #parsedObject(
-    parsed: Parsed,
+    body: Parsed,
     bytes: Uint8Array,
     context: RequestContext,
     type: ResourceType,
     validation: FieldValidation,
-  ): Eventual<KubeObject> {
-    if (!isJsonObject(parsed.value)) {
-      throw unrecognized(type, `json: cannot unmarshal ${goType(parsed.value)} into Go value of type struct`, bytes)
+  ): Eventual<Unvalidated> {
+    const { value } = body
+    if (!isJsonObject(value)) {
+      throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
     }
     // As Go reads it: the core group may be written as what it is, nothing before a slash.
-    if (type.group === '' && parsed.value['apiVersion'] === `/${type.version}`)
-      parsed.value['apiVersion'] = type.version
-    checkKind(parsed.value, type, bytes)
-    const { value } = parsed
-    return afterPause(context.slice, () => this.settle(value, { ...parsed, isBody: true }, context, type, validation))
+    if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
+    checkKind(typeMetaOf(value, type, bytes), type, bytes)
+    return afterPause(context.slice, () => this.settle(value, { ...body, isBody: true }, context, type, validation))
   }
 
   /**
@@ -116,7 +139,7 @@ export class BodyDecoder {
     type: ResourceType,
     validation: FieldValidation,
     dialect: Dialect = 'json',
-  ): KubeObject {
+  ): Unvalidated {
     const { value: object, unknownFields } = decoded(value, type, dialect)
     if (validation !== 'Ignore') {
       const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
@@ -155,22 +178,11 @@ export class BodyDecoder {
   async parsePatch(request: ApiRequest, context: RequestContext, isApply: boolean, report: boolean): Promise<Parsed> {
     const bytes = await this.#body(request, context)
     const text = utf8(bytes)
-    if (isApply) {
-      try {
-        return await yamlOf(text, context.slice)
-      } catch (error) {
-        throw badRequest(
-          'error decoding YAML: error converting YAML to JSON: ' +
-            `${error instanceof Error ? error.message : String(error)}`,
+    return isApply
+      ? parsed('yaml', text, true, context.slice, (fault) =>
+          badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`),
         )
-      }
-    }
-    try {
-      return parseJson(text, { duplicates: report })
-    } catch (error) {
-      if (error instanceof JsonSyntaxError) throw badRequest(`error decoding patch: ${error.message}`)
-      throw error
-    }
+      : parsed('json', text, report, undefined, (fault) => badRequest(`error decoding patch: ${fault}`))
   }
 }
 
@@ -200,24 +212,35 @@ function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined)
   const { mediaType, type, protobuf, duplicates } = how
   const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
-  const text = utf8(bytes)
-  const refusal = (error: unknown): StatusError => {
-    const problem = error instanceof Error ? error.message : String(error)
-    return unrecognized(type, `json parse error: ${problem}`, bytes)
-  }
-  try {
-    const parsed = mediaType === jsonMediaType ? parseJson(text, { duplicates }) : yamlOf(text, slice)
-    if (!(parsed instanceof Promise)) return parsed
-    return parsed.catch((error: unknown) => {
-      throw refusal(error)
-    })
-  } catch (error) {
-    throw refusal(error)
-  }
+  const form = mediaType === jsonMediaType ? 'json' : 'yaml'
+  const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
+  return parsed(form, utf8(bytes), duplicates, slice, refusal)
 }
 
-const yamlOf = (text: string, slice: Slice | undefined): Eventual<Parsed> =>
-  slice === undefined ? parseYaml(text) : parseYamlInSlices(text, slice)
+/** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
+function parsed(
+  form: 'json' | 'yaml',
+  text: string,
+  duplicates: boolean,
+  slice: Slice | undefined,
+  refusal: (fault: string) => StatusError,
+): Eventual<Parsed> {
+  const refused = (error: unknown): unknown => {
+    if (error instanceof TooManyValuesError) return requestHasTooManyValues(maxBodyValues)
+    if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
+    return error
+  }
+  const limits = { maxValues: maxBodyValues }
+  try {
+    if (form === 'json') return parseJson(text, { duplicates, ...limits })
+    if (slice === undefined) return parseYaml(text, limits)
+  } catch (error) {
+    throw refused(error)
+  }
+  return parseYamlInSlices(text, slice, limits).catch((error: unknown) => {
+    throw refused(error)
+  })
+}
 
 function utf8(bytes: Uint8Array): string {
   try {
@@ -245,12 +268,31 @@ function snippet(bytes: Uint8Array): string {
 /** What old clients call a body that has not changed since: kubectl drain up to 1.21 sends this. */
 const olderName: Readonly<Record<string, string>> = { 'policy/v1 Eviction': 'policy/v1beta1' }
 
+interface TypeMeta {
+  /** '' = absent. */
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata?: unknown
+}
+
+/**
+ * Go reads both before anything else, into texts; of two that are none it tells the first.
+ * @throws StatusError BadRequest
+ */
+function typeMetaOf(body: JsonObject, type: ResourceType, bytes: Uint8Array): TypeMeta {
+  const apiVersion = body['apiVersion'] ?? ''
+  const kind = body['kind'] ?? ''
+  if (typeof apiVersion === 'string' && typeof kind === 'string')
+    return { apiVersion, kind, metadata: body['metadata'] }
+  const isNoText = (key: string): boolean =>
+    (key === 'apiVersion' || key === 'kind') && typeof (body[key] ?? '') !== 'string'
+  const field = Object.keys(body).find(isNoText) ?? ''
+  const problem = `json: cannot unmarshal ${foundIn(body[field])} into Go struct field .${field} of type string`
+  throw unrecognized(type, `json parse error: ${problem}`, bytes)
+}
+
 /** Absent apiVersion and kind are taken from the URL, for built-in kinds. @throws StatusError BadRequest */
-function checkKind(
-  given: { readonly apiVersion?: unknown; readonly kind?: unknown; readonly metadata?: unknown },
-  type: ResourceType,
-  body: Uint8Array,
-): void {
+function checkKind(given: TypeMeta, type: ResourceType, body: Uint8Array): void {
   const expected = apiVersionOf(type)
   const { apiVersion, kind } = given
   if (!kind || !apiVersion) {
@@ -259,47 +301,45 @@ function checkKind(
     }
     if (type.custom) {
       throw badRequest(
-        `the API version in the data (${String(apiVersion ?? '')}) does not match the expected API version ` +
-          `(${expected})`,
+        `the API version in the data (${apiVersion}) does not match the expected API version ` + `(${expected})`,
       )
     }
   }
   if (kind && kind !== type.kind && type.custom && apiVersion === expected) {
     const name = (given.metadata as { name?: unknown } | undefined)?.name
-    throw invalid({ group: type.group, kind: String(kind) }, typeof name === 'string' ? name : '', [
+    throw invalid({ group: type.group, kind }, typeof name === 'string' ? name : '', [
       fieldInvalid('kind', kind, `must be ${type.kind}`),
     ])
   }
   if (kind && kind !== type.kind) {
-    const version = JSON.stringify(parseApiVersion(String(apiVersion ?? ''))?.version ?? type.version)
+    const version = JSON.stringify(parseApiVersion(apiVersion)?.version ?? type.version)
     throw badRequest(
-      `${String(kind)} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
+      `${kind} in version ${version} cannot be handled as a ${type.kind}: no kind ` +
         `${JSON.stringify(kind)} is expected here`,
     )
   }
   if (apiVersion && apiVersion !== expected && apiVersion !== olderName[`${expected} ${type.kind}`]) {
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     )
   }
 }
 
-function withMetadata(object: JsonObject): KubeObject {
+function withMetadata(object: JsonObject): Unvalidated {
   const metadata = object['metadata']
-  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as KubeObject
+  return (isJsonObject(metadata) ? object : { ...object, metadata: {} }) as unknown as Unvalidated
 }
 
-function goType(value: JsonValue): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
-}
+const foundIn = (value: JsonValue | undefined): string => (value === null ? 'null' : jsonNameOf(value ?? null))
 
 /** @throws StatusError BadRequest for a field of the wrong type */
 function checkedDeleteOptions(value: JsonObject): DeleteOptionsBody {
   const want = (field: string, type: string, ok: boolean): void => {
     if (!ok) {
-      const given = goType(value[field] ?? null).replace('boolean', 'bool')
-      throw badRequest(`json: cannot unmarshal ${given} into Go struct field DeleteOptions.${field} of type ${type}`)
+      const given = value[field] ?? null
+      // Go tells a number that is too large for the field, and of others that they are numbers.
+      const found = isExactNumber(given) ? `number ${given.rawJSON}` : jsonNameOf(given)
+      throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`)
     }
   }
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = value

@@ -41,6 +41,7 @@ export function dispatcher(deps: DispatchDeps): Handler {
     if (request.method === 'HEAD') throw methodNotAllowed()
     const target = targetOf(context)
     if (target === 'no such group') return pageNotFound()
+    if (info.legacy && request.method !== 'GET') throw methodNotAllowed()
     const { type } = target
     if (type.deprecationWarning !== undefined) warn(context, type.deprecationWarning)
     return handlerOf(deps, target)(request, context, target)
@@ -70,13 +71,11 @@ function handlerOf(deps: DispatchDeps, target: Target): VerbHandler {
   const { type, subresource, name, namespace } = target
   const verb = target.verb as HandlerVerb
   if (subresource !== '') {
-    const own = deps.special.get(`${groupKey(type)}/${subresource}`)
-    if (own !== undefined) return own[verb] ?? refuse()
     const declared = type.subresources.get(subresource)
     if (declared === undefined) throw resourceNotFound()
-    const shared = deps.special.get(`*/${subresource}`)
-    if (shared !== undefined) return shared[verb] ?? refuse()
     if (!(declared.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
+    const special = deps.special.get(`${groupKey(type)}/${subresource}`) ?? deps.special.get(`*/${subresource}`)
+    if (special !== undefined) return special[verb] ?? refuse()
     // What the verbs would do, they would do to the parent: `DELETE services/x/proxy` is not about the Service.
     // (`pods/log` is declared to be a Pod, and is none.) So what is no part of the object has a handler of its own.
     const isPart = declared.kind.kind === type.kind && declared.verbs.includes('update')

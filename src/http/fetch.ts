@@ -3,6 +3,7 @@
 import { requestTooLarge } from '../kube/status-error.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { type ApiRequest, isStream } from './api.ts'
+import { sendableHeaders } from './header-value.ts'
 import type { Serve } from './pipeline.ts'
 
 export function fetchAdapter(serve: Serve, localUser?: UserInfo): (request: Request) => Promise<Response> {
@@ -27,7 +28,7 @@ export function fetchAdapter(serve: Serve, localUser?: UserInfo): (request: Requ
       signal: request.signal,
     } satisfies ApiRequest)
     const headers = new Headers()
-    for (const [name, value] of Object.entries(answer.headers)) {
+    for (const [name, value] of Object.entries(sendableHeaders(answer.headers))) {
       if (typeof value === 'string') headers.set(name, value)
       else for (const v of value) headers.append(name, v)
     }

@@ -36,21 +36,23 @@ function expected(revision: number, items: readonly StoredObject[]): object {
   }
 }
 
+const free = (): void => {}
+
 describe('a JSON list', () => {
   it('is the same bytes while nothing changes', () => {
     const lists = new JsonLists()
     const items = many(100)
-    const first = lists.body(type, { revision: 7, items })
-    expect(lists.body(type, { revision: 7, items: [...items] })).toBe(first)
+    const first = lists.body(type, { revision: 7, items }, free)
+    expect(lists.body(type, { revision: 7, items: [...items] }, free)).toBe(first)
     expect(read(first)).toEqual(expected(7, items))
   })
 
   it('tells the revision of each reading, also where the items are those of another', () => {
     const lists = new JsonLists()
     const items = many(100)
-    lists.body(type, { revision: 7, items })
-    expect(read(lists.body(type, { revision: 12_345, items }))).toEqual(expected(12_345, items))
-    expect(read(lists.body(type, { revision: 7, items, continue: 'next', remainingItemCount: 3 }))).toEqual({
+    lists.body(type, { revision: 7, items }, free)
+    expect(read(lists.body(type, { revision: 12_345, items }, free))).toEqual(expected(12_345, items))
+    expect(read(lists.body(type, { revision: 7, items, continue: 'next', remainingItemCount: 3 }, free))).toEqual({
       ...expected(7, items),
       metadata: { resourceVersion: '7', continue: 'next', remainingItemCount: 3 },
     })
@@ -69,7 +71,7 @@ describe('a JSON list', () => {
         const lists = new JsonLists()
         for (const { revision, from, count, changed } of steps) {
           const items = versions.slice(from, from + count).map((both, i) => both[i === changed ? 1 : 0])
-          expect(read(lists.body(type, { revision, items }))).toEqual(expected(revision, items))
+          expect(read(lists.body(type, { revision, items }, free))).toEqual(expected(revision, items))
         }
       }),
       { numRuns: 30 },

@@ -16,6 +16,9 @@ const closing = Buffer.from(']}\n')
 const maxRemembered = 8
 const rememberedFromBytes = 16 * 1024
 
+/** Called before so many bytes are taken. May throw. */
+export type Reserve = (bytes: number) => void
+
 interface Assembled {
   /** Everything before the first item. */
   readonly head: string
@@ -28,7 +31,7 @@ export class JsonLists {
   readonly #recent: WeakRef<Assembled>[] = []
 
   /** The same array for the same question while nothing changes: whoever keeps something about it finds that again. */
-  body(type: ResourceType, { items, ...page }: ListPage): Uint8Array | readonly Uint8Array[] {
+  body(type: ResourceType, { items, ...page }: ListPage, reserve: Reserve): Uint8Array | readonly Uint8Array[] {
     const head =
       `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},` +
       `"metadata":${JSON.stringify(listMeta(page))},"items":[`
@@ -38,7 +41,7 @@ export class JsonLists {
       // Elsewhere something changed: only what stands before the items is another.
       return known.head === head ? known.body : [Buffer.from(head, 'latin1'), known.body.subarray(known.head.length)]
     }
-    const body = assembled(type, head, items)
+    const body = assembled(type, head, items, reserve)
     if (body.length >= rememberedFromBytes) this.#remember({ head, items, body })
     return body
   }
@@ -68,7 +71,7 @@ const areSame = (a: readonly StoredObject[], b: readonly StoredObject[]): boolea
  * Copies each stored byte once, into one buffer of the right size. The heads are made as one text and turned into bytes
  * at once: a write of a short string costs more than the copy of the object behind it.
  */
-function assembled(type: ResourceType, head: string, items: readonly StoredObject[]): Uint8Array {
+function assembled(type: ResourceType, head: string, items: readonly StoredObject[], reserve: Reserve): Uint8Array {
   let text = head
   const headEnds: number[] = []
   let restsBytes = 0
@@ -79,7 +82,9 @@ function assembled(type: ResourceType, head: string, items: readonly StoredObjec
   }
   // Heads are ASCII: a character is a byte.
   const heads = Buffer.from(text, 'latin1')
-  const whole = Buffer.allocUnsafe(heads.length + restsBytes + closing.length)
+  const sizeBytes = heads.length + restsBytes + closing.length
+  reserve(sizeBytes)
+  const whole = Buffer.allocUnsafe(sizeBytes)
   let from = 0
   let at = 0
   for (const [i, { bytes }] of items.entries()) {

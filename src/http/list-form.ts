@@ -3,9 +3,9 @@
  * at hand together, so a list is written whole or in steps by the same code.
  */
 import type { Chunks } from '../base/chunks.ts'
+import { printYaml } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { listItemHead, metadataEnd, partialItemHead, storedRestOffset } from '../kube/stored-form.ts'
-import { printYaml } from '../kube/yaml-text.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import type { Negotiated } from './negotiate.ts'
 

@@ -60,7 +60,7 @@ export interface SizedForm {
 }
 
 /** Of what is encoded to find its size, as much is kept until it is sent; the rest is encoded again. */
-const keptBytes = 8 * 1024 * 1024
+export const keptBytes: number = 8 * 1024 * 1024
 
 /** What fails to be encoded does so before anything is sent. */
 export async function sizedListStream(

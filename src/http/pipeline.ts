@@ -2,7 +2,7 @@
  * The life of a request: its stages, and then the dispatch to a document or to a verb on a resource. Read this before
  * anything else in `http/`.
  *
- * `ApiRequest` comes from a socket (`node.ts`) or from our own code (`client/loopback.ts`): both run all of it.
+ * `ApiRequest` comes from a socket (`node/listen.ts`) or from our own code (`client/loopback.ts`): both run all of it.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
@@ -19,6 +19,8 @@ export const stageOrder = [
   'compressAnswers',
   // Turns whatever is thrown into a Status; adds the headers that every answer has.
   'answerErrors',
+  // Answers 504 when the work on a request takes too long.
+  'limitTime',
   // Bounds concurrent work: 429 early instead of 504 late.
   'limitInFlight',
   // With an audit log: records requests that are refused before their user is known.
@@ -29,6 +31,8 @@ export const stageOrder = [
   'resolveTarget',
   // Finds the user of the credentials.
   'authenticate',
+  // Answers administrators alone on the address that is kept for them.
+  'keepForAdministrators',
   // Leaves anonymous requests a few places of their own.
   'limitAnonymous',
   // With an audit log: records every request whose user is known.
@@ -67,6 +71,6 @@ function createContext(request: ApiRequest, clock: Clock, ids: Ids): RequestCont
     info: parseRequestInfo(request.method, request.path, request.query),
     user: anonymousUser,
     warnings: [],
-    release() {},
+    places: [],
   }
 }

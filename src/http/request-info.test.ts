@@ -41,12 +41,12 @@ const cases: { name: string; method?: string; path: string; query?: string; want
   {
     name: 'the legacy watch path always watches',
     path: '/api/v1/watch/namespaces/x/pods',
-    want: { verb: 'watch', resource: 'pods', namespace: 'x' },
+    want: { verb: 'watch', resource: 'pods', namespace: 'x', legacy: true },
   },
   {
     name: 'the legacy list path lists all namespaces',
     path: '/api/v1/list/pods',
-    want: { verb: 'list', resource: 'pods', namespace: '' },
+    want: { verb: 'list', resource: 'pods', namespace: '', legacy: true },
   },
   {
     name: 'a field selector on the name gives the request that name',

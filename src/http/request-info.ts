@@ -23,6 +23,8 @@ export interface RequestInfo {
   readonly namespace: string
   /** The path has `namespaces/{namespace}/` in front of the resource, with whatever name, even an empty one. */
   readonly underNamespace: boolean
+  /** The path is one of the legacy forms, `watch/…` or `list/…`, which answer GET and no other method. */
+  readonly legacy: boolean
   readonly resource: string
   readonly subresource: string
   readonly name: string
@@ -55,12 +57,9 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   let at = start
   let verb = verbByMethod[method] ?? ''
   const legacyWatch = elements[at] === 'watch' && elements.length - at > 1
-  if (legacyWatch) {
-    verb = 'watch'
-    at++
-  } else if (elements[at] === 'list' && elements.length - at === 2) {
-    at++
-  }
+  const legacyList = elements[at] === 'list' && elements.length - at === 2
+  if (legacyWatch) verb = 'watch'
+  if (legacyWatch || legacyList) at++
 
   let namespace = ''
   let underNamespace = false
@@ -94,6 +93,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
     version,
     namespace,
     underNamespace,
+    legacy: legacyWatch || legacyList,
     resource,
     subresource,
     name,
@@ -117,6 +117,7 @@ function nonResource(method: string, path: string, query: URLSearchParams): Requ
     version: '',
     namespace: '',
     underNamespace: false,
+    legacy: false,
     resource: '',
     subresource: '',
     name: '',

@@ -2,9 +2,10 @@
  * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
-import type { Eventual } from '../base/eventual.ts'
-import { afterPause, type Slice } from '../base/turns.ts'
+import { afterPause, type Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
+import { printYaml } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
 import { columnsOf } from '../kube/tables/columns-of.ts'
@@ -17,12 +18,11 @@ import {
   tableRow,
 } from '../kube/tables/table.ts'
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
-import { printYaml } from '../kube/yaml-text.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
 import type { ApiBody, ApiResponse } from './api.ts'
-import { JsonLists, listMeta } from './json-list.ts'
+import { JsonLists, listMeta, type Reserve } from './json-list.ts'
 import { type ListForm, objectForm, partialForm, valueForm } from './list-form.ts'
-import { listStream, type SizedForm, sizedListStream, wholeList } from './list-stream.ts'
+import { keptBytes, listStream, type SizedForm, sizedListStream, wholeList } from './list-stream.ts'
 import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
@@ -118,17 +118,38 @@ export class Renderer {
     }
   }
 
-  /** `slice`: what a long list is made in, also while it is sent. */
-  list(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams, slice: Slice): Eventual<ApiResponse> {
+  /**
+   * `slice`: what a long list is made in, also while it is sent. `reserve` is told how much memory the list will take,
+   * before it does. @throws what `reserve` throws
+   */
+  list(
+    type: ResourceType,
+    page: ListPage,
+    n: Negotiated,
+    query: URLSearchParams,
+    slice: Slice,
+    reserve: Reserve = () => {},
+  ): Eventual<ApiResponse> {
     const isCopied = n.format === 'json' && !n.pretty && n.view === 'object'
-    const isLong = sizeOf(page) > (isCopied ? longCopyBytes : longListBytes)
+    const sizeBytes = sizeOf(page)
+    const isLong = sizeBytes > (isCopied ? longCopyBytes : longListBytes)
     // What is read often is short, and worth to be remembered.
     const read: Read = (stored) => (isLong ? stored.parsedOnce() : stored.object)
-    if (n.format === 'protobuf')
+    if (n.format === 'protobuf') {
+      if (isLong) reserve(Math.min(sizeBytes, keptBytes) + inTheMakingBytes)
       return this.#sized(this.#sizedForm(type, page, n, read), page, isLong ? slice : undefined, n)
-    if (isCopied && !isLong) return answer(200, n, this.#lists.body(type, page))
+    }
+    if (isCopied && !isLong) {
+      return answer(
+        200,
+        n,
+        this.#lists.body(type, page, (bytes) => reserveLarge(reserve, bytes)),
+      )
+    }
     const form = this.#listForm(type, page, n, query, read)
-    return answer(200, n, isLong ? listStream(form, page.items, slice) : wholeList(form, page.items))
+    if (!isLong) return answer(200, n, wholeList(form, page.items))
+    reserve(inTheMakingBytes)
+    return answer(200, n, listStream(form, page.items, slice))
   }
 
   #listForm(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams, read: Read): ListForm {
@@ -190,6 +211,16 @@ export class Renderer {
       version: n.viewVersion,
     }
   }
+}
+
+/** Lists that are smaller are not counted while they are made. */
+const countedFromBytes = 64 * 1024
+
+/** What there is of a long list at a time: a chunk, the objects that it is made of, and what the socket keeps of it. */
+const inTheMakingBytes = 1024 * 1024
+
+function reserveLarge(reserve: Reserve, bytes: number): void {
+  if (bytes >= countedFromBytes) reserve(bytes)
 }
 
 export function partialObject({ metadata }: Pick<KubeObject, 'metadata'>, n: Negotiated): KubeObject {

@@ -21,14 +21,24 @@ export interface FieldError {
   readonly type: FieldErrorType
   /** `spec.containers[0].name`, `metadata.labels`, `spec.hard[cpu]` */
   readonly field: string
-  /** Everything after `<field>: `. */
+  /**
+   * Everything after `<field>: `. Made when it is read: of thousands of errors few are told, and each may print a list
+   * as long as all of them.
+   */
   readonly body: string
 }
 
+/** Ours: of a value that is a megabyte long its client is sent the beginning. */
+const maxShownLength = 10_000
+
 /** Strings quoted, numbers and booleans bare, the rest as JSON (1.36 form). */
 function show(value: unknown): string {
-  return typeof value === 'string' ? quote(value) : marshal(value)
+  if (typeof value === 'string') return value.length > maxShownLength ? `${quote(cut(value))}...` : quote(value)
+  const text = marshal(value)
+  return text.length > maxShownLength ? `${cut(text)}...` : text
 }
+
+const cut = (text: string): string => text.slice(0, maxShownLength)
 
 const withDetail = (text: string, detail: string | undefined): string => (detail ? `${text}: ${detail}` : text)
 
@@ -41,23 +51,27 @@ export const fieldRequired = (field: string, detail?: string): FieldError => ({
 export const fieldInvalid = (field: string, value: unknown, detail: string): FieldError => ({
   type: 'FieldValueInvalid',
   field,
-  body: withDetail(`Invalid value: ${show(value)}`, detail),
+  get body() {
+    return withDetail(`Invalid value: ${show(value)}`, detail)
+  },
 })
 
 export const fieldDuplicate = (field: string, value: unknown): FieldError => ({
   type: 'FieldValueDuplicate',
   field,
-  body: `Duplicate value: ${show(value)}`,
+  get body() {
+    return `Duplicate value: ${show(value)}`
+  },
 })
 
 /** `supported` is printed in the order given: upstream's orders differ from field to field. */
 export const fieldNotSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: 'FieldValueNotSupported',
   field,
-  body: withDetail(
-    `Unsupported value: ${show(value)}`,
-    supported.length === 0 ? undefined : `supported values: ${supported.map(show).join(', ')}`,
-  ),
+  get body() {
+    const values = supported.length === 0 ? undefined : `supported values: ${supported.map(show).join(', ')}`
+    return withDetail(`Unsupported value: ${show(value)}`, values)
+  },
 })
 
 export const fieldForbidden = (field: string, detail: string): FieldError => ({
@@ -69,7 +83,9 @@ export const fieldForbidden = (field: string, detail: string): FieldError => ({
 export const fieldNotFound = (field: string, value: unknown): FieldError => ({
   type: 'FieldValueNotFound',
   field,
-  body: `Not found: ${show(value)}`,
+  get body() {
+    return `Not found: ${show(value)}`
+  },
 })
 
 export const fieldTooLong = (field: string, maxBytes: number): FieldError => ({

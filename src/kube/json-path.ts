@@ -188,7 +188,7 @@ class Evaluation {
     const found: JsonValue[] = [node]
     for (let i = 0; i < found.length; i++) {
       if (++this.#visited > maxNodes) return []
-      found.push(...childrenOf(found[i] ?? null).filter((v) => typeof v === 'object' && v !== null))
+      for (const v of childrenOf(found[i] ?? null)) if (typeof v === 'object' && v !== null) found.push(v)
     }
     return found
   }

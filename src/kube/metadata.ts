@@ -3,6 +3,7 @@
  * here it is only judged.
  * @see k8s.io/apimachinery/pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation/validation.go v0.36
  */
+import { append } from '../base/append.ts'
 import {
   type FieldError,
   fieldForbidden,
@@ -13,6 +14,7 @@ import {
 } from './field-error.ts'
 import { isPrintable, quoteList } from './go-quote.ts'
 import { parseApiVersion } from './gvk.ts'
+import { isExactNumber } from './json-value.ts'
 import {
   isDns1123Label,
   isLabelValue,
@@ -21,6 +23,7 @@ import {
   notFullyQualified,
   standardFinalizers,
 } from './names.ts'
+import { numberOf } from './strict-json.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from './types.ts'
 
 export const annotationsMaxBytes: number = 256 * 1024
@@ -44,7 +47,8 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
   const errors: FieldError[] = []
   for (const key of Object.keys(labels ?? {}).sort()) {
     const value = labels?.[key] ?? ''
-    errors.push(...each(field, key, isQualifiedName(key)), ...each(field, value, isLabelValue(value)))
+    append(errors, each(field, key, isQualifiedName(key)))
+    append(errors, each(field, value, isLabelValue(value)))
   }
   return errors
 }
@@ -58,7 +62,7 @@ export function validateAnnotations(
   let sizeBytes = 0
   for (const [key, value] of Object.entries(annotations ?? {})) {
     sizeBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
-    errors.push(...each(field, key, isQualifiedName(key.toLowerCase())))
+    append(errors, each(field, key, isQualifiedName(key.toLowerCase())))
   }
   if (sizeBytes > annotationsMaxBytes) errors.push(fieldTooLong(field, annotationsMaxBytes))
   return errors
@@ -82,7 +86,7 @@ export function validateOwnerReferences(owners: readonly OwnerReference[] | unde
   const errors: FieldError[] = []
   let controller: string | undefined
   for (const owner of owners ?? []) {
-    errors.push(...validateOwnerReference(owner, field))
+    append(errors, validateOwnerReference(owner, field))
     if (owner.controller !== true) continue
     const name = `${owner.kind}/${owner.name}`
     if (controller === undefined) controller = name
@@ -142,7 +146,7 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
     if (entry.fieldsType && entry.fieldsType !== 'FieldsV1') {
       errors.push(fieldInvalid(`${at}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`'))
     }
-    errors.push(...validateFieldManager(entry.manager, `${at}.manager`))
+    append(errors, validateFieldManager(entry.manager, `${at}.manager`))
     if (Buffer.byteLength(entry.subresource ?? '') > subresourceMaxBytes) {
       errors.push(fieldTooLong(`${at}.subresource`, subresourceMaxBytes))
     }
@@ -150,29 +154,39 @@ function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefine
   return errors
 }
 
+/** As a double, to compare: what a client says of it may be beyond 2^53, and is then kept as its text. */
+const generationOf = ({ generation = 0 }: Readonly<ObjectMeta>): number =>
+  isExactNumber(generation) ? Number(generation.rawJSON) : generation
+
+/** One more, as an int64 of Go counts. */
+export function incremented(generation: number): number {
+  const exact = isExactNumber(generation) ? BigInt(generation.rawJSON) : BigInt(generation)
+  return numberOf(String(BigInt.asIntN(64, exact + 1n))) as number
+}
+
 /** On create, after a name was generated. */
 export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRules, field = 'metadata'): FieldError[] {
   const errors: FieldError[] = []
   if (meta.generateName) {
-    errors.push(...each(`${field}.generateName`, meta.generateName, rules.validateName(meta.generateName, true)))
+    append(errors, each(`${field}.generateName`, meta.generateName, rules.validateName(meta.generateName, true)))
   }
   if (!meta.name) errors.push(fieldRequired(`${field}.name`, 'name or generateName is required'))
-  else errors.push(...each(`${field}.name`, meta.name, rules.validateName(meta.name, false)))
+  else append(errors, each(`${field}.name`, meta.name, rules.validateName(meta.name, false)))
   if (rules.namespaced) {
     if (!meta.namespace) errors.push(fieldRequired(`${field}.namespace`))
-    else errors.push(...each(`${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace)))
+    else append(errors, each(`${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace)))
   } else if (meta.namespace) errors.push(fieldForbidden(`${field}.namespace`, 'not allowed on this type'))
-  if ((meta.generation ?? 0) < 0) {
+  if (generationOf(meta) < 0) {
     errors.push(fieldInvalid(`${field}.generation`, meta.generation, 'must be greater than or equal to 0'))
   }
   // Most objects have few of these: what is absent costs nothing.
   const { labels, annotations, ownerReferences, finalizers, managedFields } = meta
-  if (labels) errors.push(...validateLabels(labels, `${field}.labels`))
-  if (annotations) errors.push(...validateAnnotations(annotations, `${field}.annotations`))
-  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, `${field}.ownerReferences`))
-  if (finalizers) errors.push(...validateFinalizers(finalizers, `${field}.finalizers`))
-  if (managedFields) errors.push(...validateManagedFields(managedFields, `${field}.managedFields`))
-  if (finalizers && !rules.custom) errors.push(...validateFinalizersAreQualified(finalizers, `${field}.finalizers`))
+  if (labels) append(errors, validateLabels(labels, `${field}.labels`))
+  if (annotations) append(errors, validateAnnotations(annotations, `${field}.annotations`))
+  if (ownerReferences) append(errors, validateOwnerReferences(ownerReferences, `${field}.ownerReferences`))
+  if (finalizers) append(errors, validateFinalizers(finalizers, `${field}.finalizers`))
+  if (managedFields) append(errors, validateManagedFields(managedFields, `${field}.managedFields`))
+  if (finalizers && !rules.custom) append(errors, validateFinalizersAreQualified(finalizers, `${field}.finalizers`))
   return errors
 }
 
@@ -207,7 +221,7 @@ export function validateMetadataUpdate(
       )
     }
   }
-  if ((next.generation ?? 0) < (old.generation ?? 0)) {
+  if (generationOf(next) < generationOf(old)) {
     errors.push(fieldInvalid(`${field}.generation`, next.generation ?? 0, 'must not be decremented'))
   }
   for (const key of immutableFields) {
@@ -216,13 +230,11 @@ export function validateMetadataUpdate(
     const absent = key === 'name' || key === 'namespace' || key === 'uid' ? '' : null
     errors.push(fieldInvalid(`${field}.${key}`, next[key] ?? absent, fieldImmutable))
   }
-  errors.push(
-    ...validateLabels(next.labels, `${field}.labels`),
-    ...validateAnnotations(next.annotations, `${field}.annotations`),
-    ...validateOwnerReferences(next.ownerReferences, `${field}.ownerReferences`),
-    ...validateManagedFields(next.managedFields, `${field}.managedFields`),
-  )
-  if (!rules.custom) errors.push(...validateFinalizersAreQualified(next.finalizers, `${field}.finalizers`))
+  append(errors, validateLabels(next.labels, `${field}.labels`))
+  append(errors, validateAnnotations(next.annotations, `${field}.annotations`))
+  append(errors, validateOwnerReferences(next.ownerReferences, `${field}.ownerReferences`))
+  append(errors, validateManagedFields(next.managedFields, `${field}.managedFields`))
+  if (!rules.custom) append(errors, validateFinalizersAreQualified(next.finalizers, `${field}.finalizers`))
   return errors
 }
 
@@ -245,7 +257,7 @@ export function finalizerWarnings(meta: Readonly<ObjectMeta>, old?: Readonly<Obj
  * repeated
  */
 export function keepDistinctOwners(
-  { metadata }: KubeObject,
+  { metadata }: Pick<KubeObject, 'metadata'>,
   warn: (text: string) => void,
   afterAdmission = false,
 ): void {

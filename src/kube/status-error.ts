@@ -147,6 +147,9 @@ export const unsupportedMediaType = (mediaTypes: readonly string[]): StatusError
 export const requestTooLarge = (limit: number): StatusError =>
   new StatusError(`Request entity too large: limit is ${limit}`, { reason: 'RequestEntityTooLarge' })
 
+export const requestHasTooManyValues = (limit: number): StatusError =>
+  new StatusError(`Request entity too large: limit is ${limit} values`, { reason: 'RequestEntityTooLarge' })
+
 /** 422 without a word about the fault: how upstream answers a JSON patch that does not apply. The cause says more. */
 export const rejected = (cause: unknown): StatusError =>
   new StatusError('the server rejected our request due to an error in our request', {
@@ -171,20 +174,29 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
     cause,
   })
 
-/** 422; the top-level message says each error once, the causes keep them all. */
+/** Ours: a client that sends 50,000 bad labels is not sent 50 MB about them. Enough for what a person wrote. */
+const maxFaults = 100
+
+/** Each text once, and how many errors are not told. */
+function textsOf(errors: readonly FieldError[]): string[] {
+  const texts = new Set(errors.slice(0, maxFaults).map((e) => `${e.field}: ${e.body}`))
+  return errors.length <= maxFaults ? [...texts] : [...texts, `and ${errors.length - maxFaults} more`]
+}
+
+/** 422; the top-level message says each error once, the causes keep them all, as far as there are not too many. */
 export function invalid(
   kind: { readonly group: string; readonly kind: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const texts = [...new Set(errors.map((e) => `${e.field}: ${e.body}`))]
+  const texts = textsOf(errors)
   return new StatusError(`${qualifiedKind(kind)} ${JSON.stringify(name)} is invalid: ${aggregated(texts)}`, {
     reason: 'Invalid',
     details: {
       ...(name ? { name } : {}),
       ...(kind.group ? { group: kind.group } : {}),
       ...(kind.kind ? { kind: kind.kind } : {}),
-      causes: errors.map(causeOf),
+      causes: errors.slice(0, maxFaults).map(causeOf),
     },
   })
 }

@@ -186,7 +186,8 @@ export function listItemHead(type: TypeHead, revision: number): string {
 
 /** As `listItemHead`, of an item that is shown as metadata only; what follows is the stored metadata, and a brace. */
 export function partialItemHead(apiVersion: string, revision: number): string {
-  return `{"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(apiVersion)},"metadata":{${versionHead(revision)}`
+  const typeMeta = `"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(apiVersion)}`
+  return `{${typeMeta},"metadata":{${versionHead(revision)}`
 }
 
 /** Where the part of the stored bytes begins that follows a head. */

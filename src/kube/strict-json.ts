@@ -18,7 +18,28 @@ import type { JsonObject, JsonValue } from './types.ts'
 export const maxDepth = 1_000
 
 export class JsonSyntaxError extends Error {
-  override readonly name = 'JsonSyntaxError'
+  override readonly name: string = 'JsonSyntaxError'
+}
+
+export class JsonDepthError extends JsonSyntaxError {
+  override readonly name = 'JsonDepthError'
+
+  /** @param bracket that opened the first container too many, as Go's scanner tells it */
+  constructor(bracket: string) {
+    super(`invalid character '${bracket}' exceeded max depth`)
+  }
+}
+
+/** Of a text that was not parsed. */
+export class TooManyValuesError extends Error {
+  override readonly name = 'TooManyValuesError'
+}
+
+export interface JsonOptions {
+  /** Whether keys that stand twice are looked for. */
+  readonly duplicates?: boolean
+  /** How many values a text may hold, containers and members alike. Absent = any number: what is stored is read. */
+  readonly maxValues?: number
 }
 
 export interface ParsedJson {
@@ -40,26 +61,34 @@ const needsCare = /[0-9]{16}|[0-9][eE]\+?[0-9]{3}/
 const quoteMark = 0x22
 const backslash = 0x5c
 
-/** Colons and deepest nesting outside strings. Only meaningful for text that JSON.parse accepts. */
-function scan(text: string): { colons: number; depth: number } {
+/**
+ * Colons outside strings; only meaningful for text that JSON.parse accepts. Every value but the outermost stands behind
+ * a bracket or a comma, so these are counted; an empty container counts as two.
+ * @throws JsonDepthError @throws TooManyValuesError
+ */
+function countColons(text: string, maxValues: number): number {
   let colons = 0
+  let values = 1
   let depth = 0
-  let deepest = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case quoteMark: {
         let end = text.indexOf('"', at + 1)
         while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-        if (end < 0) return { colons, depth: deepest }
+        if (end < 0) return colons
         at = end
         break
       }
       case 0x3a:
         colons++
         break
+      case 0x2c:
+        if (++values > maxValues) throw new TooManyValuesError()
+        break
       case 0x7b:
       case 0x5b:
-        if (++depth > deepest) deepest = depth
+        if (++depth > maxDepth) throw new JsonDepthError(text.charAt(at))
+        if (++values > maxValues) throw new TooManyValuesError()
         break
       case 0x7d:
       case 0x5d:
@@ -67,7 +96,7 @@ function scan(text: string): { colons: number; depth: number } {
         break
     }
   }
-  return { colons, depth: deepest }
+  return colons
 }
 
 function isEscaped(text: string, at: number): boolean {
@@ -89,15 +118,15 @@ function countMembers(value: JsonValue): number {
   return count
 }
 
-/** @throws JsonSyntaxError with Go's message. */
-export function parseJson(text: string, options: { readonly duplicates?: boolean } = {}): ParsedJson {
+/**
+ * What is too deep or too much is refused before anything is made of it.
+ * @throws JsonSyntaxError with Go's message. @throws TooManyValuesError
+ */
+export function parseJson(text: string, options: JsonOptions = {}): ParsedJson {
+  const { maxValues = Number.POSITIVE_INFINITY } = options
+  // Each level takes two characters, and so does each value: most texts are too short to pass either limit.
+  let colons = text.length > 2 * Math.min(maxDepth, maxValues) ? countColons(text, maxValues) : undefined
   if (needsCare.test(text)) return new Parser(text).parse()
-  let scanned: { colons: number; depth: number } | undefined
-  // Each level takes two characters.
-  if (text.length > 2 * maxDepth) {
-    scanned = scan(text)
-    if (scanned.depth > maxDepth) throw new JsonSyntaxError('exceeded max depth')
-  }
   let value: JsonValue
   try {
     value = JSON.parse(text) as JsonValue
@@ -105,8 +134,8 @@ export function parseJson(text: string, options: { readonly duplicates?: boolean
     return new Parser(text).parse()
   }
   if (!options.duplicates) return { value, duplicates: none }
-  scanned ??= scan(text)
-  return scanned.colons === countMembers(value) ? { value, duplicates: none } : new Parser(text).parse()
+  colons ??= countColons(text, maxValues)
+  return colons === countMembers(value) ? { value, duplicates: none } : new Parser(text).parse()
 }
 
 const int64Min = -(2n ** 63n)
@@ -199,7 +228,7 @@ class Parser {
 
   #enter(key: string | number): void {
     this.#path.push(key)
-    if (this.#path.length > maxDepth) throw new JsonSyntaxError('exceeded max depth')
+    if (this.#path.length > maxDepth) throw new JsonDepthError(typeof key === 'number' ? '[' : '{')
   }
 
   #object(): JsonObject {

@@ -43,12 +43,38 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
+declare const notValidated: unique symbol
+
 export interface KubeObject {
   apiVersion?: string
   kind?: string
   metadata: ObjectMeta
   [field: string]: unknown
+  /** Keeps what is not validated yet from being taken for an object. Exists for the type checker only. */
+  readonly [notValidated]?: false
 }
+
+/**
+ * An object between decoding and validation. The decoder has made sure of the types of its fields, and has put a zero
+ * value where a list or a map holds null, as Go's does. But every field may be absent or null, whatever validation will
+ * say to that: defaulting, mutating admission and strategies run before it, so they get this type. It can't be cast to
+ * `T`; `validated` in `registry/` makes a `T` of it once nothing is wrong with it.
+ */
+export type Unvalidated<T extends KubeObject = KubeObject> = {
+  [K in keyof T as K extends 'apiVersion' | 'kind' | 'metadata' | typeof notValidated ? never : K]?: MaybeAbsent<T[K]>
+} & {
+  apiVersion?: string
+  kind?: string
+  metadata: ObjectMeta
+  readonly [notValidated]: true
+}
+
+/** Below the top of an unvalidated object: structs without any required field, fields that may be null. */
+export type MaybeAbsent<V> = V extends readonly (infer Item)[]
+  ? readonly NonNullable<MaybeAbsent<Item>>[] | null
+  : V extends object
+    ? { [K in keyof V]?: MaybeAbsent<V[K]> } | null
+    : V | null
 
 export interface ListMeta {
   resourceVersion?: string

@@ -2,6 +2,7 @@
  * `clientConfig` of webhooks of every sort, as validation sees it.
  * @see k8s.io/apiserver/pkg/util/webhook/validation.go v0.36
  */
+import { append } from '../base/append.ts'
 import { type FieldError, fieldInvalid, fieldRequired } from './field-error.ts'
 import { parseGoUrl } from './go-url.ts'
 import { isDns1123Subdomain } from './names.ts'
@@ -35,7 +36,7 @@ export function webhookServiceErrors(field: string, { name, namespace, port, pat
     const detail = 'port is not valid: must be between 1 and 65535, inclusive'
     errors.push(fieldInvalid(`${field}.port`, port, detail))
   }
-  if (typeof path === 'string') errors.push(...pathErrors(`${field}.path`, path))
+  if (typeof path === 'string') append(errors, pathErrors(`${field}.path`, path))
   return errors
 }
 

@@ -2,10 +2,12 @@
  * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times
  * and binaries stay texts. Only the first document counts.
  *
- * Bounds. The YAML library costs some 2 µs a token on the event loop, most of which can be spent in slices, and a third of
- * which, where it makes a document of the tokens, can't: so a body may have 150,000 (a manifest of 18,000 lines). JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
- * bound. Aliases are resolved once and shared; what they expand to is counted as if it were written out, and may be no
- * more than a body may hold: what follows (types, defaults, ownership, printing) meets each place it stands at.
+ * Bounds. The YAML library costs some 2 µs a token on the event loop, most of which can be spent in slices, and a third
+ * of which, where it makes a document of the tokens, can't: so a body may have 150,000 (a manifest of 18,000 lines).
+ * JSON, which is what client libraries send under this media type, takes the JSON parser and has no such bound. The
+ * library also recurses, with some five frames a level, so a body may nest half as deep as JSON; its parser keeps a
+ * stack of its own, which tells the depth before anything recurses. Aliases are resolved once and shared; what they
+ * expand to is counted as if it were written out, so that a few hundred bytes can't become gigabytes.
  * @see sigs.k8s.io/yaml
  */
 import type { Document, LineCounter, Scalar, Tags } from 'yaml'
@@ -13,7 +15,17 @@ import { loadLater } from '../base/load-later.ts'
 import type { Slice } from '../base/turns.ts'
 import { quote } from './go-quote.ts'
 import { setMember } from './json-value.ts'
-import { JsonSyntaxError, maxDepth, numberOf, type ParsedJson, parseJson, printPath } from './strict-json.ts'
+import {
+  JsonDepthError,
+  type JsonOptions,
+  JsonSyntaxError,
+  maxDepth,
+  numberOf,
+  type ParsedJson,
+  parseJson,
+  printPath,
+  TooManyValuesError,
+} from './strict-json.ts'
 import type { JsonObject, JsonValue } from './types.ts'
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
@@ -21,9 +33,12 @@ const yaml = loadLater<typeof import('yaml')>('yaml')
 const maxTokens = 150_000
 /** Tokens that are read between two looks at the time. */
 const tokensAtOnce = 200
-/** After aliases are expanded. As many values as a body in JSON may have, and as many characters. */
-const maxNodes = 50_000
+/** Containers within containers. The library runs out of stack at some 900. */
+export const maxYamlDepth = 500
+/** After aliases are expanded: as many as a body may have bytes. */
 const maxCharacters = 3 * 1024 * 1024
+/** Where the caller names no other bound. */
+const defaultMaxValues = 1_000_000
 const maxDuplicates = 100
 
 export class YamlSyntaxError extends Error {
@@ -64,6 +79,8 @@ function* composing(text: string): Generator<void, Composed> {
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} tokens; send JSON instead`)
     if (tokens % tokensAtOnce === 0) yield
+    // The document itself is on the stack, and a scalar may be.
+    if (parser.stack.length > maxYamlDepth + 2) throw tooDeep(lines.linePos(parser.offset).line, maxYamlDepth)
     for (const token of parser.next(lexeme)) {
       yield
       for (const document of composer.next(token)) return { document, lines }
@@ -77,10 +94,16 @@ function* composing(text: string): Generator<void, Composed> {
   return { document: undefined, lines }
 }
 
+const excessiveAliasing = 'yaml: document contains excessive aliasing'
+
+/** As upstream's library says it, which does not name the first line. */
+const tooDeep = (line: number, max: number, cause?: unknown): YamlSyntaxError =>
+  new YamlSyntaxError(`yaml: ${line > 1 ? `line ${line}: ` : ''}exceeded max depth of ${max}`, { cause })
+
 /** A value that an alias may stand for, and what it adds where it does. */
 interface Anchored {
   readonly value: JsonValue
-  readonly nodes: number
+  readonly values: number
   readonly characters: number
 }
 
@@ -90,18 +113,20 @@ class Converter {
   readonly #anchors = new Map<string, Anchored>()
   readonly duplicates = new Set<string>()
   readonly repeats: string[] = []
-  #nodes = 0
+  readonly #maxValues: number
+  #values = 0
   #characters = 0
 
-  constructor(lines: LineCounter) {
+  constructor(lines: LineCounter, maxValues: number) {
     this.#lines = lines
+    this.#maxValues = maxValues
   }
 
   value(node: unknown): JsonValue {
     if (node === null || node === undefined) return this.#count(null, 1, 0)
     const { isAlias, isMap, isScalar, isSeq } = yaml()
     if (isAlias(node)) return this.#alias(node.source)
-    const nodes = this.#nodes
+    const values = this.#values
     const characters = this.#characters
     let value: JsonValue
     if (isScalar(node)) value = this.#scalar(node)
@@ -110,31 +135,31 @@ class Converter {
     else throw new YamlSyntaxError('yaml: unknown node')
     const anchor = (node as { anchor?: string }).anchor
     if (anchor) {
-      this.#anchors.set(anchor, { value, nodes: this.#nodes - nodes, characters: this.#characters - characters })
+      this.#anchors.set(anchor, { value, values: this.#values - values, characters: this.#characters - characters })
     }
     return value
   }
 
-  #count<T>(value: T, nodes: number, characters: number): T {
-    this.#nodes += nodes
+  /** @param values how many JSON values it is; 0 for a key */
+  #count<T>(value: T, values: number, characters: number): T {
+    this.#values += values
+    if (this.#values > this.#maxValues) throw new TooManyValuesError()
     this.#characters += characters
-    if (this.#nodes <= maxNodes && this.#characters <= maxCharacters) return value
-    throw new YamlSyntaxError(
-      this.#anchors.size > 0
-        ? 'yaml: document contains excessive aliasing'
-        : `yaml: document contains more than ${maxNodes} values`,
-    )
+    // Without aliases no text has more characters than it has.
+    if (this.#characters > maxCharacters && this.#anchors.size > 0) throw new YamlSyntaxError(excessiveAliasing)
+    return value
   }
 
   #alias(name: string): JsonValue {
     const target = this.#anchors.get(name)
     if (!target) throw new YamlSyntaxError(`yaml: unknown anchor '${name}' referenced`)
-    return this.#count(target.value, target.nodes, target.characters)
+    if (this.#values + target.values > this.#maxValues) throw new YamlSyntaxError(excessiveAliasing)
+    return this.#count(target.value, target.values, target.characters)
   }
 
   #enter(step: string | number): void {
     this.#path.push(step)
-    if (this.#path.length > maxDepth) throw new YamlSyntaxError('yaml: exceeded max depth')
+    if (this.#path.length > maxYamlDepth) throw tooDeep(1, maxYamlDepth)
   }
 
   #scalar(node: Scalar): JsonValue {
@@ -208,19 +233,19 @@ class Converter {
 
 /**
  * Also reads JSON, which is YAML.
- * @throws YamlSyntaxError
+ * @throws YamlSyntaxError @throws TooManyValuesError
  */
-export function parseYaml(text: string): ParsedJson {
-  const steps = parsing(text)
+export function parseYaml(text: string, options: YamlOptions = {}): ParsedJson {
+  const steps = parsing(text, options)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
   }
 }
 
-/** The same in slices. @throws YamlSyntaxError */
-export async function parseYamlInSlices(text: string, slice: Slice): Promise<ParsedJson> {
-  const steps = parsing(text)
+/** The same in slices. @throws YamlSyntaxError @throws TooManyValuesError */
+export async function parseYamlInSlices(text: string, slice: Slice, options: YamlOptions = {}): Promise<ParsedJson> {
+  const steps = parsing(text, options)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -229,14 +254,16 @@ export async function parseYamlInSlices(text: string, slice: Slice): Promise<Par
   }
 }
 
-function* parsing(text: string): Generator<void, ParsedJson> {
+type YamlOptions = Pick<JsonOptions, 'maxValues'>
+
+function* parsing(text: string, options: YamlOptions): Generator<void, ParsedJson> {
   if (/^\s*[{[]/.test(text)) {
     try {
-      return parseJson(text, { duplicates: true })
+      return parseJson(text, { ...options, duplicates: true })
     } catch (e) {
       // Braces may also begin a YAML flow collection.
       if (!(e instanceof JsonSyntaxError)) throw e
-      if (e.message === 'exceeded max depth') throw new YamlSyntaxError(`yaml: ${e.message}`, { cause: e })
+      if (e instanceof JsonDepthError) throw tooDeep(1, maxDepth, e)
     }
   }
   const { document, lines } = yield* composing(text)
@@ -245,7 +272,7 @@ function* parsing(text: string): Generator<void, ParsedJson> {
   if (fault)
     throw new YamlSyntaxError(`yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`, { cause: fault })
   yield
-  const converter = new Converter(lines)
+  const converter = new Converter(lines, options.maxValues ?? defaultMaxValues)
   try {
     const value = converter.value(document.contents)
     return { value, duplicates: [...converter.duplicates], repeats: converter.repeats }

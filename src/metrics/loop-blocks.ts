@@ -1,7 +1,7 @@
 /**
- * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it goes
- * on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two beginnings is
- * what held it, and its owner is the culprit.
+ * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it
+ * goes on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two
+ * beginnings is what held it, and its owner is the culprit.
  *
  * The timer runs only while work begins: a process at rest is not woken. What is counted is processor time without
  * collections: a thread that had to wait for its core was not held by a request.

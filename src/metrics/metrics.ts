@@ -26,6 +26,8 @@ export interface Sources {
   revision(): number
   /** Whether this process runs the controllers. */
   leading(): boolean
+  /** How often each bound that protects the server was reached. */
+  bounds(): Iterable<readonly [bound: string, times: number]>
   /** Undefined where there is no audit log. */
   audit(): { readonly written: number; readonly dropped: number } | undefined
 }
@@ -141,7 +143,7 @@ export class Metrics {
       labels: ['verb', 'resource'],
       buckets: blockBuckets,
     })
-    const { parts, revision, leading, audit } = this.#sources
+    const { parts, revision, leading, bounds, audit } = this.#sources
     for (const { metrics } of parts) metrics?.(instruments)
     instruments.gauge({
       name: 'borough_storage_revision',
@@ -154,6 +156,7 @@ export class Metrics {
       help: '1 where the controllers run, 0 on replicas that would take over.',
       collect: (gauge) => gauge.set(leading() ? 1 : 0),
     })
+    boundCounter(prometheus, registry, bounds)
     auditCounters(prometheus, registry, audit)
     instruments
       .gauge({
@@ -166,6 +169,23 @@ export class Metrics {
     this.#own = { registry, inFlight, reconciles, blocks }
     return this.#own
   }
+}
+
+function boundCounter(
+  prometheus: typeof import('prom-client'),
+  registry: PromRegistry,
+  bounds: Sources['bounds'],
+): void {
+  const counter = new prometheus.Counter({
+    name: 'borough_bounds_reached_total',
+    help: 'Requests, answers and connections that were refused or ended to protect the server, by the bound.',
+    labelNames: ['bound'] as const,
+    registers: [registry],
+    collect() {
+      counter.reset()
+      for (const [bound, times] of bounds()) counter.inc({ bound }, times)
+    },
+  })
 }
 
 function instrumentsOf(prometheus: typeof import('prom-client'), registry: PromRegistry): Instruments {

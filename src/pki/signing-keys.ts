@@ -87,6 +87,10 @@ export class SigningKeys implements Disposable {
     this.#current = [...settled, ...young]
     this.#timer?.cancel()
     this.#timer = undefined
-    if (young.length > 0) this.#timer = clock.after(Math.min(...young.map(leftMs)), () => this.#arrange())
+    if (young.length > 0)
+      this.#timer = clock.after(
+        young.map(leftMs).reduce((a, b) => Math.min(a, b)),
+        () => this.#arrange(),
+      )
   }
 }

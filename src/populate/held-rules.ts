@@ -2,6 +2,7 @@
 import type { RuleSet } from '../authz/authz.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import type { RbacSource } from '../authz/rbac-source.ts'
+import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
@@ -39,7 +40,7 @@ async function all(client: Client, resource: GroupVersionResource): Promise<Kube
   let next: string | undefined
   do {
     const page = await client.list(resource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    found.push(...page.items)
+    append(found, page.items)
     next = page.metadata.continue
   } while (next)
   return found

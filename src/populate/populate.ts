@@ -23,7 +23,9 @@ import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { build } from '../http/build.ts'
-import { type Listener, listen } from '../http/node.ts'
+import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../http/limits.ts'
+import { type Listener, listen } from '../http/node/listen.ts'
+import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
 import { heldRules } from './held-rules.ts'
 import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
@@ -81,11 +83,13 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   }
   const material = await obtainMaterial(certificate)
   metrics.certificateEndMs = endOf(material)
+  const defense = opening.use(new Defense({ clock, log }))
   const listener = await listen(
     webhookServe({ webhook: webhookOf(options), metrics, clock, log, ready: reachable(client) }),
     {
       ...options.listen,
       tls: tlsOf(material),
+      overload: defense.of(defaultTransportLimits, budgetWithin(defaultMaxMemoryBytes)),
       onError: (error) => log.error({ error }, 'a connection failed'),
     },
   )

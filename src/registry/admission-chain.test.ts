@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { AdmissionPlugin, Attributes } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { Unvalidated } from '../kube/types.ts'
+import { unvalidated } from '../kube/unvalidated.ts'
 import { AdmissionChain } from './admission-chain.ts'
 
-const attributes: Attributes = {
+const attributes: Attributes<Unvalidated> = {
   operation: 'CREATE',
   type: {} as ResourceType,
   subresource: '',
   namespace: '',
   name: 'a',
-  object: { metadata: { name: 'a' } },
+  object: unvalidated({ metadata: { name: 'a' } }),
   oldObject: undefined,
   user: { username: 'alice', groups: [] },
   dryRun: false,
@@ -41,7 +42,7 @@ async function turns(given: readonly Given[]): Promise<string> {
       mutate(a, round) {
         seen.push(round.isSecond ? `${name}'` : name)
         if (asksIn.includes(++turn)) round.askForSecond()
-        const object = { metadata: { name: `${a.object?.metadata.name}${name}` } } as KubeObject
+        const object = unvalidated({ metadata: { name: `${a.object?.metadata.name}${name}` } })
         return isAsynchronous ? Promise.resolve(object) : object
       },
     }

@@ -13,7 +13,8 @@ import type {
   DecisionView,
   MutationRound,
 } from '../admission/admission.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { Eventual } from '../base/eventual.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Guard } from '../storage/storage.ts'
 import { type AdmissionPlan, AdmissionPlans } from './admission-plan.ts'
 
@@ -46,7 +47,7 @@ export class AdmissionChain {
    * The object after all have had their say: the one in `attributes` if none changed it. A promise only where a plugin
    * waits for something. @throws StatusError, at once or in the promise
    */
-  mutate(attributes: Attributes): KubeObject | undefined | Promise<KubeObject | undefined> {
+  mutate(attributes: Attributes<Unvalidated>): Eventual<Unvalidated | undefined> {
     const plan = this.#planOf(attributes)
     return plan.mutating.length === 0 ? attributes.object : mutate(plan, attributes, 0, new Round())
   }
@@ -85,17 +86,17 @@ export class AdmissionChain {
     return this.#plans.accountants(change.type).some((accountant) => accountant.owes?.(change, view))
   }
 
-  #planOf({ operation, type, subresource }: Attributes): AdmissionPlan {
+  #planOf({ operation, type, subresource }: Omit<Attributes, 'object'>): AdmissionPlan {
     return this.#plans.of(operation, type, subresource)
   }
 }
 
 function mutate(
   plan: AdmissionPlan,
-  given: Attributes,
+  given: Attributes<Unvalidated>,
   from: number,
   round: Round,
-): KubeObject | undefined | Promise<KubeObject | undefined> {
+): Eventual<Unvalidated | undefined> {
   let attributes = given
   for (let i = from; i < plan.mutating.length; i = after(plan, i, round)) {
     const answer = plan.mutating[i]?.mutate?.(attributes, round)
@@ -119,7 +120,7 @@ function validate(plan: AdmissionPlan, attributes: Attributes, from: number): vo
   }
 }
 
-const withObject = (attributes: Attributes, object: KubeObject | undefined): Attributes =>
+const withObject = (attributes: Attributes<Unvalidated>, object: Unvalidated | undefined): Attributes<Unvalidated> =>
   object && object !== attributes.object ? { ...attributes, object } : attributes
 
 class Round implements MutationRound {

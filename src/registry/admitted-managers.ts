@@ -1,6 +1,6 @@
 /** Field ownership after mutating admission. */
 import { readGiven, readStored } from '../kube/apply/managed-fields.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { Unvalidated } from '../kube/types.ts'
 import type { WriteScope } from './registry.ts'
 
 const invalidManagers =
@@ -12,7 +12,11 @@ const invalidManagers =
  * and the client is told.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager/admission.go v0.36
  */
-export function withManagers(scope: WriteScope, admitted: KubeObject, before: KubeObject): KubeObject {
+export function withManagers(
+  scope: WriteScope,
+  admitted: Unvalidated,
+  before: Pick<Unvalidated, 'metadata'>,
+): Unvalidated {
   const { managedFields: given } = admitted.metadata
   const { managedFields: known } = before.metadata
   if (given === known || readGiven(given ?? [], readStored(known)) !== undefined) return admitted

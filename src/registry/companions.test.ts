@@ -11,7 +11,7 @@ import {
 import { type AdmissionPlugin, type Companions, NeedsNamespace } from '../admission/admission.ts'
 import { forbidden } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
 import type { ChangeBatch, Storage, Transaction } from '../storage/storage.ts'
 
@@ -101,7 +101,7 @@ describe('what is created along with a namespace', () => {
     const note = about({
       mutate(a) {
         seen.push(['mutate', a.user.username, a.newNamespace?.metadata.labels])
-        return { ...(a.object as KubeObject), data: { changed: 'yes' } }
+        return { ...(a.object as Unvalidated), data: { changed: 'yes' } }
       },
       validate(a) {
         seen.push(['validate', a.operation, a.namespace, a.name, a.object?.['data']])

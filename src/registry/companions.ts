@@ -7,6 +7,7 @@ import { type Attributes, type Companions, NeedsNamespace } from '../admission/a
 import type { ResourceType } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import {
@@ -71,8 +72,9 @@ async function updated(
   { valid, companions, how }: Accompanied,
 ): Promise<Decidable> {
   const context = { subresource: '', now: how.now }
-  const prepared = parts.strategyOf(scope.type).prepare?.(companions.namespace, valid.object, context)
-  const object = prepared ?? companions.namespace
+  const prepared = parts.strategyOf(scope.type).prepare?.(unvalidated(companions.namespace), valid.object, context)
+  // The namespace was validated; what its initializers and templates make of it is the server's own.
+  const object = prepared === undefined ? companions.namespace : assumeValid(prepared)
   return decidable(scope, { attributes: { ...valid.attributes, object }, object }, how)
 }
 

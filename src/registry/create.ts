@@ -10,7 +10,7 @@
 import { alreadyExists, StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import { companionsOf, createdTogether } from './companions.ts'
@@ -37,7 +37,7 @@ const generatedBaseLength = 58
 export async function createObject(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: KubeObject | Unvalidated,
   tracked = false,
 ): Promise<StoredObject> {
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
@@ -61,7 +61,7 @@ export async function createObject(
 async function createNamed(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: Unvalidated,
   how: HowToCreate,
 ): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
   const name = object.metadata.name ?? ''

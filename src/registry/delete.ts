@@ -81,7 +81,7 @@ async function deleteVersion(
   const strategy = parts.strategyOf(type)
   const before = current.object
   if (options.preconditions) checkPreconditions(type, strategy, current, options.preconditions)
-  const attributes = attributesOf(scope, 'DELETE', name, undefined, before)
+  const attributes = attributesOf<never>(scope, 'DELETE', name, undefined, before)
   if (!options.isAdmitted) {
     await parts.chain.mutate(attributes)
     await parts.chain.validate(attributes)
@@ -221,7 +221,7 @@ async function removalOf(
   if (scope.dryRun || options.preconditions || strategy.removedAlone) return undefined
   const before = item.object
   if (planDeletion(before, strategy, options, parts.clock.now()).action !== 'remove') return undefined
-  const attributes = attributesOf(scope, 'DELETE', name, undefined, before)
+  const attributes = attributesOf<never>(scope, 'DELETE', name, undefined, before)
   await parts.chain.mutate(attributes)
   await parts.chain.validate(attributes)
   return {

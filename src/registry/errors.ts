@@ -86,6 +86,9 @@ export const tooLargeVersion = (asked: Revision, current: Revision): StatusError
     retryAfterSeconds,
   })
 
+/** Said to the log of audit events, if at all: the client does not hear it. */
+export const readerLeft = (): StatusError => timeout('the client left before its request was answered')
+
 /** Others kept changing what the request depends on, until its time was up. */
 export const gaveUp = (operation: string, resource: string): StatusError =>
   new StatusError(

@@ -19,7 +19,8 @@ import { DecodeError } from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import { formatTime } from '../kube/time.ts'
-import type { JsonObject, KubeObject } from '../kube/types.ts'
+import type { JsonObject, KubeObject, Unvalidated } from '../kube/types.ts'
+import { assumeValid } from '../kube/unvalidated.ts'
 import type { RegistryDeps, TrackedWrite } from './parts.ts'
 
 /**
@@ -138,7 +139,7 @@ export function applyWith(clock: Clock, types: Types): Apply {
  */
 export function firstApplied(
   clock: Clock,
-  applyDefaults: (type: ResourceType, object: KubeObject) => KubeObject,
+  applyDefaults: (type: ResourceType, object: KubeObject) => Unvalidated,
 ): (type: ResourceType, config: KubeObject, manager: string) => KubeObject | undefined {
   return (type, config, manager) => {
     const applied = applyConfiguration({
@@ -154,7 +155,7 @@ export function firstApplied(
     })
     try {
       const { value } = decodeObject(cloneJson(applied) as unknown as JsonObject, type, 'typed')
-      return applyDefaults(type, value as unknown as KubeObject)
+      return assumeValid(applyDefaults(type, value as unknown as KubeObject))
     } catch (error) {
       if (error instanceof DecodeError) return undefined
       throw error

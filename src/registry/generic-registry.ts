@@ -6,7 +6,8 @@
 import { andThen, type Eventual } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { notFound } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
+import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import { AdmissionChain } from './admission-chain.ts'
 import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
@@ -59,15 +60,22 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
 async function admitOnly(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: KubeObject | Unvalidated,
   operation: 'CREATE' | 'CONNECT',
-): Promise<KubeObject> {
-  const admitted = (await parts.chain.mutate(attributesOf(scope, operation, scope.name, object, undefined))) ?? object
-  await parts.chain.validate(attributesOf(scope, operation, scope.name, admitted, undefined))
+): Promise<Unvalidated> {
+  const given = unvalidated(object)
+  const mutated = await parts.chain.mutate(attributesOf(scope, operation, scope.name, given, undefined))
+  const admitted = mutated ?? given
+  // No strategy validates what is only answered: who answers does. As upstream, admission is asked before.
+  await parts.chain.validate(attributesOf(scope, operation, scope.name, assumeValid(admitted), undefined))
   return admitted
 }
 
-function createPresented(parts: RegistryParts, scope: WriteScope, object: KubeObject): Promise<StoredObject> {
+function createPresented(
+  parts: RegistryParts,
+  scope: WriteScope,
+  object: KubeObject | Unvalidated,
+): Promise<StoredObject> {
   const created = createObject(parts, scope, object)
   return scope.type.conversion === undefined ? created : created.then((stored) => presented(stored, !scope.dryRun))
 }
@@ -108,6 +116,6 @@ function getObject(
 
 function freshEnough({ cache, clock }: RegistryParts, options: ReadOptions | undefined): Eventual<unknown> {
   const revision = parseVersion(options?.resourceVersion, 'get')
-  if (revision !== undefined) return revision > 0 ? waitForRevision(cache, clock, revision) : undefined
+  if (revision !== undefined) return revision > 0 ? waitForRevision(cache, clock, revision, options ?? {}) : undefined
   return options?.caughtUp === true || cache.isFresh ? undefined : cache.refresh()
 }

@@ -19,7 +19,11 @@ export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolea
 /** True while something besides metadata.finalizers keeps an object that is being deleted. */
 export const isHeld = (strategy: Strategy, object: KubeObject): boolean => (strategy.heldBy?.(object).length ?? 0) > 0
 
-export function metadataErrors(type: ResourceType, strategy: Strategy, object: KubeObject): readonly FieldError[] {
+export function metadataErrors(
+  type: ResourceType,
+  strategy: Strategy,
+  object: Pick<KubeObject, 'metadata'>,
+): readonly FieldError[] {
   return validateMetadata(object.metadata, {
     namespaced: type.namespaced,
     validateName: strategy.validateName ?? nameIsSubdomain,
@@ -30,7 +34,7 @@ export function metadataErrors(type: ResourceType, strategy: Strategy, object: K
 export const metadataUpdateErrors = (
   type: ResourceType,
   strategy: Strategy,
-  next: KubeObject,
+  next: Pick<KubeObject, 'metadata'>,
   old: KubeObject,
 ): readonly FieldError[] =>
   validateMetadataUpdate(next.metadata, old.metadata, { custom: type.custom || strategy.plainFinalizers === true })

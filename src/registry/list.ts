@@ -11,6 +11,7 @@ import type { Matches } from '../watch/shared-events.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
+import { readerLeft } from './errors.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
 import { historySource, type ListSource, namedSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
@@ -35,6 +36,7 @@ interface Page {
   /** Infinity = all. */
   readonly limit: number
   readonly slice: Slice
+  readonly signal: AbortSignal | undefined
 }
 
 export async function listObjects(parts: RegistryParts, type: ResourceType, query: ListQuery): Promise<ListPage> {
@@ -46,7 +48,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const prefix = namespace === '' ? '' : `${namespace}/`
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
-  const { view } = query
+  const { view, signal } = query
   const slice = query.slice ?? parts.turns.slice()
   const now = (page: Page): Promise<ListPage> => {
     const names = view?.names()
@@ -55,28 +57,29 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
 
   if (query.continue) {
     const token = decodeContinue(query.continue)
-    const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit, slice }
+    const span = { start: prefix + token.start, end: whole.end }
+    const page: Page = { type, selection, span, prefix, limit, slice, signal }
     if (token.revision === latest) {
       await cache.refresh()
       return now(page)
     }
     try {
-      return await readAt(parts, objects, page, token.revision, view)
+      return await readAt(parts, objects, page, token.revision, query)
     } catch (e) {
       throw isStorageError(e, 'compacted') ? tokenExpired(token.start) : e
     }
   }
 
   const revision = parseVersion(query.resourceVersion, 'list')
-  const page: Page = { type, selection, span: whole, prefix, limit, slice }
+  const page: Page = { type, selection, span: whole, prefix, limit, slice, signal }
   if (revision === undefined) {
     if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
     return now(page)
   }
   if (revision === 0) return now({ ...page, limit: Number.POSITIVE_INFINITY })
   const exact = query.resourceVersionMatch ? query.resourceVersionMatch === 'Exact' : limit !== Number.POSITIVE_INFINITY
-  if (exact) return readAt(parts, objects, page, revision, view)
-  await waitForRevision(cache, clock, revision)
+  if (exact) return readAt(parts, objects, page, revision, query)
+  await waitForRevision(cache, clock, revision, query)
   return now(page)
 }
 
@@ -85,9 +88,10 @@ async function readAt(
   objects: TypeCache,
   page: Page,
   revision: Revision,
-  view: NameView | undefined,
+  query: ListQuery,
 ): Promise<ListPage> {
-  await waitForRevision(parts.cache, parts.clock, revision)
+  const { view } = query
+  await waitForRevision(parts.cache, parts.clock, revision, query)
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
   const source = sourceAt(parts, objects, page.type, at)
@@ -126,17 +130,17 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
     return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
   const remote = type.conversion?.remote !== undefined
-  // To look into objects, or have them converted, takes time, in which the present changes: it is read in one go before.
+  // To look into objects takes time, in which the present changes: it is read in one go before.
   const atOnce = matches ? Number.POSITIVE_INFINITY : limit
   const items: StoredObject[] = []
-  const { slice } = page
   let { start } = span
   for (;;) {
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = found instanceof Promise ? await found : found
+    if (page.signal?.aborted) throw readerLeft()
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
-    const full = await take(values, remote ? await shownAll(type, values) : undefined, page, items, slice)
+    const full = await take(values, remote ? await shownAll(type, values) : undefined, page, items)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }
     if (full !== undefined) {
@@ -155,14 +159,14 @@ async function take(
   shown: readonly StoredObject[] | undefined,
   page: Page,
   items: StoredObject[],
-  slice: Slice,
 ): Promise<number | undefined> {
-  const { type, limit } = page
+  const { type, limit, slice } = page
   const { matches } = page.selection
   for (const [i, value] of values.entries()) {
     if (matches || i % takenAtOnce === takenAtOnce - 1) {
       const pause = slice.pause()
       if (pause) await pause
+      if (pause && page.signal?.aborted) throw readerLeft()
     }
     const stored = shown?.[i] ?? value.as(type)
     if (matches && !matches(stored)) continue

@@ -5,7 +5,7 @@ import type { Ids } from '../base/ids.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { SessionLimits } from '../watch/watch-session.ts'
@@ -44,7 +44,7 @@ export interface RegistryDeps {
   readonly ids: Ids
   strategyOf(type: ResourceType): Strategy
   /** Defaults of the schema and of the kind, idempotent. Needed here only after admission changed an object. */
-  applyDefaults(type: ResourceType, object: KubeObject): KubeObject
+  applyDefaults(type: ResourceType, object: KubeObject | Unvalidated): Unvalidated
   /** Everything but metadata. On an update what was wrong before, and is let through, is told to `update.warn`. */
   validateSchema(type: ResourceType, object: KubeObject, update?: SchemaUpdate): readonly FieldError[]
   /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */

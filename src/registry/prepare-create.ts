@@ -3,13 +3,13 @@
  * created alone (`create.ts`) and what is created along with a namespace (`companions.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
-import { andThen, type Eventual } from '../base/eventual.ts'
-import { afterPause } from '../base/turns.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
-import type { JsonValue, KubeObject } from '../kube/types.ts'
+import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
+import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
 import { withManagers } from './admitted-managers.ts'
 import { fitting } from './fitting.ts'
@@ -52,9 +52,9 @@ export type CreateOutcome =
 export function admittedNew(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: KubeObject | Unvalidated,
   how: Pick<HowToCreate, 'now' | 'tracked'>,
-): Eventual<KubeObject> {
+): Eventual<Unvalidated> {
   const given = withoutStatus(ownMetadata(scope, object), dropsNewStatus(scope.type, parts.strategyOf(scope.type)))
   return andThen(admitted(parts, scope, given, how), (next) => {
     next.metadata.uid = parts.ids.uid()
@@ -69,7 +69,7 @@ export function admittedNew(
 export function validated(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: Unvalidated,
   how: HowToCreate,
 ): Eventual<Valid> {
   const { type } = scope
@@ -82,19 +82,20 @@ export function validated(
 
   const name = next.metadata.name ?? ''
   const wrong = metadataErrors(type, strategy, next)
-  const malformed = parts.validateSchema(type, next)
-  const refused = strategy.validate?.(next, undefined, { subresource: scope.subresource, now }) ?? []
+  const candidate = assumeValid(next)
+  const malformed = parts.validateSchema(type, candidate)
+  const refused = strategy.validate?.(candidate, undefined, { subresource: scope.subresource, now }) ?? []
   if (wrong.length + malformed.length + refused.length > 0) {
     throw invalid(type, name, [...wrong, ...malformed, ...refused])
   }
-  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+  for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
-  const attributes = attributesOf(scope, 'CREATE', name, next, undefined)
+  const attributes = attributesOf(scope, 'CREATE', name, candidate, undefined)
   const admitting = afterPause(scope.slice, () => parts.chain.validate(attributes))
   return andThen(admitting, () => {
     if (how.versioned) refuseVersion(scope)
-    return { attributes, object: next }
+    return { attributes, object: candidate }
   })
 }
 
@@ -115,7 +116,7 @@ export function decidable(scope: WriteScope, { attributes, object }: Valid, how:
 }
 
 /** What a client may not set is wiped; the namespace is the one of the request. */
-function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
+function ownMetadata(scope: WriteScope, object: KubeObject | Unvalidated): Unvalidated {
   const metadata = { ...object.metadata }
   delete metadata.resourceVersion
   delete metadata.uid
@@ -128,10 +129,11 @@ function ownMetadata(scope: WriteScope, object: KubeObject): KubeObject {
   else if (metadata.namespace !== scope.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
-  return { ...object, metadata }
+  return { ...unvalidated(object), metadata }
 }
 
-export const hasVersion = ({ metadata }: KubeObject): boolean => /^0*[1-9][0-9]*$/.test(metadata?.resourceVersion ?? '')
+export const hasVersion = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean =>
+  /^0*[1-9][0-9]*$/.test(metadata?.resourceVersion ?? '')
 
 /**
  * Said when the object would be stored, so after everything else that is wrong with it; a dry run stores nothing.
@@ -145,20 +147,21 @@ function refuseVersion(scope: WriteScope): void {
 function admitted(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: Unvalidated,
   how: Pick<HowToCreate, 'now' | 'tracked'>,
-): Eventual<KubeObject> {
+): Eventual<Unvalidated> {
   const { type, subresource, fieldManager: manager } = scope
-  const tracked = how.tracked
-    ? object
-    : parts.trackUpdate({ type, live: undefined, next: object, manager, subresource, now: how.now, slice: scope.slice })
-  return andThen(tracked, (known) => afterPause(scope.slice, () => afterMutation(parts, scope, known)))
+  if (how.tracked) return afterMutation(parts, scope, object)
+  const { slice } = scope
+  const next = assumeValid(object)
+  const tracked = parts.trackUpdate({ type, live: undefined, next, manager, subresource, now: how.now, slice })
+  return andThen(tracked, (known) => afterPause(slice, () => afterMutation(parts, scope, unvalidated(known))))
 }
 
-function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObject): Eventual<KubeObject> {
+function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: Unvalidated): Eventual<Unvalidated> {
   const { type } = scope
   const attributes = attributesOf(scope, 'CREATE', tracked.metadata.name ?? '', tracked, undefined)
-  const settle = (mutated: KubeObject | undefined): KubeObject => {
+  const settle = (mutated: Unvalidated | undefined): Unvalidated => {
     // `object` is a copy of ours (see ownMetadata), and so is what tracking made of it.
     if (mutated === undefined || mutated === tracked) return tracked
     // What a client may not set, admission may not set for it.
@@ -169,16 +172,16 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: KubeObj
 }
 
 /** Whoever made the object last may still hold its metadata. */
-const ownCopy = (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata } })
+const ownCopy = (object: Unvalidated): Unvalidated => ({ ...object, metadata: { ...object.metadata } })
 
-function withoutStatus(object: KubeObject, drop: boolean): KubeObject {
+function withoutStatus(object: Unvalidated, drop: boolean): Unvalidated {
   if (!drop || object['status'] === undefined) return object
   const { status: _, ...rest } = object
   return rest
 }
 
 /** What a client said of the status of a new object is nothing; Go prints the struct all the same. */
-function withNewStatus(parts: RegistryParts, type: ResourceType, object: KubeObject): KubeObject {
+function withNewStatus(parts: RegistryParts, type: ResourceType, object: Unvalidated): Unvalidated {
   const bare = withoutStatus(object, true)
   const status = newStatusOf(parts, type)
   return status === undefined ? bare : { ...bare, status: cloneJson(status) }

@@ -8,7 +8,7 @@ import type { Stream } from '../base/stream.ts'
 import type { Slice } from '../base/turns.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
@@ -56,6 +56,10 @@ export interface ReadOptions {
   readonly resourceVersion?: string
   /** The cache has caught up with the store since the request came: it need not be asked again. */
   readonly caughtUp?: boolean
+  /** Aborts when nobody waits for the answer any more: the read ends as soon as it can. */
+  readonly signal?: AbortSignal
+  /** Goes around a wait for a revision that is not there yet: the reader gives up its place meanwhile. */
+  readonly outside?: <T>(wait: Promise<T>) => Promise<T>
 }
 
 export interface ListQuery extends ReadOptions {
@@ -95,6 +99,8 @@ export interface WatchQuery extends ReadOptions {
   readonly timeoutMs?: number
   /** The stream ends cleanly when it aborts. */
   readonly signal: AbortSignal
+  /** Whose watch it is. */
+  readonly flow?: string
 }
 
 export type RegistryEvent = WatchEvent
@@ -105,12 +111,12 @@ export type RegistryEvent = WatchEvent
  * with the current state, or with what it answers another time.
  */
 /** `slice`: where what there is is large, to be asked between two passes over it. */
-export type Transform = (current: KubeObject, slice?: Slice | undefined) => KubeObject | Promise<KubeObject>
+export type Transform = (current: KubeObject, slice?: Slice | undefined) => Eventual<KubeObject | Unvalidated>
 
 export interface UpdateOptions {
   readonly preconditions?: Preconditions
   /** PUT on a createOnUpdate type, or apply: what is made if it is missing. Without it a missing object is NotFound. */
-  readonly whenMissing?: () => KubeObject | Promise<KubeObject>
+  readonly whenMissing?: () => Eventual<KubeObject | Unvalidated>
   /** Server-side apply has computed managedFields itself; otherwise the registry tracks the change as an Update. */
   readonly ownsManagedFields?: boolean
 }
@@ -143,12 +149,12 @@ export interface Registry {
   /** Errors before the stream starts throw here; later ones (Expired, ...) are thrown by the stream. */
   watch(type: ResourceType, query: WatchQuery): Promise<Stream<readonly RegistryEvent[]>>
   /** Takes `object` over (decoded and defaulted): the caller must not touch it afterwards. */
-  create(scope: WriteScope, object: KubeObject): Promise<StoredObject>
+  create(scope: WriteScope, object: KubeObject | Unvalidated): Promise<StoredObject>
   /**
    * Asks admission about a create that is answered and not kept by itself (tokens, bindings, evictions), or about a
    * connection. Answers what admission made of the object.
    */
-  admit(scope: WriteScope, object: KubeObject, operation?: 'CREATE' | 'CONNECT'): Promise<KubeObject>
+  admit(scope: WriteScope, object: KubeObject | Unvalidated, operation?: 'CREATE' | 'CONNECT'): Promise<Unvalidated>
   update(scope: WriteScope, transform: Transform, options?: UpdateOptions): Promise<UpdateResult>
   delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>
   /** Answers the items as listed before deletion. */

@@ -1,4 +1,5 @@
 /** What is wrong with an object by the schema of its kind. */
+import { append } from '../base/append.ts'
 import { ruleErrors } from '../cel/object-rules.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -19,7 +20,7 @@ export function schemaErrors(type: ResourceType, object: KubeObject, update: Sch
     : validateSchema(value, type.schema, { compilePattern }, before)
   if (!type.custom) return errors
   if (before === undefined || validateListTypes(before, type.schema).length === 0) {
-    errors.push(...validateListTypes(value, type.schema))
+    append(errors, validateListTypes(value, type.schema))
   }
   const old = before && { value: before, warn: (text: string) => update?.warn(text) }
   return [...errors, ...ruleErrors(value, type.schema, old, errors)]

@@ -2,7 +2,7 @@
 import type { Attributes, Operation } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { WriteScope } from './registry.ts'
 
 /** Of the operation that is carried out: a patch is an update, or a create where there was nothing. */
@@ -15,13 +15,13 @@ const optionsKinds: Readonly<Record<Operation, string>> = {
 
 const isNamespaces = (type: ResourceType): boolean => type.group === '' && type.resource === 'namespaces'
 
-export function attributesOf(
+export function attributesOf<O extends KubeObject | Unvalidated>(
   scope: WriteScope,
   operation: Operation,
   name: string,
-  object: KubeObject | undefined,
+  object: O | undefined,
   oldObject: KubeObject | undefined,
-): Attributes {
+): Attributes<O> {
   return {
     operation,
     type: scope.type,

@@ -3,7 +3,7 @@
  */
 import type { FieldError } from '../kube/field-error.ts'
 import type { NameRule } from '../kube/names.ts'
-import type { KubeObject, ObjectMeta } from '../kube/types.ts'
+import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 
 export interface StrategyContext {
   /** '' for the main resource. */
@@ -17,7 +17,7 @@ export interface Strategy {
    * Called with a private copy: fields the client may not set are reset here (from `old` on update), defaults that
    * depend on other fields are filled.
    */
-  prepare?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): KubeObject
+  prepare?(next: Unvalidated, old: KubeObject | undefined, context: StrategyContext): Unvalidated
   /** Beyond schema and metadata, which are checked for every kind. */
   validate?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): readonly FieldError[]
   warnings?(next: KubeObject): readonly string[]

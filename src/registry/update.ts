@@ -8,8 +8,8 @@
  * only if that state is still current.
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
-import { afterPause, type Slice } from '../base/turns.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
@@ -26,7 +26,8 @@ import {
 } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject, ObjectMeta } from '../kube/types.ts'
+import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
+import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { withManagers } from './admitted-managers.ts'
 import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
@@ -60,7 +61,7 @@ async function createMissing(
 ): Promise<UpdateResult | undefined> {
   const { type, name } = scope
   if (!options.whenMissing) throw notFound(type, name)
-  const object = await options.whenMissing()
+  const object = unvalidated(await options.whenMissing())
   checkIdentity(scope, object.metadata)
   const { uid } = object.metadata
   if (uid) {
@@ -117,7 +118,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
   const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
   await slice?.pause()
-  const given = await how.transform(old, slice)
+  const given = unvalidated(await how.transform(old, slice))
   checkIdentity(scope, given.metadata)
   const askedVersion = given.metadata.resourceVersion ?? ''
   let next = await admitted(parts, scope, ownHalf(scope, strategy, given, old), old, {
@@ -133,25 +134,26 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   if (tracksGeneration(type, strategy) && specDiffers(scope, strategy, next, old)) {
     next.metadata.generation = (old.metadata.generation ?? 0) + 1
   }
+  const candidate = assumeValid(next)
   const errors = [
     ...metadataUpdateErrors(type, strategy, next, old),
-    ...parts.validateSchema(type, next, { old, subresource: scope.subresource, warn: scope.warn }),
-    ...(strategy.validate?.(next, old, context) ?? []),
+    ...parts.validateSchema(type, candidate, { old, subresource: scope.subresource, warn: scope.warn }),
+    ...(strategy.validate?.(candidate, old, context) ?? []),
   ]
   if (errors.length > 0) throw invalid(type, name, errors)
-  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+  for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
 
-  const attributes = attributesOf(scope, 'UPDATE', name, next, old)
+  const attributes = attributesOf(scope, 'UPDATE', name, candidate, old)
   await slice?.pause()
   await parts.chain.validate(attributes)
   await slice?.pause()
 
-  const removed = endsDeletion(strategy, old, next)
+  const removed = endsDeletion(strategy, old, candidate)
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
     andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
-  const fitted = fitting(next, encode, options.ownsManagedFields === true)
+  const fitted = fitting(candidate, encode, options.ownsManagedFields === true)
   const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
   const change = {
     type,
@@ -200,7 +202,7 @@ function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
 }
 
 /** What nobody may change by an update is as stored, and what the other endpoint owns too. */
-function ownHalf(scope: WriteScope, strategy: Strategy, given: KubeObject, old: KubeObject): KubeObject {
+function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old: KubeObject): Unvalidated {
   const { type, subresource } = scope
   const metadata: ObjectMeta = { ...given.metadata, uid: given.metadata.uid || (old.metadata.uid ?? '') }
   delete metadata.selfLink
@@ -210,11 +212,15 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: KubeObject, old: 
   if (subresource === 'status') {
     const { status: _, ...rest } = old
     const status = given['status'] === undefined ? {} : { status: given['status'] }
-    if (!type.custom) return { ...rest, metadata, ...status }
+    if (!type.custom) return unvalidated({ ...rest, metadata, ...status })
     // The status of a custom resource is just that: its metadata is the main endpoint's.
     const { resourceVersion: __, ...kept } = old.metadata
     const { managedFields } = metadata
-    return { ...rest, metadata: managedFields === undefined ? kept : { ...kept, managedFields }, ...status }
+    return unvalidated({
+      ...rest,
+      metadata: managedFields === undefined ? kept : { ...kept, managedFields },
+      ...status,
+    })
   }
   if (subresource !== '' || !hasStatus(type, strategy)) return { ...given, metadata }
   const { status: _, ...rest } = given
@@ -232,16 +238,19 @@ function keep(metadata: ObjectMeta, old: ObjectMeta, fields: readonly (keyof Obj
 async function admitted(
   parts: RegistryParts,
   scope: WriteScope,
-  object: KubeObject,
+  object: Unvalidated,
   old: KubeObject,
   how: { readonly now: string; readonly tracked: boolean; readonly slice: Slice | undefined },
-): Promise<KubeObject> {
+): Promise<Unvalidated> {
   const { type, subresource, fieldManager: manager } = scope
-  const tracking = how.tracked
-    ? object
-    : parts.trackUpdate({ type, live: old, next: object, manager, subresource, now: how.now, slice: how.slice })
-  const tracked = tracking instanceof Promise ? await tracking : tracking
-  await how.slice?.pause()
+  const { now, slice } = how
+  let tracked = object
+  if (!how.tracked) {
+    const next = assumeValid(object)
+    const tracking = parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice })
+    tracked = unvalidated(tracking instanceof Promise ? await tracking : tracking)
+  }
+  await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
   const next =
     mutated === undefined || mutated === tracked
@@ -285,14 +294,14 @@ function checkVersion(scope: WriteScope, strategy: Strategy, current: StoredObje
 }
 
 /** What generation counts: the spec, or all a custom resource has besides metadata and a separate status. */
-function specDiffers(scope: WriteScope, strategy: Strategy, next: KubeObject, old: KubeObject): boolean {
+function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, old: KubeObject): boolean {
   const { type, subresource } = scope
   if (subresource === 'status') return false
   if (!type.custom) return !jsonEqual(next['spec'], old['spec'])
   return !jsonEqual(desired(type, strategy, next), desired(type, strategy, old))
 }
 
-function desired(type: ResourceType, strategy: Strategy, object: KubeObject): object {
+function desired(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
   const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
   return hasStatus(type, strategy) || status === undefined ? rest : { ...rest, status }
 }

@@ -5,6 +5,7 @@
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { assumeValid } from '../kube/unvalidated.ts'
 import { metadataErrors } from './kind-rules.ts'
 import type { RegistryDeps } from './parts.ts'
 
@@ -15,7 +16,7 @@ export function validateNew(deps: Deps, type: ResourceType, given: KubeObject, n
   const strategy = deps.strategyOf(type)
   const context = { subresource: '', now }
   const defaulted = deps.applyDefaults(type, given)
-  const object = strategy.prepare?.(defaulted, undefined, context) ?? defaulted
+  const object = assumeValid(strategy.prepare?.(defaulted, undefined, context) ?? defaulted)
   return [
     ...metadataErrors(type, strategy, object),
     ...deps.validateSchema(type, object),

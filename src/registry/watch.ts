@@ -39,7 +39,7 @@ export async function watchObjects(
   const fromState = query.sendInitialEvents === true || (query.sendInitialEvents === undefined && !after)
   if (after === undefined) {
     if (query.caughtUp !== true) await cache.refresh()
-  } else if (fromState && after > 0) await waitForRevision(cache, clock, after)
+  } else if (fromState && after > 0) await waitForRevision(cache, clock, after, query)
   else if (!cache.reached(after)) {
     await cache.refresh()
     if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
@@ -56,6 +56,7 @@ export async function watchObjects(
     limits: parts.watchLimits ?? defaultSessionLimits,
     turns: parts.turns,
     signal: end.signal,
+    ...(query.flow === undefined ? {} : { flow: query.flow }),
   }
   const markEnd = bookmarks && query.sendInitialEvents === true
   const { view } = query

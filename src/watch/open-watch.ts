@@ -24,6 +24,7 @@ export interface WatchRequest {
   readonly limits: SessionLimits
   readonly turns: Turns
   readonly signal: AbortSignal
+  readonly flow?: string
 }
 
 export interface Watch extends Stream<readonly WatchEvent[]> {
@@ -31,7 +32,10 @@ export interface Watch extends Stream<readonly WatchEvent[]> {
   bookmark(revision: Revision): void
 }
 
-/** Events per piece of a backlog, and stored bytes that are looked at for one. */
+/**
+ * Events per piece of a backlog, and stored bytes that are looked at for one. Frames of a whole piece are there at
+ * once.
+ */
 export const pieceLength = 500
 const pieceBytes = 256 * 1024
 

@@ -38,6 +38,8 @@ export interface SessionOptions {
   readonly turns: Turns
   readonly limits: SessionLimits
   readonly signal: AbortSignal
+  /** Whose it is: watches of one flow share what may wait for them. */
+  readonly flow?: string
   /** A consumer waits and now there is something: call `flush` soon. */
   readonly onQueued: (session: WatchSession) => void
   readonly onClose: (session: WatchSession) => void
@@ -45,10 +47,13 @@ export interface SessionOptions {
 
 type Batch = readonly WatchEvent[]
 
+const nothing: Batch = []
+
 export class WatchSession implements Stream<Batch> {
   readonly type: ResourceType
   readonly scope: WatchScope
   readonly bookmarks: boolean
+  readonly flow: string
   readonly #matches: Matches | undefined
   readonly #limits: SessionLimits
   readonly #signal: AbortSignal
@@ -61,6 +66,9 @@ export class WatchSession implements Stream<Batch> {
   #slice: Slice | undefined
   #queue: WatchEvent[] = []
   #queuedBytes = 0
+  /** Taken by the consumer and, as far as is known here, not yet written: it has not come back for more. */
+  #taken: Batch = nothing
+  #takenBytes = 0
   #waiting: { resolve: (r: IteratorResult<Batch>) => void; reject: (e: unknown) => void } | undefined
   #closed = false
   #error: unknown
@@ -69,6 +77,7 @@ export class WatchSession implements Stream<Batch> {
     this.type = options.type
     this.scope = options.scope
     this.bookmarks = options.bookmarks
+    this.flow = options.flow ?? ''
     this.#matches = options.matches
     this.#after = options.after
     this.#backlog = options.backlog
@@ -83,6 +92,24 @@ export class WatchSession implements Stream<Batch> {
 
   get closed(): boolean {
     return this.#closed
+  }
+
+  /** Stored bytes of the events that a consumer has yet to write. */
+  get pendingBytes(): number {
+    return this.#queuedBytes + this.#takenBytes
+  }
+
+  *pending(): Iterable<WatchEvent> {
+    yield* this.#taken
+    yield* this.#queue
+  }
+
+  /** Ends it as one that is too slow. */
+  cutOff(): void {
+    if (this.#closed) return
+    const behind = this.#queue.length + this.#taken.length
+    this.#drop()
+    this.close(new StreamOverflow(behind))
   }
 
   /** Called inside the application of a change; never waits. */
@@ -152,13 +179,13 @@ export class WatchSession implements Stream<Batch> {
     this.#queue.push(event)
     if (this.#queue.length === 1 && this.#waiting) this.#onQueued(this)
     if (this.#queue.length <= this.#limits.events && this.#queuedBytes <= this.#limits.sizeBytes) return
-    const behind = this.#queue.length
-    this.#drop()
-    this.close(new StreamOverflow(behind))
+    this.cutOff()
   }
 
   #take(): Batch {
     const batch = this.#queue
+    this.#taken = batch
+    this.#takenBytes = this.#queuedBytes
     this.#queue = []
     this.#queuedBytes = 0
     return batch
@@ -167,7 +194,13 @@ export class WatchSession implements Stream<Batch> {
   #drop(): void {
     this.#queue = []
     this.#queuedBytes = 0
+    this.#forgetTaken()
     this.#backlog = undefined
+  }
+
+  #forgetTaken(): void {
+    this.#taken = nothing
+    this.#takenBytes = 0
   }
 
   #discard(): void {
@@ -194,6 +227,7 @@ export class WatchSession implements Stream<Batch> {
   }
 
   #next(): Promise<IteratorResult<Batch>> {
+    this.#forgetTaken()
     if (this.#backlog) return this.#piece()
     if (this.#queue.length > 0) return Promise.resolve({ value: this.#take(), done: false })
     if (this.#closed) {

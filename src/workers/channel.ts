@@ -8,7 +8,7 @@ type OnWay = { readonly way: Way; readonly message: unknown }
 
 export type FromWorker =
   | OnWay
-  | { readonly ready: { readonly url: string; readonly adminKubeconfig: string } }
+  | { readonly ready: { readonly url: string; readonly adminUrl?: string; readonly adminKubeconfig: string } }
   /** `code` of a system error, for who words it. */
   | { readonly failed: { readonly message: string; readonly code: string | undefined } }
 export type ToWorker = OnWay | { readonly stop: true }

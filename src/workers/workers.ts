@@ -24,6 +24,7 @@ import { WorkerGroup } from './worker-group.ts'
 /** What the outside sees of a group of workers. */
 export interface Served extends AsyncDisposable {
   readonly url: string
+  readonly adminUrl?: string
   readonly adminKubeconfig: string
 }
 
@@ -68,7 +69,8 @@ export async function serveAsWorker(config: Config): Promise<void> {
   try {
     const group = { audit: primaryPort('audit'), metrics: primaryPort('metrics') }
     await using server = await serve({ ...config, storage, group, workerSlot: Number(process.env[slotVariable]) })
-    say({ ready: { url: server.url, adminKubeconfig: server.adminKubeconfig } })
+    const { url, adminUrl, adminKubeconfig } = server
+    say({ ready: { url, ...(adminUrl === undefined ? {} : { adminUrl }), adminKubeconfig } })
     await enough
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException

@@ -8,7 +8,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { defaultConfig } from '../../src/app/config.ts'
+import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { type Server, serve } from '../../src/app/serve.ts'
 import { type KeyPair, keyPairOf } from '../../src/base/x509-certificate.ts'
 import { roleBindingsResource } from '../../src/kube/rbac.ts'
@@ -43,13 +43,16 @@ export interface BesiegedServer extends AsyncDisposable {
 /** The token of `dora`, who may edit namespace `mine` and nothing else. */
 export const doraToken = 'dora-token'
 
-export async function startBesieged(): Promise<BesiegedServer> {
+/** The token of `emil`, who may edit namespace `theirs` and nothing else. */
+export const emilToken = 'emil-token'
+
+export async function startBesieged(given: Partial<Config> = {}): Promise<BesiegedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'borough-attacks-'))
   const tokenFile = join(folder, 'tokens.csv')
-  await writeFile(tokenFile, `${doraToken},dora,7\n`, { mode: 0o600 })
+  await writeFile(tokenFile, `${doraToken},dora,7\n${emilToken},emil,8\n`, { mode: 0o600 })
   const dataDir = join(folder, 'data')
   const listen = { host: '127.0.0.1', port: 0 }
-  const server = await serve({ ...defaultConfig, population: false, dataDir, tokenFile, listen })
+  const server = await serve({ ...defaultConfig, population: false, dataDir, tokenFile, listen, ...given })
   const admin = server.plane.client()
   for (const name of ['mine', 'theirs']) {
     await admin.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name } })
@@ -57,6 +60,7 @@ export async function startBesieged(): Promise<BesiegedServer> {
     const data = { value: name === 'mine' ? 'cGViYmxlcw==' : treasure }
     await admin.create(secrets, { metadata: { name: 'db', namespace: name }, data } as object as { metadata: object })
   }
+  await admin.create(roleBindingsResource, roleBinding('theirs', 'emil', 'ClusterRole/edit', user('emil')))
   await admin.create(roleBindingsResource, roleBinding('mine', 'dora', 'ClusterRole/edit', user('dora')))
   const ca = server.plane.pki.caCert
   const { port } = server

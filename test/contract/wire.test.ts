@@ -85,7 +85,7 @@ const bodies: readonly Row[] = [
     reason: 'BadRequest',
     message:
       "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
-      'parse error: exceeded max depth ({"a":{"a":{"a":{"a":{"a":{"a": ...)',
+      'parse error: invalid character \'{\' exceeded max depth ({"a":{"a":{"a":{"a":{"a":{"a": ...)',
   },
   {
     name: 'YAML nested too deeply',
@@ -95,7 +95,7 @@ const bodies: readonly Row[] = [
     reason: 'BadRequest',
     message:
       "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json " +
-      'parse error: yaml: exceeded max depth (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
+      'parse error: yaml: exceeded max depth of 1000 (5b205b205b205b205b205b205b205b205b205b205b205b205b205b205b20 ' +
       '...)',
   },
   {
@@ -381,6 +381,37 @@ const paths: readonly Row[] = [
   },
   { name: 'OPTIONS', given: `OPTIONS ${maps}`, ...method405, message: method405Text },
   { name: 'HEAD', given: `HEAD ${map}`, ...method405, message: method405Text },
+  { name: 'DELETE of a legacy watch', given: 'DELETE /api/v1/watch/configmaps', ...method405, message: method405Text },
+  {
+    name: 'POST to a legacy watch',
+    given: 'POST /api/v1/watch/namespaces/default/configmaps/x',
+    ...method405,
+    message: method405Text,
+  },
+  {
+    name: 'DELETE of a legacy list of a cluster-scoped type',
+    given: 'DELETE /api/v1/list/nodes',
+    ...method405,
+    message: method405Text,
+  },
+  {
+    name: 'POST to a legacy list of a cluster-scoped type',
+    given: 'POST /api/v1/list/nodes',
+    ...method405,
+    message: method405Text,
+  },
+  {
+    name: 'DELETE of a shell',
+    given: 'DELETE /api/v1/namespaces/default/pods/x/exec',
+    ...method405,
+    message: method405Text,
+  },
+  {
+    name: 'PATCH of a log',
+    given: 'PATCH /api/v1/namespaces/default/pods/x/log',
+    ...method405,
+    message: method405Text,
+  },
   {
     name: 'POST to all namespaces',
     given: 'POST /api/v1/configmaps',

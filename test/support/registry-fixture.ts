@@ -8,6 +8,7 @@ import { silentLog } from '../../src/base/log.ts'
 import { Turns } from '../../src/base/turns.ts'
 import type { ResourceType, ResourceTypes, Subresource } from '../../src/kube/resource-type.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
+import { unvalidated } from '../../src/kube/unvalidated.ts'
 import { createRegistry } from '../../src/registry/generic-registry.ts'
 import type { RegistryDeps } from '../../src/registry/parts.ts'
 import type { Lister, Registry, WriteScope } from '../../src/registry/registry.ts'
@@ -144,7 +145,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     turns: new Turns(),
     ids: countingIds(),
     strategyOf: (type) => strategies[type.resource] ?? {},
-    applyDefaults: (_, object) => object,
+    applyDefaults: (_, object) => unvalidated(object),
     validateSchema: () => [],
     trackUpdate: ({ next }) => next,
     admission: options.admission ?? [],

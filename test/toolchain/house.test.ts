@@ -18,7 +18,6 @@ const longFiles: Readonly<Record<string, string>> = {
   'src/cel/checker.ts': 'one case for each kind of expression',
   'src/cel/cost-estimate.ts': 'one case for each kind of expression',
   'src/cel/evaluate.ts': 'one case for each kind of expression',
-  'src/http/node.ts': 'both protocols, to be taken apart',
   'src/storage/sqlite/log-file.ts': 'every statement on the two tables',
 }
 

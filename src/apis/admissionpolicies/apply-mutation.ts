@@ -14,13 +14,14 @@ import { type Decoded, DecodeError, type Dialect } from '../../kube/schema/decod
 import { decodeObject } from '../../kube/schema/decode-object.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import { internalError, StatusError } from '../../kube/status-error.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
+import { assumeValid } from '../../kube/unvalidated.ts'
 import type { SeenAs } from '../webhooks/hook-index.ts'
 
 export interface ApplyMutationDeps {
   /** Of a kind that is no type's own: Scale, Eviction. Undefined = nothing is known of it. */
   schemaOf(kind: GroupVersionKind): Schema | undefined
-  applyDefaults(type: ResourceType, object: KubeObject): KubeObject
+  applyDefaults(type: ResourceType, object: KubeObject): Unvalidated
 }
 
 /** What the policy did wrong: its failurePolicy says what that means. */
@@ -51,7 +52,7 @@ export function applyMutation(
     throw new MutationFault(`the mutated object is larger than ${maxBytes} bytes`)
   }
   const { type, kind } = seenAs
-  return isOwnKind(seenAs) ? { ...deps.applyDefaults(type, changed), ...typeMetaOf(kind) } : changed
+  return isOwnKind(seenAs) ? { ...assumeValid(deps.applyDefaults(type, changed)), ...typeMetaOf(kind) } : changed
 }
 
 function configured(

@@ -8,6 +8,7 @@
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/mutating/{dispatcher,reinvocationcontext}.go v0.36
  */
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
+import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { AdmissionFacts, ExpressionFault } from '../../cel/admission-expressions.ts'
 import { Budget } from '../../cel/budget.ts'
@@ -17,8 +18,9 @@ import { aggregated } from '../../kube/aggregate.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import { unvalidated } from '../../kube/unvalidated.ts'
 import { admissionRequest } from '../webhooks/review.ts'
-import { type Convert, shownTo, takenFrom } from '../webhooks/shown-object.ts'
+import { asTree, type Convert, shownTo, takenFrom } from '../webhooks/shown-object.ts'
 import { type ApplyMutationDeps, applyMutation, MutationFault } from './apply-mutation.ts'
 import type { PolicyIndex } from './policy-index.ts'
 import { type Invocation, PolicyRequest, type SelectionDeps } from './selection.ts'
@@ -61,7 +63,10 @@ export function mutatingPolicies(deps: MutatingPolicyDeps): AdmissionPlugin {
     handles: (operation, type, subresource) =>
       operation !== 'DELETE' && deps.index.matching(operation, type, subresource).length > 0,
     onHandlesChange: (listener) => deps.index.onChange(listener),
-    mutate: (a, round) => new Run(deps, a, round).run(),
+    mutate: async (a, round) => {
+      const object = await new Run(deps, asTree(a), round).run()
+      return object && unvalidated(object)
+    },
   }
 }
 
@@ -118,7 +123,7 @@ class Run {
     const selected: MutatingInvocation[] = []
     for (const concerned of this.#deps.index.matching(operation, type, subresource)) {
       const { invocations, problems } = await this.#request.select(concerned)
-      selected.push(...invocations)
+      append(selected, invocations)
       for (const { policy, binding, message } of problems) this.#fail(policy.policy, binding, { message })
     }
     return selected

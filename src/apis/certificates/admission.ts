@@ -8,6 +8,7 @@ import type { Authorizer } from '../../authz/authz.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import { mastersGroup } from '../../kube/user.ts'
 import { parseCertificateRequest } from './certificate-request.ts'
 import { certificatesGroup, clientSigner, conditionsOf, type SigningRequest, signingRequestResource } from './types.ts'
@@ -32,8 +33,8 @@ export function signingRequestAdmission(authorizer: Authorizer): AdmissionPlugin
   }
 }
 
-function byRequester({ object, user }: Attributes): SigningRequest {
-  const request = object as SigningRequest
+function byRequester({ object, user }: Attributes<Unvalidated>): Unvalidated<SigningRequest> {
+  const request = object as Unvalidated<SigningRequest>
   const { username: _u, uid: _i, groups: _g, extra: _e, ...asked } = request.spec ?? {}
   const extra = Object.fromEntries(Object.entries(user.extra ?? {}).map(([key, values]) => [key, [...values]]))
   return {
@@ -45,7 +46,7 @@ function byRequester({ object, user }: Attributes): SigningRequest {
       groups: [...user.groups],
       ...(Object.keys(extra).length > 0 ? { extra } : {}),
     },
-  } as SigningRequest
+  }
 }
 
 /** Nobody becomes a master by asking for a certificate. */

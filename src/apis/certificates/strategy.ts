@@ -4,6 +4,7 @@
  * @see pkg/registry/certificates, pkg/apis/certificates/validation of Kubernetes 1.36
  */
 import { X509Certificate } from 'node:crypto'
+import { append } from '../../base/append.ts'
 import {
   type FieldError,
   fieldDuplicate,
@@ -14,6 +15,7 @@ import {
 } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
+import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { CertificateRequestError, parseCertificateRequest } from './certificate-request.ts'
 import { conditionsOf, type SigningRequest, type SigningRequestCondition } from './types.ts'
@@ -24,14 +26,14 @@ export const signingRequestStrategy: Strategy = {
   // Upstream does not care what requests are called, as long as they fit into a path.
   validateName: (name) => (/[/%]/.test(name) || name === '.' || name === '..' ? ['may not be a path'] : []),
   selectableFields: { 'spec.signerName': (o) => (o as SigningRequest).spec?.signerName ?? '' },
-  prepare(next: SigningRequest, old: SigningRequest | undefined, { subresource, now }) {
+  prepare(next: Unvalidated<SigningRequest>, old: SigningRequest | undefined, { subresource, now }) {
     if (old === undefined) return { ...next, status: {} }
     const { spec } = old
     switch (subresource) {
       case 'approval':
-        return { ...next, spec, status: { ...old.status, conditions: stamped(conditionsOf(next), old, now) } }
+        return { ...next, spec, status: { ...old.status, conditions: stamped(givenConditions(next), old, now) } }
       case 'status': {
-        const conditions = stamped(withOldVerdicts(conditionsOf(next), old), old, now)
+        const conditions = stamped(withOldVerdicts(givenConditions(next), old), old, now)
         return { ...next, spec, status: { ...next.status, ...(conditions.length > 0 ? { conditions } : {}) } }
       }
       default:
@@ -44,12 +46,12 @@ export const signingRequestStrategy: Strategy = {
       : [...conditionErrors(next), ...certificateErrors(next), ...changeErrors(next, old, subresource)],
 }
 
+type GivenCondition = NonNullable<MaybeAbsent<SigningRequestCondition>>
+
+const givenConditions = (next: Unvalidated<SigningRequest>): readonly GivenCondition[] => next.status?.conditions ?? []
+
 /** Times that are missing are filled in; a condition keeps the time since when it holds. */
-function stamped(
-  conditions: readonly SigningRequestCondition[],
-  old: SigningRequest,
-  now: string,
-): SigningRequestCondition[] {
+function stamped(conditions: readonly GivenCondition[], old: SigningRequest, now: string): GivenCondition[] {
   return conditions.map((condition) => {
     const before = conditionsOf(old).find((c) => c.type === condition.type && c.status === condition.status)
     return {
@@ -61,16 +63,13 @@ function stamped(
 }
 
 /** Verdicts are changed by way of `/approval` alone: if there are as many as before, they are what they were. */
-function withOldVerdicts(
-  conditions: readonly SigningRequestCondition[],
-  old: SigningRequest,
-): SigningRequestCondition[] {
+function withOldVerdicts(conditions: readonly GivenCondition[], old: SigningRequest): GivenCondition[] {
   const kept = [...conditions]
   for (const type of ['Approved', 'Denied']) {
     const before = conditionsOf(old).filter((c) => c.type === type)
     const places = kept.flatMap((c, i) => (c.type === type ? [i] : []))
     if (before.length !== places.length) continue
-    for (const [i, place] of places.entries()) kept[place] = before[i] as SigningRequestCondition
+    for (const [i, place] of places.entries()) kept[place] = before[i] as GivenCondition
   }
   return kept
 }
@@ -100,7 +99,7 @@ function requestErrors({ spec }: SigningRequest): FieldError[] {
     if (seen.has(usage)) errors.push(fieldDuplicate(field, usage))
     seen.add(usage)
   }
-  errors.push(...signerNameErrors(signerName))
+  append(errors, signerNameErrors(signerName))
   if (expirationSeconds !== undefined && expirationSeconds < minSeconds) {
     const detail = 'may not specify a duration less than 600 seconds (10 minutes)'
     errors.push(fieldInvalid('spec.expirationSeconds', expirationSeconds, detail))

@@ -5,7 +5,7 @@
  */
 import type { AdmissionPlugin } from '../../admission/admission.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { ClassLookup } from './class-lookup.ts'
 
 export const storageClassResource = { group: 'storage.k8s.io', version: 'v1', resource: 'storageclasses' } as const
@@ -38,6 +38,10 @@ const ingress: Defaulted = {
   marks: ['ingressclass.kubernetes.io/is-default-class'],
 }
 
+interface WithSpec extends KubeObject {
+  spec?: Readonly<Record<string, unknown>>
+}
+
 export const defaultStorageClass = (classes: ClassLookup): AdmissionPlugin => defaulting(storage, classes)
 export const defaultIngressClass = (classes: ClassLookup): AdmissionPlugin => defaulting(ingress, classes)
 
@@ -46,9 +50,10 @@ function defaulting({ plugin, of, field, oldAnnotation, marks }: Defaulted, clas
     name: plugin,
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === of.group && type.resource === of.resource,
-    mutate({ object }) {
-      const spec = (object?.['spec'] ?? {}) as Readonly<Record<string, unknown>>
-      if (object === undefined || spec[field] !== undefined) return undefined
+    mutate(a) {
+      const object = a.object as Unvalidated<WithSpec>
+      const spec = object.spec ?? {}
+      if (spec[field] !== undefined) return undefined
       if (object.metadata.annotations?.[oldAnnotation] !== undefined) return undefined
       const known = youngest(classes.all(), marks)?.metadata.name
       return known === undefined ? undefined : { ...object, spec: { ...spec, [field]: known } }

@@ -6,7 +6,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { andThen } from '../../base/eventual.ts'
 import { forbidden } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { type Pod, podForbidden, podResource } from '../pods/types.ts'
 import { type ClassLookup, findClass } from './class-lookup.ts'
 
@@ -36,6 +36,8 @@ export const systemPriorityClasses: readonly PriorityClass[] = [
   },
 ]
 
+type About = Pick<Attributes, 'type' | 'name'>
+
 const usualPreemption = 'PreemptLowerPriority'
 
 export function podPriority(classes: ClassLookup): AdmissionPlugin {
@@ -50,9 +52,9 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
         (type.group === priorityClassResource.group && type.resource === priorityClassResource.resource)),
     mutate(a) {
       if (!isPod(a)) return undefined
-      const pod = a.object as Pod
+      const pod = a.object as Unvalidated<Pod>
       if (a.operation === 'UPDATE') return kept(pod, a.oldObject as Pod)
-      const named = String(pod.spec?.['priorityClassName'] ?? '')
+      const named = pod.spec?.priorityClassName ?? ''
       if (named === '') return withPriority(a, pod, defaultClass(classes))
       return andThen(findClass(classes, named), (found) => {
         if (found === undefined) throw podForbidden(a, pod, `no PriorityClass with name ${named} was found`)
@@ -70,6 +72,8 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
   }
 }
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
 /** Of several, which a race can leave, the lowest. */
 function defaultClass(classes: ClassLookup): PriorityClass | undefined {
   let lowest: PriorityClass | undefined
@@ -79,23 +83,23 @@ function defaultClass(classes: ClassLookup): PriorityClass | undefined {
   return lowest
 }
 
-function withPriority(a: Attributes, pod: Pod, known: PriorityClass | undefined): Pod {
+function withPriority(a: About, pod: Unvalidated<Pod>, known: PriorityClass | undefined): Unvalidated<Pod> {
   const priority = known?.value ?? 0
   const preemptionPolicy = known?.preemptionPolicy ?? usualPreemption
   const given = pod.spec ?? {}
-  if (given['priority'] !== undefined && given['priority'] !== priority) {
+  if (isGiven(given.priority) && given.priority !== priority) {
     throw podForbidden(
       a,
       pod,
-      `the integer value of priority (${String(given['priority'])}) must not be provided in pod spec; ` +
+      `the integer value of priority (${String(given.priority)}) must not be provided in pod spec; ` +
         `priority admission controller computed ${priority} from the given PriorityClass name`,
     )
   }
-  if (given['preemptionPolicy'] !== undefined && given['preemptionPolicy'] !== preemptionPolicy) {
+  if (isGiven(given.preemptionPolicy) && given.preemptionPolicy !== preemptionPolicy) {
     throw podForbidden(
       a,
       pod,
-      `the string value of PreemptionPolicy (${String(given['preemptionPolicy'])}) must not be provided in ` +
+      `the string value of PreemptionPolicy (${given.preemptionPolicy}) must not be provided in ` +
         `pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
     )
   }
@@ -105,9 +109,9 @@ function withPriority(a: Attributes, pod: Pod, known: PriorityClass | undefined)
 }
 
 /** Who leaves out what was given means to keep it. */
-function kept(pod: Pod, old: Pod): Pod | undefined {
+function kept(pod: Unvalidated<Pod>, old: Pod): Unvalidated<Pod> | undefined {
   const missing = (['priority', 'preemptionPolicy'] as const).filter(
-    (field) => pod.spec?.[field] === undefined && old.spec?.[field] !== undefined,
+    (field) => !isGiven(pod.spec?.[field]) && old.spec?.[field] !== undefined,
   )
   if (missing.length === 0) return undefined
   return { ...pod, spec: { ...pod.spec, ...Object.fromEntries(missing.map((field) => [field, old.spec?.[field]])) } }

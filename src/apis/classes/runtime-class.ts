@@ -6,7 +6,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { andThen } from '../../base/eventual.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { type Pod, podForbidden, podResource } from '../pods/types.ts'
 import { type ClassLookup, findClass } from './class-lookup.ts'
 
@@ -26,9 +26,9 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === podResource.resource,
     mutate(a) {
-      const pod = a.object as Pod
-      const name = pod.spec?.['runtimeClassName']
-      if (typeof name !== 'string' || name === '') return undefined
+      const pod = a.object as Unvalidated<Pod>
+      const name = pod.spec?.runtimeClassName
+      if (!name) return undefined
       return andThen(findClass(classes, name), (found) => {
         if (found === undefined)
           throw podForbidden(a, pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
@@ -38,9 +38,8 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
     validate(a) {
       const pod = a.object as Pod
       const overhead = overheadOf(pod)
-      const name = pod.spec?.['runtimeClassName']
-      const known =
-        typeof name === 'string' && name !== '' ? (classes.find(name) as RuntimeClass | undefined) : undefined
+      const name = pod.spec?.runtimeClassName
+      const known = name ? (classes.find(name) as RuntimeClass | undefined) : undefined
       if (overhead !== undefined && known?.overhead === undefined) {
         throw podForbidden(a, pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
       }
@@ -48,12 +47,16 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
   }
 }
 
-function overheadOf(pod: Pod): object | undefined {
-  const overhead = pod.spec?.['overhead'] as object | undefined
+function overheadOf(pod: Pod | Unvalidated<Pod>): object | undefined {
+  const overhead = pod.spec?.overhead ?? undefined
   return overhead === undefined || Object.keys(overhead).length === 0 ? undefined : overhead
 }
 
-function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: RuntimeClass): Pod {
+function withRuntime(
+  a: Pick<Attributes, 'type' | 'name'>,
+  pod: Unvalidated<Pod>,
+  { overhead, scheduling = {} }: RuntimeClass,
+): Unvalidated<Pod> {
   const spec = { ...pod.spec }
   if (overhead !== undefined) {
     const fixed = overhead.podFixed ?? {}
@@ -61,10 +64,10 @@ function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: Run
     if (given !== undefined && !jsonEqual(given, fixed)) {
       throw podForbidden(a, pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
     }
-    spec['overhead'] = fixed
+    spec.overhead = fixed
   }
   const { nodeSelector = {}, tolerations = [] } = scheduling
-  const own = (spec['nodeSelector'] ?? {}) as Record<string, string>
+  const own = spec.nodeSelector ?? {}
   for (const [key, value] of Object.entries(nodeSelector)) {
     if (!Object.hasOwn(own, key) || own[key] === value) continue
     throw podForbidden(
@@ -73,10 +76,10 @@ function withRuntime(a: Attributes, pod: Pod, { overhead, scheduling = {} }: Run
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own[key]}`,
     )
   }
-  if (Object.keys(nodeSelector).length > 0) spec['nodeSelector'] = { ...own, ...nodeSelector }
+  if (Object.keys(nodeSelector).length > 0) spec.nodeSelector = { ...own, ...nodeSelector }
   if (tolerations.length > 0) {
-    const had = (spec['tolerations'] ?? []) as object[]
-    spec['tolerations'] = [...had, ...tolerations.filter((next) => !had.some((known) => jsonEqual(known, next)))]
+    const had = spec.tolerations ?? []
+    spec.tolerations = [...had, ...tolerations.filter((next) => !had.some((known) => jsonEqual(known, next)))]
   }
   return { ...pod, spec }
 }

@@ -36,7 +36,7 @@ export function definitionLifecycle(
 }
 
 /** @throws StatusError Forbidden */
-function admit({ type, name }: Attributes, definition: CustomResourceDefinition): void {
+function admit({ type, name }: Pick<Attributes, 'type' | 'name'>, definition: CustomResourceDefinition): void {
   if (!isTerminating(definition)) return
   throw forbidden(type, name, 'create not allowed while custom resource definition is terminating')
 }

@@ -5,6 +5,7 @@
  * (`pruned-defaults.ts`).
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go v0.36
  */
+import { append } from '../../base/append.ts'
 import { aggregated } from '../../kube/aggregate.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
@@ -46,7 +47,7 @@ class DefaultJudge {
     if (schema.default !== undefined) {
       const field = `${path}.default`
       const judged = inMeta ? this.#inMeta(schema.default, schema, inMeta) : this.#whole(schema.default, schema)
-      this.errors.push(...errorsWithin(field, judged))
+      append(this.errors, errorsWithin(field, judged))
     }
     for (const [key, child] of schema.properties ?? []) {
       this.visit(child, `${path}.properties[${key}]`, wayTo(key, schema, inMeta))

@@ -2,6 +2,7 @@
  * What the paths of a scale sub-resource lead to, in an instance. Its schema need not say so, therefore this does.
  * @see k8s.io/apiextensions-apiserver/pkg/registry/customresource/validator.go v0.36
  */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { goTypeOf, printGoValue } from '../../kube/go-quote.ts'
 import { isExactNumber } from '../../kube/json-value.ts'
@@ -14,7 +15,7 @@ const maxReplicas = 2 ** 31 - 1
 export function scaleErrors(object: KubeObject, paths: ScaleSubresource, subresource: string): FieldError[] {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = paths
   const errors = subresource === 'status' ? [] : replicasErrors(object, specReplicasPath)
-  errors.push(...replicasErrors(object, statusReplicasPath))
+  append(errors, replicasErrors(object, statusReplicasPath))
   const selector = labelSelectorPath ? valueAt(object, labelSelectorPath) : undefined
   if (labelSelectorPath && selector !== undefined && typeof selector !== 'string') {
     errors.push(fieldInvalid(labelSelectorPath, '', accessorFault(labelSelectorPath, selector, 'string')))

@@ -3,6 +3,7 @@
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go
  *   (ValidateCustomResourceDefinitionOpenAPISchema) v0.36
  */
+import { append } from '../../base/append.ts'
 import {
   type FieldError,
   fieldForbidden,
@@ -112,7 +113,7 @@ function mapType(s: JsonObject, path: string, errors: FieldError[]): void {
   const key = 'x-kubernetes-map-type'
   const given = s[key]
   if (!isGiven(given)) return
-  errors.push(...mustBe('object', s, key, path))
+  append(errors, mustBe('object', s, key, path))
   if (given !== 'atomic' && given !== 'granular') {
     errors.push(fieldNotSupported(`${path}.${key}`, given, ['atomic', 'granular']))
   }
@@ -127,7 +128,7 @@ function listType(s: JsonObject, path: string, errors: FieldError[]): void {
   const items = isJsonObject(s['items']) ? s['items'] : undefined
   if (isGiven(type)) {
     const typed = mustBe('array', s, listTypeKey, path)
-    errors.push(...typed)
+    append(errors, typed)
     if (typed.length === 0 && type === 'set' && items !== undefined) atomicItems(items, path, errors)
     if (type !== 'atomic' && type !== 'set' && type !== 'map') {
       errors.push(fieldNotSupported(`${path}.${listTypeKey}`, type, ['atomic', 'set', 'map']))

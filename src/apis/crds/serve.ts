@@ -4,6 +4,7 @@
  *
  * A kind that is built in stays what it is, whatever a definition of the same name says.
  */
+import { append } from '../../base/append.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { type ResourceType, requiredType } from '../../kube/resource-type.ts'
@@ -53,7 +54,7 @@ export class CustomResources {
     let atStart: ResourceType[] | undefined = []
     const serve = (change: TypeChange): void => {
       if (atStart === undefined) deps.types.change(change)
-      else atStart.push(...change.add)
+      else append(atStart, change.add)
     }
     deps.lister.subscribe(this.#definitionType, (next, old) => {
       const name = next?.name ?? old?.name ?? ''

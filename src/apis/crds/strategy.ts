@@ -6,18 +6,19 @@
  */
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import {
   type CustomResourceDefinition,
   type DefinitionCondition,
-  type DefinitionNames,
   type DefinitionStatus,
   withConditions,
 } from './types.ts'
 import { definitionErrors, statusErrors } from './validation.ts'
 import { definitionWarnings } from './warnings.ts'
 
-type GivenConversion = NonNullable<CustomResourceDefinition['spec']['conversion']>
+type Given = NonNullable<Unvalidated<CustomResourceDefinition>['spec']>
+type GivenConversion = NonNullable<Given['conversion']>
 
 /** @param objectMeta schema of ObjectMeta */
 export const definitionStrategy = (objectMeta: Schema): Strategy => ({
@@ -26,10 +27,10 @@ export const definitionStrategy = (objectMeta: Schema): Strategy => ({
   hasStatus: true,
   tracksGeneration: true,
   returnsDeleted: true,
-  prepare(next: CustomResourceDefinition, old: CustomResourceDefinition | undefined, { subresource }) {
+  prepare(next: Unvalidated<CustomResourceDefinition>, old: CustomResourceDefinition | undefined, { subresource }) {
     if (subresource === 'status') return next
     const named = withDefaultNames(next)
-    return { ...named, status: withStoredVersion(named, old?.status) }
+    return { ...named, status: withStoredVersion(named.spec.versions, old?.status) }
   },
   validate: (next: CustomResourceDefinition, old: CustomResourceDefinition | undefined, { subresource }) =>
     subresource === 'status' ? statusErrors(next) : definitionErrors(next, old, objectMeta),
@@ -48,9 +49,11 @@ const deletionPending: DefinitionCondition = {
 }
 
 /** Also makes whole what a client left out, so that what judges it can read it. */
-function withDefaultNames(definition: CustomResourceDefinition): CustomResourceDefinition {
-  const spec: Partial<CustomResourceDefinition['spec']> = definition.spec ?? {}
-  const names: Partial<DefinitionNames> = spec.names ?? {}
+function withDefaultNames(
+  definition: Unvalidated<CustomResourceDefinition>,
+): Unvalidated<CustomResourceDefinition> & { spec: { versions: NonNullable<Given['versions']> } } {
+  const spec = definition.spec ?? {}
+  const names = spec.names ?? {}
   const kind = names.kind ?? ''
   return {
     ...definition,
@@ -72,21 +75,22 @@ function withDefaultNames(definition: CustomResourceDefinition): CustomResourceD
 }
 
 function withDefaultPort(conversion: GivenConversion): GivenConversion {
-  const client = conversion.webhook?.['clientConfig']
-  if (!isJsonObject(client) || !isJsonObject(client['service'])) return conversion
+  const webhook: unknown = conversion.webhook
+  const client = isJsonObject(webhook) ? webhook['clientConfig'] : undefined
+  if (!isJsonObject(webhook) || !isJsonObject(client) || !isJsonObject(client['service'])) return conversion
   const service = { port: 443, ...client['service'] }
-  return {
-    ...conversion,
-    webhook: { ...conversion.webhook, clientConfig: { ...client, service } },
-  } as GivenConversion
+  return { ...conversion, webhook: { ...webhook, clientConfig: { ...client, service } } }
 }
 
 /** Objects may be stored in the present storage version from now on. */
-function withStoredVersion(definition: CustomResourceDefinition, old: DefinitionStatus | undefined): DefinitionStatus {
+function withStoredVersion(
+  versions: NonNullable<Given['versions']>,
+  old: DefinitionStatus | undefined,
+): DefinitionStatus {
   const { conditions = null, acceptedNames = { plural: '', kind: '' }, storedVersions } = old ?? {}
   const stored = [...(storedVersions ?? [])]
-  for (const version of definition.spec.versions) {
-    if (version.storage && !stored.includes(version.name)) stored.push(version.name)
+  for (const { storage, name } of versions) {
+    if (storage && !stored.includes(name ?? '')) stored.push(name ?? '')
   }
   return { conditions, acceptedNames, storedVersions: stored }
 }

@@ -6,6 +6,7 @@
  * maps around it, or, if one of them has none, of how many fit into a request.
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/{validation,cel_validation}.go v0.36
  */
+import { append } from '../../base/append.ts'
 import { estimateCost } from '../../cel/cost-estimate.ts'
 import { type DeclaredType, declareSchema, escapeName, maxCardinality } from '../../cel/declared-type.ts'
 import { normalizedFieldPath } from '../../cel/field-path.ts'
@@ -113,7 +114,7 @@ class Judge {
     }
     for (const [i, rule] of (schema.validations ?? []).entries()) {
       const at = `${place.path}.x-kubernetes-validations[${i}]`
-      this.#form.push(...formErrors(rule, schema, at))
+      append(this.#form, formErrors(rule, schema, at))
       if (this.#compiles && this.#form.length === 0) this.#compile(rule, schema, { ...place, path: at })
     }
   }

@@ -4,6 +4,7 @@
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go v0.36
  */
 
+import { append } from '../../base/append.ts'
 import { defaultRuleErrors } from '../../cel/object-rules.ts'
 import {
   type FieldError,
@@ -56,9 +57,14 @@ export function definitionErrors(
   if (old === undefined && metadata.name !== `${spec.names.plural}.${spec.group}`) {
     errors.push(fieldInvalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'))
   }
-  errors.push(...specErrors(spec, { old: old?.spec, objectMeta }))
-  if (old !== undefined) errors.push(...authorityErrors(next, old), ...immutableErrors(next, old))
-  errors.push(...statusErrors(next), ...storedVersionErrors(next), ...approvalErrors(next, old))
+  append(errors, specErrors(spec, { old: old?.spec, objectMeta }))
+  if (old !== undefined) {
+    append(errors, authorityErrors(next, old))
+    append(errors, immutableErrors(next, old))
+  }
+  append(errors, statusErrors(next))
+  append(errors, storedVersionErrors(next))
+  append(errors, approvalErrors(next, old))
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     const detail =
       'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
@@ -80,15 +86,16 @@ function specErrors(spec: Spec, by: Judged): FieldError[] {
   else if (scope !== 'Cluster' && scope !== 'Namespaced') {
     errors.push(fieldNotSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
   }
-  errors.push(...versionErrors(spec, by))
+  append(errors, versionErrors(spec, by))
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!names[field]) errors.push(fieldRequired(`spec.names.${field}`))
   }
-  errors.push(...nameErrors(names, 'spec.names'))
+  append(errors, nameErrors(names, 'spec.names'))
   if (namespaceSubresources.has(names.plural)) {
     errors.push(fieldInvalid('spec.names.plural', names.plural, 'is reserved for a sub-resource of namespaces'))
   }
-  errors.push(...sharedErrors(versions, by), ...conversionErrors(spec.conversion))
+  append(errors, sharedErrors(versions, by))
+  append(errors, conversionErrors(spec.conversion))
   return errors
 }
 
@@ -104,9 +111,9 @@ function versionErrors(spec: Spec, by: Judged): FieldError[] {
     const path = `spec.versions[${i}]`
     const faults = isDns1035Label(version.name ?? '')
     if (faults.length > 0) errors.push(fieldInvalid(`${path}.name`, version.name ?? '', faults.join(',')))
-    errors.push(...deprecationErrors(version, `${path}.deprecationWarning`))
+    append(errors, deprecationErrors(version, `${path}.deprecationWarning`))
     for (const part of parts) {
-      if (!isShared(versions, part)) errors.push(...part.judge(version, `${path}.${part.ownPath}`, by))
+      if (!isShared(versions, part)) append(errors, part.judge(version, `${path}.${part.ownPath}`, by))
     }
   }
   if (new Set(versions.map((v) => v.name)).size < versions.length) {
@@ -203,9 +210,9 @@ function schemaErrors(
   }
   const structural = structuralErrors(schema, path)
   const rules = schemaRuleErrors(schema, path)
-  errors.push(...structural)
+  append(errors, structural)
   const defaults = structural.length === 0 && rules.length === 0 ? defaultErrors(schema, path, objectMeta) : []
-  errors.push(...defaults)
+  append(errors, defaults)
   // Expressions are compiled against types, so the schema must make sense.
   const isSound = structural.length + rules.length + defaults.length === 0
   const expressions = validationRuleErrors(schema, path, isSound)
@@ -298,7 +305,7 @@ function conversionErrors(conversion: Spec['conversion']): FieldError[] {
   const errors: FieldError[] = []
   if (client === undefined) {
     errors.push(fieldRequired(`${path}.webhookClientConfig`, 'required when strategy is set to Webhook'))
-  } else errors.push(...webhookAddressErrors(`${path}.webhookClientConfig`, client))
+  } else append(errors, webhookAddressErrors(`${path}.webhookClientConfig`, client))
   const field = `${path}.conversionReviewVersions`
   if (!Array.isArray(reviews) || reviews.length === 0) errors.push(fieldRequired(field))
   else if (!reviews.includes('v1') && !reviews.includes('v1beta1')) {

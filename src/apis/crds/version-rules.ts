@@ -2,6 +2,7 @@
  * What a version may say besides its schema: sub-resources, printer columns, selectable fields, deprecation.
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go v0.36
  */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooMany } from '../../kube/field-error.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { childrenOf } from './structural.ts'
@@ -44,7 +45,7 @@ export function subresourceErrors(subresources: DefinitionVersion['subresources'
       return
     }
     const faults = simplePathErrors(value, field)
-    errors.push(...faults)
+    append(errors, faults)
     if (faults.length === 0 && !under.some((prefix) => value.startsWith(prefix))) {
       errors.push(fieldInvalid(field, value, `should be a json path under ${where}`))
     }
@@ -67,7 +68,7 @@ export function columnErrors(columns: DefinitionVersion['additionalPrinterColumn
       errors.push(fieldInvalid(`${at}.format`, format, `must be one of ${columnFormats.join(',')}`))
     }
     if (!jsonPath) errors.push(fieldRequired(`${at}.JSONPath`))
-    else errors.push(...simplePathErrors(jsonPath, `${at}.JSONPath`))
+    else append(errors, simplePathErrors(jsonPath, `${at}.JSONPath`))
   }
   return errors
 }

@@ -3,6 +3,7 @@
  * for all who read: an object is asked about once per change, however many watch it. Those who ask for the same at the
  * same time share one question.
  */
+import { append } from '../../base/append.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { SizedCache } from '../../base/sized-cache.ts'
 import { type WebhookAddress, WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
@@ -92,7 +93,7 @@ export class WebhookConversion {
   /** Of objects that are not stored like that: nothing is remembered. @throws StatusError */
   async convert(objects: readonly KubeObject[], desired: string): Promise<readonly KubeObject[]> {
     const converted: KubeObject[] = []
-    for (const piece of pieces(objects)) converted.push(...(await this.#ask(piece, desired)))
+    for (const piece of pieces(objects)) append(converted, await this.#ask(piece, desired))
     return converted
   }
 

@@ -8,9 +8,10 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
 import { forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { type NamespaceLookup, namespaceOf } from '../namespaces/lookup.ts'
 import { type Initializers, isInitializing, type Namespace } from '../namespaces/types.ts'
@@ -21,7 +22,7 @@ export interface InitializersDeps {
   readonly lookup: NamespaceLookup
   readonly authorizer: Authorizer
   /** Names that a new namespace must wait for, in order. */
-  pendingFor(namespace: Namespace, user: UserInfo): readonly string[]
+  pendingFor(namespace: Pick<Namespace, 'metadata'>, user: UserInfo): readonly string[]
 }
 
 export function mayInitialize(authorizer: Authorizer, user: UserInfo, namespace: string): boolean {
@@ -37,12 +38,14 @@ export function mayInitialize(authorizer: Authorizer, user: UserInfo, namespace:
   }).allowed
 }
 
-const isNamespaceItself = (a: Attributes): boolean =>
+type Mutating = Attributes<Unvalidated>
+
+const isNamespaceItself = (a: Mutating): boolean =>
   a.type.group === '' && a.type.resource === 'namespaces' && a.subresource === ''
 
 export function namespaceInitializers({ lookup, authorizer, pendingFor }: InitializersDeps): AdmissionPlugin {
-  const onCreate = (a: Attributes): KubeObject | undefined => {
-    const namespace = a.object as Namespace
+  const onCreate = (a: Mutating): Unvalidated | undefined => {
+    const namespace = a.object as Unvalidated<Namespace>
     const given = namespace.spec?.initializers
     if (given !== undefined && given !== null) {
       if (!mayInitialize(authorizer, a.user, a.namespace)) {
@@ -61,8 +64,8 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
     return { ...marked(namespace, false), spec: { ...namespace.spec, initializers: { pending } } }
   }
 
-  const onUpdate = (a: Attributes): void => {
-    const next = (a.object as Namespace).spec?.initializers
+  const onUpdate = (a: Mutating): void => {
+    const next = (a.object as Unvalidated<Namespace>).spec?.initializers
     const old = (a.oldObject as Namespace).spec?.initializers
     // Absent keeps what is stored (the strategy sees to it): a client that does not know the field changes nothing.
     if (next === undefined || JSON.stringify(next) === JSON.stringify(old)) return
@@ -73,7 +76,7 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
     }
   }
 
-  const onContent = (a: Attributes): void => {
+  const onContent = (a: Mutating): void => {
     const found = namespaceOf(lookup, a)
     // What is going away is past being initialized: its content must be able to go too.
     if (!found || !isInitializing(found) || found.metadata.deletionTimestamp !== undefined) return
@@ -103,8 +106,10 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
   }
 }
 
-function givenErrors({ pending = [], result }: Initializers): FieldError[] {
-  const errors = pending.flatMap(({ name }, i) =>
+type Given = NonNullable<MaybeAbsent<Initializers>>
+
+function givenErrors({ pending, result }: Given): FieldError[] {
+  const errors = (pending ?? []).flatMap(({ name }, i) =>
     name === namespaceTemplateInitializer
       ? []
       : initializerNameErrors(name ?? '', `spec.initializers.pending[${i}].name`),
@@ -112,12 +117,12 @@ function givenErrors({ pending = [], result }: Initializers): FieldError[] {
   return [...errors, ...resultErrors(result)]
 }
 
-const resultErrors = (result: Initializers['result']): FieldError[] =>
-  result === undefined || result.status === 'Failure'
+const resultErrors = (result: Given['result']): FieldError[] =>
+  !result || result.status === 'Failure'
     ? []
     : [fieldInvalid('spec.initializers.result.status', result.status, "must be 'Failure'")]
 
-function marked(namespace: Namespace, isGiven: boolean): Namespace {
+function marked(namespace: Unvalidated<Namespace>, isGiven: boolean): Unvalidated<Namespace> {
   const { [givenInitializersAnnotation]: mark, ...annotations } = namespace.metadata.annotations ?? {}
   if (!isGiven && mark === undefined) return namespace
   return {
@@ -130,7 +135,7 @@ function marked(namespace: Namespace, isGiven: boolean): Namespace {
 }
 
 /** What a change of the list may be: the first one gone, a failure reported, or all done. */
-export function transitionErrors(old: Initializers | undefined, next: Initializers | null): FieldError[] {
+export function transitionErrors(old: Initializers | undefined, next: Given | null): FieldError[] {
   const field = 'spec.initializers'
   if (old === undefined) {
     return [fieldInvalid(field, next, 'field is immutable once initialization has completed')]
@@ -151,7 +156,7 @@ export function transitionErrors(old: Initializers | undefined, next: Initialize
   if (old.result !== undefined && JSON.stringify(old.result) !== JSON.stringify(next?.result)) {
     errors.push(fieldInvalid(`${field}.result`, next?.result, 'field is immutable'))
   } else {
-    errors.push(...resultErrors(next?.result))
+    append(errors, resultErrors(next?.result))
   }
   return errors
 }

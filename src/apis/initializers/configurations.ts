@@ -40,7 +40,7 @@ export function pendingInitializers(
 /** How long a turn of `initializer` may take, and what happens then; undefined = for ever. */
 export function deadlineOf(
   merged: readonly NamespaceInitializer[],
-  namespace: Namespace,
+  namespace: Pick<Namespace, 'metadata'>,
   initializer: string,
 ): { readonly timeoutMs: number; readonly goesOn: boolean } | undefined {
   // A list that its creator gave has no configuration behind it.

@@ -1,4 +1,5 @@
 /** What a NamespaceInitializerConfiguration may say beyond its schema. */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldDuplicate, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1123Subdomain } from '../../kube/names.ts'
@@ -40,7 +41,7 @@ export function configurationErrors({ initializers = [] }: NamespaceInitializerC
         : initializerNameErrors(name, `${field}.name`)
     if (seen.has(name)) errors.push(fieldDuplicate(`${field}.name`, name))
     seen.add(name)
-    errors.push(...validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`))
+    append(errors, validateLabelSelector(namespaceSelector, `${field}.namespaceSelector`))
     return errors
   })
 }

@@ -5,7 +5,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { aggregated } from '../../kube/aggregate.ts'
 import { forbidden } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Pod } from '../pods/types.ts'
 import { claimViolations, podViolations } from './check-limits.ts'
 import { withDefaultLimits } from './default-limits.ts'
@@ -28,7 +28,7 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
         : type.resource === 'persistentvolumeclaims' && subresource === '' && operation !== 'DELETE'),
     async mutate(a) {
       if (!isPod(a) || a.operation !== 'CREATE') return undefined
-      let pod = a.object as Pod
+      let pod = a.object as Unvalidated<Pod>
       for (const range of ranges.of(a.namespace)) pod = withDefaultLimits(pod, range)
       return pod === a.object ? undefined : pod
     },
@@ -53,4 +53,4 @@ function violated(ranges: Iterable<LimitRange>, a: Attributes, object: KubeObjec
   return undefined
 }
 
-const isPod = (a: Attributes): boolean => a.type.resource === 'pods'
+const isPod = (a: Pick<Attributes, 'type'>): boolean => a.type.resource === 'pods'

@@ -5,16 +5,8 @@
  */
 import { compareQuantities, printQuantity, type Quantity, wholeValue } from '../../kube/quantity.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import {
-  type Amounts,
-  amounts,
-  amountsOf,
-  type Container,
-  containersOf,
-  initContainersOf,
-  saidTotals,
-} from '../pods/resources.ts'
-import type { Pod } from '../pods/types.ts'
+import { type Amounts, amounts, amountsOf, containersOf, initContainersOf, saidTotals } from '../pods/resources.ts'
+import type { Container, Pod } from '../pods/types.ts'
 import type { LimitRange, LimitRangeItem } from './types.ts'
 
 interface Asked {

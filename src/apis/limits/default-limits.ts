@@ -2,23 +2,26 @@
  * Containers that do not say what they need are given what the LimitRange says. An annotation tells what was filled in.
  * @see mergePodResourceRequirements in plugin/pkg/admission/limitranger/admission.go of Kubernetes 1.36
  */
-import type { Container, Requirements, Side } from '../pods/resources.ts'
-import { containersOf, initContainersOf } from '../pods/resources.ts'
-import type { Pod } from '../pods/types.ts'
+import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
+import type { Side } from '../pods/resources.ts'
+import type { Container, Pod, Requirements } from '../pods/types.ts'
 import type { LimitRange } from './types.ts'
 
 export const limitRangerAnnotation = 'kubernetes.io/limit-ranger'
 
+type Given<T> = NonNullable<MaybeAbsent<T>>
+type Amounts = NonNullable<Requirements[Side]>
+
 /** The pod with its gaps filled; the same one if there are none. */
-export function withDefaultLimits(pod: Pod, range: LimitRange): Pod {
-  const defaults: Required<Requirements> = { requests: {}, limits: {} }
+export function withDefaultLimits(pod: Unvalidated<Pod>, range: LimitRange): Unvalidated<Pod> {
+  const defaults: Record<Side, Amounts> = { requests: {}, limits: {} }
   for (const item of range.spec?.limits ?? []) {
     if (item.type !== 'Container') continue
     Object.assign(defaults.requests, item.defaultRequest)
     Object.assign(defaults.limits, item.default)
   }
   const told: string[] = []
-  const filled = (container: Container, what: string): Container => {
+  const filled = (container: Given<Container>, what: string): Given<Container> => {
     const { requests, limits } = container.resources ?? {}
     const missing = { requests: gaps(requests, defaults.requests), limits: gaps(limits, defaults.limits) }
     let next = container
@@ -30,8 +33,8 @@ export function withDefaultLimits(pod: Pod, range: LimitRange): Pod {
     }
     return next
   }
-  const containers = containersOf(pod).map((c) => filled(c, 'container'))
-  const initContainers = initContainersOf(pod).map((c) => filled(c, 'init container'))
+  const containers = pod.spec?.containers?.map((c) => filled(c, 'container'))
+  const initContainers = pod.spec?.initContainers?.map((c) => filled(c, 'init container'))
   if (told.length === 0) return pod
   const annotations = {
     ...pod.metadata.annotations,
@@ -40,18 +43,15 @@ export function withDefaultLimits(pod: Pod, range: LimitRange): Pod {
   return {
     ...pod,
     metadata: { ...pod.metadata, annotations },
-    spec: { ...pod.spec, containers, ...(initContainers.length > 0 ? { initContainers } : {}) },
+    spec: { ...pod.spec, ...(containers ? { containers } : {}), ...(initContainers ? { initContainers } : {}) },
   }
 }
 
-function gaps(
-  given: Requirements[Side] = {},
-  defaults: NonNullable<Requirements[Side]>,
-): NonNullable<Requirements[Side]> {
-  return Object.fromEntries(Object.entries(defaults).filter(([name]) => given[name] === undefined))
+function gaps(given: MaybeAbsent<Amounts> | undefined, defaults: Amounts): Amounts {
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => given?.[name] === undefined))
 }
 
-function withAmounts(container: Container, side: Side, more: NonNullable<Requirements[Side]>): Container {
+function withAmounts(container: Given<Container>, side: Side, more: Amounts): Given<Container> {
   const resources = { ...container.resources, [side]: { ...container.resources?.[side], ...more } }
   return { ...container, resources }
 }

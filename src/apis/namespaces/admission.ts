@@ -9,6 +9,7 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { forbidden, isAlreadyExists, notFound, StatusError } from '../../kube/status-error.ts'
+import type { ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { NamespaceContent } from './content.ts'
 import { type NamespaceLookup, namespaceOf } from './lookup.ts'
@@ -21,7 +22,10 @@ import {
   phaseOf,
 } from './types.ts'
 
-const isNamespace = (a: Attributes): boolean => a.type.group === '' && a.type.resource === 'namespaces'
+/** Either half of admission asks: of an object, what both know is read. */
+type About = Omit<Attributes, 'object'> & { readonly object: { readonly metadata: ObjectMeta } | undefined }
+
+const isNamespace = (a: Pick<Attributes, 'type'>): boolean => a.type.group === '' && a.type.resource === 'namespaces'
 
 export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
   return {
@@ -57,16 +61,16 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
 }
 
 /** @throws StatusError */
-function admit(a: Attributes, namespace: Namespace | undefined): undefined {
+function admit(a: About, namespace: Namespace | undefined): undefined {
   if (namespace === undefined) throw notFound(namespaceResource, a.namespace)
   if (a.operation === 'CREATE' && phaseOf(namespace) === 'Terminating') throw terminating(a)
 }
 
 /** Must not tell whether a namespace exists. */
-const isAccessReview = (a: Attributes): boolean =>
+const isAccessReview = (a: Pick<Attributes, 'type'>): boolean =>
   a.type.group === 'authorization.k8s.io' && a.type.resource === 'localsubjectaccessreviews'
 
-function terminating(a: Attributes): StatusError {
+function terminating(a: About): StatusError {
   const name = a.name || a.object?.metadata.name || a.object?.metadata.generateName || 'Unknown'
   const text = `namespace ${a.namespace} is being terminated`
   return forbidden(
@@ -102,9 +106,9 @@ export function namespaceFinalization(content: NamespaceContent): AdmissionPlugi
   }
 }
 
-function letsGo(a: Attributes): boolean {
-  const before = (a.oldObject as Namespace | undefined)?.spec?.finalizers ?? []
-  const after = (a.object as Namespace | undefined)?.spec?.finalizers ?? []
+function letsGo({ object, oldObject }: Attributes | Attributes<Unvalidated>): boolean {
+  const before = (oldObject as Namespace | undefined)?.spec?.finalizers ?? []
+  const after = (object as Namespace | Unvalidated<Namespace> | undefined)?.spec?.finalizers ?? []
   return before.includes(kubernetesFinalizer) && !after.includes(kubernetesFinalizer)
 }
 

@@ -44,7 +44,7 @@ function condition(type: string, bad: { reason: string; message: string } | unde
 export function deletionConditions(state: DeletionState): NamespaceCondition[] {
   const total = [...state.remaining.values()].reduce((a, b) => a + b, 0)
   const blocked = state.named.filter((r) => r.finalizers.length > 0)
-  const blockedTotal = Math.max(blocked.length, ...state.finalizers.values(), 0)
+  const blockedTotal = [...state.finalizers.values()].reduce((a, b) => Math.max(a, b), blocked.length)
   return [
     condition('NamespaceDeletionDiscoveryFailure', undefined, [
       'ResourcesDiscovered',

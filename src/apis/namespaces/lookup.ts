@@ -13,7 +13,10 @@ export interface NamespaceLookup {
 }
 
 /** Where an object is written: maybe a namespace that is created along with it. */
-export function namespaceOf(lookup: Pick<NamespaceLookup, 'find'>, a: Attributes): Namespace | undefined {
+export function namespaceOf(
+  lookup: Pick<NamespaceLookup, 'find'>,
+  a: Pick<Attributes, 'namespace' | 'newNamespace'>,
+): Namespace | undefined {
   return (a.newNamespace as Namespace | undefined) ?? lookup.find(a.namespace)
 }
 

@@ -9,6 +9,7 @@
  * namespace itself, since the deleter's own right to watch the deletion may live among them.
  */
 
+import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
@@ -79,7 +80,7 @@ export function namespaceReconciler({ client, content, clock }: NamespaceControl
       const resources = content.of(namespace).map((c) => c.resource)
       const now = resources.filter(holds)
       if (now.length === 0) continue
-      failures.push(...(await deleteAll(namespace, now, signal)))
+      append(failures, await deleteAll(namespace, now, signal))
       if (holds !== isQuotas && content.of(namespace).some((c) => holds(c.resource))) break
     }
     const remaining = new Map(

@@ -5,10 +5,11 @@
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isQualifiedName, nameIsLabel, notFullyQualified, standardFinalizers } from '../../kube/names.ts'
 import { formatTime } from '../../kube/time.ts'
-import type { ObjectMeta } from '../../kube/types.ts'
+import type { MaybeAbsent, ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 import { mergeConditions } from './conditions.ts'
 import {
+  type Initializers,
   isInitializing,
   kubernetesFinalizer,
   type Namespace,
@@ -21,8 +22,10 @@ export interface NamespaceStrategyOptions {
   /** Feature gate NamespaceInitializers; off drops the field. */
   readonly initializers: boolean
   /** How long the turn of an initializer may take, and what happens then; undefined = for ever. */
-  readonly deadlineOf?: (namespace: Namespace, initializer: string) => Deadline | undefined
+  readonly deadlineOf?: (namespace: Pick<Namespace, 'metadata'>, initializer: string) => Deadline | undefined
 }
+
+type GivenInitializers = NonNullable<MaybeAbsent<Initializers>>
 
 export interface Deadline {
   readonly timeoutMs: number
@@ -39,7 +42,7 @@ export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
     tracksGeneration: false,
     selectableFields: { 'status.phase': (o) => phaseOf(o as Namespace) },
 
-    prepare(next: Namespace, old: Namespace | undefined, context) {
+    prepare(next: Unvalidated<Namespace>, old: Namespace | undefined, context) {
       if (old === undefined) return prepareCreate(next, options, context)
       switch (context.subresource) {
         case 'finalize':
@@ -82,10 +85,10 @@ function notReady({ status }: Namespace, context: StrategyContext): { readonly c
   return { conditions: withConditions(before, fresh, context) }
 }
 
-function specOf(
+function specOf<I extends object | null>(
   finalizers: readonly string[],
-  initializers: NonNullable<Namespace['spec']>['initializers'],
-): Pick<Namespace, 'spec'> {
+  initializers: I | undefined,
+): { spec: { finalizers?: string[]; initializers?: I } } {
   return {
     spec: {
       ...(finalizers.length > 0 ? { finalizers: [...finalizers] } : {}),
@@ -96,7 +99,7 @@ function specOf(
 
 const statusOf = (o: Namespace): Pick<Namespace, 'status'> => (o.status === undefined ? {} : { status: o.status })
 
-function defaultPhase(next: Namespace, old: Namespace): Pick<Namespace, 'status'> {
+function defaultPhase(next: Unvalidated<Namespace>, old: Namespace): Pick<Unvalidated<Namespace>, 'status'> {
   const { conditions, ...status } = next.status ?? {}
   return {
     status: {
@@ -110,11 +113,16 @@ function defaultPhase(next: Namespace, old: Namespace): Pick<Namespace, 'status'
   }
 }
 
-function prepareCreate(next: Namespace, options: NamespaceStrategyOptions, context: StrategyContext): Namespace {
+function prepareCreate(
+  next: Unvalidated<Namespace>,
+  options: NamespaceStrategyOptions,
+  context: StrategyContext,
+): Unvalidated<Namespace> {
   const given = next.spec?.finalizers ?? []
   const finalizers = given.includes(kubernetesFinalizer) ? given : [...given, kubernetesFinalizer]
   const initializers = options.initializers ? normalized(next) : undefined
-  const object: Namespace = { ...next, ...specOf(finalizers, initializers), metadata: labelledWithName(next.metadata) }
+  const metadata = labelledWithName(next.metadata)
+  const object: Unvalidated<Namespace> = { ...next, ...specOf<GivenInitializers>(finalizers, initializers), metadata }
   if (initializers === undefined) return { ...object, status: { phase: 'Active' } }
   return {
     ...object,
@@ -133,16 +141,17 @@ function labelledWithName(metadata: ObjectMeta): ObjectMeta {
 
 /** The main resource: finalizers and status are not its business, and initializers change only when given. */
 function prepareUpdate(
-  next: Namespace,
+  next: Unvalidated<Namespace>,
   old: Namespace,
   options: NamespaceStrategyOptions,
   context: StrategyContext,
-): Namespace {
+): Unvalidated<Namespace> {
   const finalizers = old.spec?.finalizers ?? []
   if (!options.initializers) return { ...next, ...specOf(finalizers, undefined), ...statusOf(old) }
-  const given = next.spec?.initializers !== undefined || next.spec?.['initializers' as never] === null
+  const given = next.spec?.initializers !== undefined
   const initializers = given ? normalized(next) : old.spec?.initializers
-  const object: Namespace = { ...next, ...specOf(finalizers, initializers), ...statusOf(old) }
+  const spec = specOf<GivenInitializers>(finalizers, initializers)
+  const object: Unvalidated<Namespace> = { ...next, ...spec, ...statusOf(old) }
   if (!isInitializing(old) || JSON.stringify(initializers) === JSON.stringify(old.spec?.initializers)) return object
   // Whatever initializers still do to it, it is going.
   if (old.metadata.deletionTimestamp !== undefined) return object
@@ -153,24 +162,24 @@ function prepareUpdate(
 }
 
 /** The next one's time counts from now: `lastTransitionTime` of `Initializing` says when the turn began. */
-const isTurnOver = (old: Namespace, next: Namespace): boolean =>
+const isTurnOver = (old: Namespace, next: Unvalidated<Namespace>): boolean =>
   old.spec?.initializers?.pending?.[0]?.name !== next.spec?.initializers?.pending?.[0]?.name
 
 /** Nothing pending and no result means done, and done is absent. */
-function normalized(o: Namespace): NonNullable<Namespace['spec']>['initializers'] {
+function normalized(o: Unvalidated<Namespace>): GivenInitializers | undefined {
   const given = o.spec?.initializers
   if (given === undefined || given === null) return undefined
   const pending = given.pending ?? []
-  return pending.length === 0 && given.result === undefined ? undefined : given
+  return pending.length === 0 && !given.result ? undefined : given
 }
 
 function initializingConditions(
-  o: Namespace,
+  o: Unvalidated<Namespace>,
   { deadlineOf }: NamespaceStrategyOptions,
   context: StrategyContext,
 ): NamespaceCondition[] {
   const initializers = o.spec?.initializers
-  if (initializers === undefined) {
+  if (!initializers) {
     return [
       { type: 'Initializing', status: 'False', reason: 'Initialized', message: 'All initializers have finished' },
       { type: 'Ready', status: 'True', reason: 'Initialized', message: 'All initializers have finished' },

@@ -3,14 +3,8 @@
  * @see plugin/pkg/admission/defaulttolerationseconds/admission.go of Kubernetes 1.36
  */
 import type { AdmissionPlugin } from '../../admission/admission.ts'
-import { type Pod, podResource } from './types.ts'
-
-interface Toleration {
-  readonly key?: string
-  readonly operator?: string
-  readonly effect?: string
-  readonly tolerationSeconds?: number
-}
+import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
+import { type Pod, podResource, type Toleration } from './types.ts'
 
 const staysSeconds = 300
 const troubles = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
@@ -23,8 +17,8 @@ export const defaultTolerations: AdmissionPlugin = {
     type.group === '' &&
     type.resource === podResource.resource,
   mutate({ object }) {
-    const pod = object as Pod
-    const given = (pod.spec?.['tolerations'] ?? []) as readonly Toleration[]
+    const pod = object as Unvalidated<Pod>
+    const given = pod.spec?.tolerations ?? []
     const added = troubles
       .filter((trouble) => !given.some((toleration) => saysOf(toleration, trouble)))
       .map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: staysSeconds }))
@@ -33,5 +27,5 @@ export const defaultTolerations: AdmissionPlugin = {
 }
 
 /** No key is every key, no effect every effect. */
-const saysOf = ({ key, effect }: Toleration, trouble: string): boolean =>
+const saysOf = ({ key, effect }: NonNullable<MaybeAbsent<Toleration>>, trouble: string): boolean =>
   (!key || key === trouble) && (!effect || effect === 'NoExecute')

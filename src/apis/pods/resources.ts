@@ -4,26 +4,15 @@
  * @see k8s.io/component-helpers/resource/helpers.go v0.36
  */
 import { addQuantities, findQuantity, maxQuantity, type Quantity } from '../../kube/quantity.ts'
-import type { Pod } from './types.ts'
+import type { Container, Pod, Requirements } from './types.ts'
 
 export type Amounts = Map<string, Quantity>
 
-export interface Requirements {
-  requests?: Record<string, string | number>
-  limits?: Record<string, string | number>
-}
-
-export interface Container {
-  name?: string
-  restartPolicy?: string
-  resources?: Requirements
-}
-
 export type Side = 'requests' | 'limits'
 
-export const containersOf = (pod: Pod): readonly Container[] => (pod.spec?.['containers'] as Container[]) ?? []
-export const initContainersOf = (pod: Pod): readonly Container[] => (pod.spec?.['initContainers'] as Container[]) ?? []
-export const podRequirements = (pod: Pod): Requirements => (pod.spec?.['resources'] as Requirements) ?? {}
+export const containersOf = (pod: Pod): readonly Container[] => pod.spec?.containers ?? []
+export const initContainersOf = (pod: Pod): readonly Container[] => pod.spec?.initContainers ?? []
+export const podRequirements = (pod: Pod): Requirements => pod.spec?.resources ?? {}
 
 /** Amounts have passed their schema; what does not parse counts as nothing. */
 export function amounts(given: Record<string, string | number> | undefined): Amounts {
@@ -127,7 +116,7 @@ export function podTotals(pod: Pod, side: Side): Amounts {
     side,
     containerTotals(pod, side, (container) => taken(pod, side, container)),
   )
-  for (const [name, q] of amounts(pod.spec?.['overhead'] as Record<string, string> | undefined)) {
+  for (const [name, q] of amounts(pod.spec?.overhead)) {
     const had = total.get(name)
     // What has no limit gets none from its overhead.
     if (side === 'requests') total.set(name, had ? addQuantities(had, q) : q)

@@ -12,15 +12,55 @@ export interface PodCondition {
   message?: string
 }
 
+export interface Toleration {
+  readonly key?: string
+  readonly operator?: string
+  readonly effect?: string
+  readonly tolerationSeconds?: number
+}
+
+export interface VolumeMount {
+  readonly name?: string
+  readonly mountPath?: string
+  readonly readOnly?: boolean
+}
+
+export interface Requirements {
+  readonly requests?: Record<string, string | number>
+  readonly limits?: Record<string, string | number>
+}
+
+export interface Container {
+  readonly name?: string
+  readonly restartPolicy?: string
+  readonly resources?: Requirements
+  readonly volumeMounts?: readonly VolumeMount[]
+  readonly [field: string]: unknown
+}
+
+interface PodSpec {
+  nodeName?: string
+  serviceAccountName?: string
+  serviceAccount?: string
+  automountServiceAccountToken?: boolean
+  imagePullSecrets?: readonly { name?: string }[]
+  terminationGracePeriodSeconds?: number
+  priorityClassName?: string
+  priority?: number
+  preemptionPolicy?: string
+  runtimeClassName?: string
+  overhead?: Record<string, string>
+  nodeSelector?: Record<string, string>
+  tolerations?: readonly Toleration[]
+  containers?: readonly Container[]
+  initContainers?: readonly Container[]
+  volumes?: readonly { name?: string; [source: string]: unknown }[]
+  resources?: Requirements
+  [field: string]: unknown
+}
+
 export interface Pod extends KubeObject {
-  spec?: {
-    nodeName?: string
-    serviceAccountName?: string
-    serviceAccount?: string
-    imagePullSecrets?: { name?: string }[]
-    terminationGracePeriodSeconds?: number
-    [field: string]: unknown
-  }
+  spec?: PodSpec
   status?: { phase?: string; conditions?: PodCondition[]; [field: string]: unknown }
 }
 
@@ -35,5 +75,8 @@ export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 export const hasEnded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
 
 /** How admission refuses a pod, which may not have its name yet. */
-export const podForbidden = (a: Pick<Attributes, 'type' | 'name'>, pod: Pod, why: string): StatusError =>
-  forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)
+export const podForbidden = (
+  a: Pick<Attributes, 'type' | 'name'>,
+  pod: Pick<Pod, 'metadata'>,
+  why: string,
+): StatusError => forbidden(a.type, a.name || pod.metadata.name || pod.metadata.generateName || '', why)

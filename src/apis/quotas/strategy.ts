@@ -2,6 +2,7 @@
  * What is used is the server's own: it is right in every revision, so nobody else can have better news. What stands in
  * `status.hard` is shown, and enforced by nobody (`spec.hard` is); `reconcile.ts` puts it right again.
  */
+import type { Unvalidated } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import type { ResourceQuota } from './types.ts'
 
@@ -11,8 +12,8 @@ export function quotaStrategy(general: Strategy): Strategy {
     ...general,
     // The last of a namespace takes the epoch along, so each must know of those before it.
     removedAlone: true,
-    prepare(next: ResourceQuota, old: ResourceQuota | undefined, context) {
-      const prepared: ResourceQuota = general.prepare?.(next, old, context) ?? next
+    prepare(next: Unvalidated<ResourceQuota>, old: ResourceQuota | undefined, context) {
+      const prepared: Unvalidated<ResourceQuota> = general.prepare?.(next, old, context) ?? next
       if (old === undefined) return { ...prepared, status: {} }
       if (context.subresource !== 'status') return prepared
       const { used } = old.status ?? {}

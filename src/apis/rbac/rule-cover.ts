@@ -4,6 +4,7 @@
  * rule of the owner.
  * @see k8s.io/component-helpers/auth/rbac/validation/policy_comparator.go, k8s.io/kubernetes/pkg/apis/rbac/v1 v1.36
  */
+import { append } from '../../base/append.ts'
 import { quote } from '../../kube/go-quote.ts'
 import type { PolicyRule } from '../../kube/rbac.ts'
 
@@ -98,7 +99,7 @@ export function compactRules(permissions: readonly PolicyRule[]): PolicyRule[] {
     }
     const thing = JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames])
     const same = byThing.get(thing)
-    if (same) same.verbs.push(...rule.verbs)
+    if (same) append(same.verbs, rule.verbs)
     else {
       const copy = { ...rule, verbs: [...rule.verbs] }
       byThing.set(thing, copy)

@@ -96,7 +96,7 @@ function roleRefErrors({ apiGroup = '', kind = '', name }: RoleRef, namespaced: 
   if (apiGroup !== rbacGroup) errors.push(fieldNotSupported('roleRef.apiGroup', apiGroup, [rbacGroup]))
   if (!kinds.includes(kind)) errors.push(fieldNotSupported('roleRef.kind', kind, kinds))
   if (!name) errors.push(fieldRequired('roleRef.name'))
-  else errors.push(...isPathSegment(name).map((why) => fieldInvalid('roleRef.name', name, why)))
+  else for (const why of isPathSegment(name)) errors.push(fieldInvalid('roleRef.name', name, why))
   return errors
 }
 
@@ -105,7 +105,7 @@ function subjectErrors(subject: Subject, path: string, namespaced: boolean): Fie
   const errors: FieldError[] = name ? [] : [fieldRequired(`${path}.name`)]
   switch (kind) {
     case 'ServiceAccount':
-      if (name) errors.push(...isDns1123Subdomain(name).map((why) => fieldInvalid(`${path}.name`, name, why)))
+      for (const why of name ? isDns1123Subdomain(name) : []) errors.push(fieldInvalid(`${path}.name`, name, why))
       if (apiGroup !== '') errors.push(fieldNotSupported(`${path}.apiGroup`, apiGroup, ['']))
       if (!namespaced && !namespace) errors.push(fieldRequired(`${path}.namespace`))
       break

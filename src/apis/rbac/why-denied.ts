@@ -5,6 +5,7 @@
  */
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { explainRefusal, type RefusalExplanation } from '../../authz/explain-refusal.ts'
+import { append } from '../../base/append.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { type GroupVersionResource, qualifiedResource } from '../../kube/gvk.ts'
 import {
@@ -157,7 +158,7 @@ async function readable<T extends KubeObject>(
         ...(namespace === '' ? {} : { namespace }),
         ...(token === '' ? {} : { continue: token }),
       })
-      items.push(...(page.items as T[]))
+      append(items, page.items as T[])
       token = page.metadata.continue || undefined
     }
   } catch (error) {

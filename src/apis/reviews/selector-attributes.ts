@@ -4,6 +4,7 @@
  * `evaluationError`: requirements are ANDed, so the question only becomes broader.
  * @see k8s.io/kubernetes/pkg/{apis/authorization/validation,registry/authorization/util} v1.36
  */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { type FieldSelector, type FieldTerm, parseFieldSelector } from '../../kube/field-selector.ts'
 import {
@@ -106,7 +107,7 @@ function together<T>(parts: readonly (() => readonly T[])[]): Read<T> {
   let complete = true
   for (const part of parts) {
     try {
-      terms.push(...part())
+      append(terms, part())
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
       complete = false

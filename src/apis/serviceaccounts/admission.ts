@@ -5,7 +5,7 @@
  * @see plugin/pkg/admission/serviceaccount/admission.go of Kubernetes 1.36
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { mirrorAnnotation, type Pod, podForbidden } from '../pods/types.ts'
 import { defaultServiceAccount } from './birth.ts'
 import { limitsSecrets, projectsToken, refersToSecrets, unlentSecret } from './secret-references.ts'
@@ -20,7 +20,11 @@ export interface ServiceAccountDeps {
 }
 
 export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlugin {
-  const accountOf = async (a: Attributes, pod: Pod, name: string): Promise<KubeObject> => {
+  const accountOf = async (
+    a: Omit<Attributes, 'object'>,
+    pod: Pick<Pod, 'metadata'>,
+    name: string,
+  ): Promise<KubeObject> => {
     let account = deps.find(a.namespace, name)
     if (account === undefined) {
       await deps.refresh()
@@ -38,13 +42,13 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
       type.resource === 'pods' &&
       (subresource === '' ? operation === 'CREATE' : subresource === 'ephemeralcontainers' && operation === 'UPDATE'),
     async mutate(a) {
-      const pod = a.object as Pod
+      const pod = a.object as Unvalidated<Pod>
       if (a.operation !== 'CREATE' || isMirror(pod)) return undefined
       const name = pod.spec?.serviceAccountName || defaultServiceAccount
       const account = await accountOf(a, pod, name)
       const secrets = account['imagePullSecrets'] as { name?: string }[] | undefined
       const own = pod.spec?.imagePullSecrets ?? []
-      const next: Pod = {
+      const next: Unvalidated<Pod> = {
         ...pod,
         spec: {
           ...pod.spec,
@@ -71,7 +75,7 @@ export function serviceAccountAdmission(deps: ServiceAccountDeps): AdmissionPlug
   }
 }
 
-const isMirror = (pod: Pod): boolean => pod.metadata.annotations?.[mirrorAnnotation] !== undefined
+const isMirror = (pod: Pick<Pod, 'metadata'>): boolean => pod.metadata.annotations?.[mirrorAnnotation] !== undefined
 
 function mirrorProblem(pod: Pod): string | undefined {
   if (pod.spec?.serviceAccountName) return 'a mirror pod may not reference service accounts'

@@ -4,17 +4,11 @@
  * @see mountServiceAccountToken, TokenVolumeSource in plugin/pkg/admission/serviceaccount/admission.go of Kubernetes
  *   1.36
  */
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Pod } from '../pods/types.ts'
 import { rootCaConfigMap } from './birth.ts'
 
-interface Volume {
-  name?: string
-}
-
-interface Container {
-  volumeMounts?: { name?: string; mountPath?: string; readOnly?: boolean }[]
-}
+type Spec = NonNullable<Unvalidated<Pod>['spec']>
 
 const volumePrefix = 'kube-api-access-'
 export const tokenMountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -23,20 +17,20 @@ export const tokenMountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 const tokenSeconds = 3607
 
 /** The pod's word counts more than its account's. */
-export function mountsToken(pod: Pod, account: KubeObject): boolean {
-  const asked = pod.spec?.['automountServiceAccountToken'] ?? account['automountServiceAccountToken']
+export function mountsToken(pod: Unvalidated<Pod>, account: KubeObject): boolean {
+  const asked = pod.spec?.automountServiceAccountToken ?? account['automountServiceAccountToken']
   return asked !== false
 }
 
 /** @param suffix makes the name of the volume unlike those of other pods */
-export function withTokenVolume(pod: Pod, suffix: () => string): Pod {
-  const volumes = (pod.spec?.['volumes'] as Volume[] | undefined) ?? []
+export function withTokenVolume(pod: Unvalidated<Pod>, suffix: () => string): Unvalidated<Pod> {
+  const volumes = pod.spec?.volumes ?? []
   const own = volumes.find((v) => v.name?.startsWith(volumePrefix))
   const name = own?.name ?? volumePrefix + suffix()
   let mounted = false
-  const mounting = (role: string): Record<string, Container[]> => {
-    const containers = pod.spec?.[role] as Container[] | undefined
-    if (containers === undefined) return {}
+  const mounting = (role: 'containers' | 'initContainers'): Pick<Spec, typeof role> => {
+    const containers = pod.spec?.[role]
+    if (!containers) return {}
     return {
       [role]: containers.map((container) => {
         const mounts = container.volumeMounts ?? []
@@ -52,7 +46,7 @@ export function withTokenVolume(pod: Pod, suffix: () => string): Pod {
   return { ...pod, spec: own ? spec : { ...spec, volumes: [...volumes, tokenVolume(name)] } }
 }
 
-const tokenVolume = (name: string): object => ({
+const tokenVolume = (name: string) => ({
   name,
   projected: {
     sources: [

@@ -8,6 +8,7 @@
  * @see pkg/registry/core/service/storage/alloc.go of Kubernetes 1.36 (who is given what, and the errors)
  */
 import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import { append } from '../../base/append.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
 import { type Address, formatAddress, parseAddress } from '../../kube/ip-address.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -122,10 +123,10 @@ class Claims {
     const held = now.addresses.size + now.ports.size
     if (held > mostHeld) throw this.#tooMany(held)
     for (const address of this.#held.addresses.keys()) {
-      if (!now.addresses.has(address)) writes.push(...this.#released(this.#deps.addressType, address))
+      if (!now.addresses.has(address)) append(writes, this.#released(this.#deps.addressType, address))
     }
     for (const port of this.#held.ports) {
-      if (!now.ports.has(port)) writes.push(...this.#released(this.#portType, portClaim(port)))
+      if (!now.ports.has(port)) append(writes, this.#released(this.#portType, portClaim(port)))
     }
     if (writes.length > mostChanged) {
       throw this.#invalid('spec.ports', writes.length, `at most ${mostChanged} node ports can change at a time`)

@@ -3,13 +3,17 @@
  * cluster has. Pure; decided before validation, so that what is stored always says it.
  * @see initIPFamilyFields in pkg/registry/core/service/storage/alloc.go of Kubernetes 1.36
  */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { parseAddress } from '../../kube/ip-address.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import type { MaybeAbsent } from '../../kube/types.ts'
 import { type Family, isExternalName, isHeadless, type ServiceSpec } from './types.ts'
 
+type GivenSpec = NonNullable<MaybeAbsent<ServiceSpec>>
+
 export interface Families {
-  readonly spec: ServiceSpec
+  readonly spec: GivenSpec
   readonly errors: readonly FieldError[]
 }
 
@@ -20,7 +24,7 @@ const policyField = 'spec.ipFamilyPolicy'
  * @param configured the families of the cluster, the preferred one first
  */
 export function withFamilies(
-  given: ServiceSpec,
+  given: GivenSpec,
   before: ServiceSpec | undefined,
   configured: readonly Family[],
 ): Families {
@@ -62,7 +66,7 @@ export function withFamilies(
       }
     })
   }
-  if (errors.length === 0 && !selectsNothing) errors.push(...missing(policy, families, configured))
+  if (errors.length === 0 && !selectsNothing) append(errors, missing(policy, families, configured))
   if (errors.length > 0) return { spec: given, errors }
   if (families.length === 0) families = configured.slice(0, 1)
   if (!isSingle && families.length === 1 && (selectsNothing || configured.length === 2)) {
@@ -73,14 +77,15 @@ export function withFamilies(
 }
 
 /** Nothing is completed of what validation refuses: it would tell of what nobody has said. */
-function contradicts({ clusterIPs: ips = [], ipFamilies = [] }: ServiceSpec): boolean {
+function contradicts({ clusterIPs, ipFamilies }: GivenSpec): boolean {
+  const ips = clusterIPs ?? []
   const own = ips.map((ip) => parseAddress(ip)?.family)
-  const disagrees = own.some((family, i) => family !== undefined && ipFamilies[i] && ipFamilies[i] !== family)
+  const disagrees = own.some((family, i) => family !== undefined && ipFamilies?.[i] && ipFamilies[i] !== family)
   return disagrees || ips.length > 2 || (ips.length === 2 && (own.includes(undefined) || own[0] === own[1]))
 }
 
 /** A change of what the cluster has changes no Service that merely prefers both. */
-function staysPreferred(next: ServiceSpec, before: ServiceSpec | undefined): boolean {
+function staysPreferred(next: GivenSpec, before: ServiceSpec | undefined): boolean {
   if (before === undefined || next.type !== before.type || next.ipFamilyPolicy !== 'PreferDualStack') return false
   return (
     (before.ipFamilyPolicy ?? next.ipFamilyPolicy) === next.ipFamilyPolicy &&

@@ -1,6 +1,7 @@
 /** What a Service is before it is given anything: its IP families are settled here, its addresses in the commit. */
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { invalid } from '../../kube/status-error.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import type { Strategy } from '../../registry/strategy.ts'
 import { withFamilies } from './families.ts'
 import type { Family, Service } from './types.ts'
@@ -13,7 +14,7 @@ export function serviceStrategy(type: ResourceType, general: Strategy, families:
   return {
     ...general,
     prepare(next, old, context) {
-      const prepared: Service = general.prepare?.(next, old, context) ?? next
+      const prepared: Unvalidated<Service> = general.prepare?.(next, old, context) ?? next
       if (context.subresource !== '') return prepared
       const { spec, errors } = withFamilies(prepared.spec ?? {}, old && ((old as Service).spec ?? {}), families)
       if (errors.length > 0) throw invalid(type, prepared.metadata.name ?? '', errors)

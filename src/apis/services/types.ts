@@ -1,6 +1,6 @@
 /** Services, and what they are given: addresses, which are objects of their own, and ports on every node. */
 import type { IpFamily } from '../../kube/ip-address.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, MaybeAbsent } from '../../kube/types.ts'
 
 export type Family = IpFamily
 
@@ -56,9 +56,11 @@ export interface ServiceCidr extends KubeObject {
 
 const noIp = 'None'
 
-export const isHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === noIp || spec.clusterIPs?.[0] === noIp
+type GivenSpec = NonNullable<MaybeAbsent<ServiceSpec>>
 
-export const isExternalName = (spec: ServiceSpec): boolean => spec.type === 'ExternalName'
+export const isHeadless = (spec: GivenSpec): boolean => spec.clusterIP === noIp || spec.clusterIPs?.[0] === noIp
+
+export const isExternalName = (spec: GivenSpec): boolean => spec.type === 'ExternalName'
 
 /** Those that a proxy on each node listens for. */
 export const takesNodePorts = (spec: ServiceSpec): boolean => spec.type === 'NodePort' || spec.type === 'LoadBalancer'

@@ -9,12 +9,13 @@
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
-import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
+import type { JsonObject, KubeObject, StatusCause, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
@@ -58,7 +59,11 @@ export function isTemplateType(type: { readonly group: string; readonly resource
   return type.resource === templateResourceName && (templateGroups as readonly string[]).includes(type.group)
 }
 
-const isNamespaceWrite = (a: Attributes): boolean => a.type.group === '' && a.type.resource === 'namespaces'
+type Mutating = Attributes<Unvalidated>
+type Named = Pick<Namespace, 'metadata'>
+
+const isNamespaceWrite = (a: Pick<Attributes, 'type'>): boolean =>
+  a.type.group === '' && a.type.resource === 'namespaces'
 
 export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin {
   return {
@@ -120,7 +125,7 @@ function objectErrors(
     }
     const found = checkObject?.(object) ?? { errors: [], warnings: [] }
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
-    errors.push(...found.errors.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })))
+    for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }
   return errors
 }
@@ -132,9 +137,9 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
   return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
 }
 
-function withTrueCreator(a: Attributes, { optsOutAutomatically }: TemplateAdmissionDeps): KubeObject {
-  if (a.operation !== 'CREATE') return keepCreator(a.object as Namespace, a.oldObject as Namespace)
-  const namespace = withCreator(a.object as Namespace, a.user.username)
+function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
+  if (a.operation !== 'CREATE') return keepCreator(a.object as Unvalidated, a.oldObject as Namespace)
+  const namespace = withCreator(a.object as Unvalidated, a.user.username)
   return optsOutAutomatically(a.user.username) ? annotated(namespace, optOutAnnotation, 'true') : namespace
 }
 
@@ -155,10 +160,10 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
 
 /** A dry run tells what the namespace would be given, or lose. */
 function preview(
-  a: Attributes,
+  a: Pick<Attributes, 'warn'>,
   what: 'create' | 'prune',
   templates: readonly NamespaceTemplate[],
-  namespace: Namespace,
+  namespace: Named,
 ): void {
   const { objects } = render(templates, namespace)
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
@@ -189,7 +194,7 @@ function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: T
 }
 
 /** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
-function withCreator(namespace: Namespace, username: string): Namespace {
+function withCreator(namespace: Unvalidated, username: string): Unvalidated {
   const { [creatorKey]: _label, ...labels } = namespace.metadata.labels ?? {}
   const isLegalLabel = isLabelValue(username).length === 0
   return {
@@ -202,7 +207,7 @@ function withCreator(namespace: Namespace, username: string): Namespace {
   }
 }
 
-function keepCreator(next: Namespace, old: Namespace): Namespace {
+function keepCreator(next: Unvalidated, old: Namespace): Unvalidated {
   return {
     ...next,
     metadata: {
@@ -213,14 +218,14 @@ function keepCreator(next: Namespace, old: Namespace): Namespace {
   }
 }
 
-function kept(part: 'labels' | 'annotations', next: Namespace, old: Namespace): Partial<KubeObject['metadata']> {
+function kept(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
   const was = old.metadata[part]?.[creatorKey]
   const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
   if (is === was) return {}
   return { [part]: was === undefined ? rest : { ...rest, [creatorKey]: was } }
 }
 
-function annotated(namespace: Namespace, key: string, value: string): Namespace {
+function annotated(namespace: Unvalidated, key: string, value: string): Unvalidated {
   const annotations = { ...namespace.metadata.annotations, [key]: value }
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
 }
@@ -273,8 +278,8 @@ function checkUse(
 }
 
 /** A template that is deleted stays until what it populated is pruned. */
-function withPruneFinalizer(a: Attributes): KubeObject | undefined {
-  const template = a.object as NamespaceTemplate
+function withPruneFinalizer(a: Mutating): Unvalidated | undefined {
+  const template = a.object as Unvalidated
   if (a.operation !== 'CREATE' || template.metadata.finalizers?.includes(templateFinalizer)) return undefined
   const finalizers = [...(template.metadata.finalizers ?? []), templateFinalizer]
   return { ...template, metadata: { ...template.metadata, finalizers } }
@@ -293,8 +298,8 @@ export function templateErrors(
     errors.push(fieldTooLong('metadata.name', labelValueMaxLength))
   }
   const { spec } = template
-  errors.push(...validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
-  errors.push(...rolloutErrors(spec?.rollout ?? {}))
+  append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
+  append(errors, rolloutErrors(spec?.rollout ?? {}))
   const seen = new Set<string>()
   for (const [i, object] of (spec?.templates ?? []).entries()) {
     const field = `spec.templates[${i}]`

@@ -25,7 +25,7 @@ export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType
       type.custom && objectMeta !== undefined ? prune(value, type.schema, objectMeta) : decode(value, type.schema)
     decoded = known
     // Population applies objects, and an apply takes no field that the schema lacks.
-    unknown.push(...unknownFields.map((field) => fieldForbidden(field, 'unknown field')))
+    for (const field of unknownFields) unknown.push(fieldForbidden(field, 'unknown field'))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     return { errors: [fieldInvalid('', type.kind, error.message)], warnings: [] }

@@ -2,6 +2,7 @@
  * What the last attempt in each namespace came to, per template: what is held there, and what went wrong. Keeps the
  * figures of it too, so that a status costs the same whatever the number of namespaces.
  */
+import { append } from '../../base/append.ts'
 import type { Matcher } from './match.ts'
 import type { ObjectResult } from './object-result.ts'
 import type { TemplateFailure } from './types.ts'
@@ -92,7 +93,7 @@ export class TemplateLedger {
     const failures: TemplateFailure[] = []
     for (const namespace of page?.failing ?? []) {
       if (failures.length >= listedFailures) break
-      failures.push(...(page?.entries.get(namespace)?.failures ?? []))
+      append(failures, page?.entries.get(namespace)?.failures ?? [])
     }
     return {
       known: page?.entries.size ?? 0,

@@ -1,9 +1,12 @@
 /** Which templates are for which namespaces. Pure. */
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
-import type { Namespace } from '../namespaces/types.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import { applyAnnotation, creatorKey, type NamespaceTemplate, optedOutNamespace, optOutAnnotation } from './types.ts'
 
-export function isOptedOut(namespace: Namespace): boolean {
+/** All that is asked of a namespace: it may be one that nothing has validated. */
+type Named = Pick<KubeObject, 'metadata'>
+
+export function isOptedOut(namespace: Named): boolean {
   return namespace.metadata.name === optedOutNamespace || namespace.metadata.annotations?.[optOutAnnotation] === 'true'
 }
 
@@ -11,7 +14,7 @@ export function isDisabled(template: NamespaceTemplate): boolean {
   return template.metadata.annotations?.[applyAnnotation] === 'disable'
 }
 
-export function creatorOf(namespace: Namespace): string | undefined {
+export function creatorOf(namespace: Named): string | undefined {
   return namespace.metadata.annotations?.[creatorKey]
 }
 
@@ -22,7 +25,7 @@ export interface Matcher {
    * Does it select the namespace; opting out and disabling not considered. One whose name the server is still to make
    * is selected by every name: it waits, and is let go with its name.
    */
-  selects(namespace: Namespace): boolean
+  selects(namespace: Named): boolean
 }
 
 export function compileMatcher(template: NamespaceTemplate): Matcher {
@@ -87,7 +90,7 @@ export function glob(pattern: string): (text: string) => boolean {
 }
 
 /** Templates that populate the namespace, in the order in which they do. */
-export function matching(matchers: Iterable<Matcher>, namespace: Namespace): NamespaceTemplate[] {
+export function matching(matchers: Iterable<Matcher>, namespace: Named): NamespaceTemplate[] {
   if (isOptedOut(namespace)) return []
   return [...matchers]
     .filter((m) => !isDisabled(m.template) && m.template.metadata.deletionTimestamp === undefined)
@@ -100,7 +103,7 @@ export function matching(matchers: Iterable<Matcher>, namespace: Namespace): Nam
  * Templates that a change of a namespace takes it out of. Neither opting out nor disabling a template is looked at:
  * both leave what is there, and both can be taken back, so a namespace that left meanwhile would lose it then.
  */
-export function leaving(matchers: Iterable<Matcher>, next: Namespace, old: Namespace): NamespaceTemplate[] {
+export function leaving(matchers: Iterable<Matcher>, next: Named, old: Named): NamespaceTemplate[] {
   if (next.metadata.name === optedOutNamespace) return []
   return [...matchers]
     .filter(({ template }) => template.metadata.deletionTimestamp === undefined)

@@ -4,6 +4,7 @@
  * asks.
  */
 import { untilAborted } from '../../base/aborted.ts'
+import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
@@ -129,7 +130,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   const planned: PlannedNamespace[] = []
   for (let at = 0; at < concerned.length; at += atOnce) {
     const batch = concerned.slice(at, at + atOnce)
-    planned.push(...(await Promise.all(batch.map((namespace) => planNamespace(world, template, namespace)))))
+    append(planned, await Promise.all(batch.map((namespace) => planNamespace(world, template, namespace))))
   }
   const stop = stopOf(version, index, reachable, selected.length)
   return {
@@ -257,7 +258,7 @@ async function all(client: Client, resource: GroupVersionResource, signal: Abort
         ...(next === undefined ? {} : { continue: next }),
         signal,
       })
-      items.push(...page.items)
+      append(items, page.items)
       next = page.metadata.continue || undefined
     } while (next !== undefined)
   } catch (error) {

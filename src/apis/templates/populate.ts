@@ -111,7 +111,7 @@ async function applyAll(
   const { concerned } = wanted
   const refused = await announce(pass, concerned)
   if (refused !== undefined) {
-    results.push(...concerned.map((p) => failed(p.rendered, 'NotRecorded', refused.message, true)))
+    for (const p of concerned) results.push(failed(p.rendered, 'NotRecorded', refused.message, true))
     return
   }
   const bindings = new Map(concerned.flatMap((p) => bindingIn(p, pass, wanted)))

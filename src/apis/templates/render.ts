@@ -67,7 +67,7 @@ function sourceOf(source: JsonObject, template: string): Source {
 }
 
 /** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
-export function render(templates: readonly NamespaceTemplate[], namespace: Namespace): Rendering {
+export function render(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Rendering {
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
   const owner = new Map<string, string>()

@@ -12,7 +12,7 @@
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
  * written a moment ago counts, whichever replica answers.
  */
-import type { Attributes, MutationRound } from '../../admission/admission.ts'
+import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import type { RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
@@ -22,6 +22,7 @@ import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
+import { assumeValid, unvalidated } from '../../kube/unvalidated.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -60,6 +61,13 @@ interface World {
   mayOurselves(verb: string, kind: ServedKind): boolean
 }
 
+/** As the plugin has it that runs in Borough itself; what is sent back is the difference of two trees. */
+async function mutated(plugin: AdmissionPlugin, attributes: Attributes): Promise<KubeObject | undefined> {
+  const { object } = attributes
+  const next = await plugin.mutate?.({ ...attributes, object: object && unvalidated(object) }, onlyRound)
+  return next && assumeValid(next)
+}
+
 /** API servers ask again by themselves what other webhooks changed. */
 const onlyRound: MutationRound = { isSecond: false, askForSecond() {}, memory: (_plugin, make) => make() }
 
@@ -73,7 +81,7 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
       if (object === undefined) return {}
       return decide(deps, request, signal, async (world, attributes) => {
         const plugin = namespaceTemplates(world.deps)
-        const admitted = (await plugin.mutate?.(attributes, onlyRound)) ?? object
+        const admitted = (await mutated(plugin, attributes)) ?? object
         const next = isNamespace(request) ? gated(world, attributes, admitted) : admitted
         // Without a name it is not known what is for it: `check` knows.
         if (isNamespace(request) && attributes.name !== '') await plugin.validate?.({ ...attributes, object: next })
@@ -87,7 +95,7 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         const plugin = namespaceTemplates(world.deps)
         await plugin.validate?.(attributes)
         if (isNamespace(request)) {
-          checkCreator(attributes, await plugin.mutate?.(attributes, onlyRound))
+          checkCreator(attributes, await mutated(plugin, attributes))
           checkGate(world, attributes)
         } else warnOfOwnRights(world, attributes)
         return []

@@ -10,16 +10,17 @@ import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
 import { applyJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { findStatusError, internalError, StatusError } from '../../kube/status-error.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
+import { assumeValid, unvalidated } from '../../kube/unvalidated.ts'
 import { ask, type CallDeps, isSelected } from './call-hook.ts'
 import type { HookIndex, HookInvocation } from './hook-index.ts'
 import { refusalOf, type Verdict } from './review.ts'
-import { shownTo, takenFrom } from './shown-object.ts'
+import { asTree, shownTo, takenFrom } from './shown-object.ts'
 
 export interface MutatingDeps extends CallDeps {
   readonly index: HookIndex
   /** Types checked, unknown fields dropped, defaults filled in: what a webhook made, as if a client had sent it. */
-  settle(type: ResourceType, object: JsonObject): KubeObject
+  settle(type: ResourceType, object: JsonObject): Unvalidated
 }
 
 const pluginName = 'MutatingAdmissionWebhook'
@@ -40,7 +41,8 @@ export function mutatingWebhooks(deps: MutatingDeps): AdmissionPlugin {
     mayAskForSecond: true,
     handles: (operation, type, subresource) => deps.index.matching(operation, type, subresource).length > 0,
     onHandlesChange: (listener) => deps.index.onChange(listener),
-    async mutate(a, round) {
+    async mutate(given, round) {
+      const a = asTree(given)
       const rounds = round.memory(
         pluginName,
         (): Rounds => ({ output: undefined, willing: new Set(), again: new Set() }),
@@ -48,7 +50,7 @@ export function mutatingWebhooks(deps: MutatingDeps): AdmissionPlugin {
       if (round.isSecond && !jsonEqual(rounds.output, a.object)) callAgain(rounds)
       const object = await runHooks(deps, a, round, rounds)
       rounds.output = object
-      return object
+      return object && unvalidated(object)
     },
   }
 }
@@ -141,7 +143,7 @@ function patched(
   // A sub-resource's own kind has a schema of its own, which is not at hand: it is taken as it is.
   if (kind.kind !== type.kind) return value as unknown as KubeObject
   try {
-    return deps.settle(type, value)
+    return assumeValid(deps.settle(type, value))
   } catch (error) {
     const fault = findStatusError(error)
     throw internalError(fault?.message ?? (error instanceof Error ? error.message : String(error)), error)

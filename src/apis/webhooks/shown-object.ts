@@ -6,12 +6,22 @@ import type { Attributes } from '../../admission/admission.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { scaleOf, withReplicas } from '../../kube/scale.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
+import { assumeValid } from '../../kube/unvalidated.ts'
 import type { SeenAs } from './hook-index.ts'
 import { type Shown, typed } from './review.ts'
 
 /** An object of one served type as another one of the same storage shows it. @throws Error */
 export type Convert = (object: KubeObject, from: ResourceType, to: ResourceType) => Promise<KubeObject>
+
+/**
+ * The question as webhooks and policies are asked it: before validation too. They take the object apart as a tree of
+ * JSON values, so nothing that validation promises is relied on.
+ */
+export const asTree = (a: Attributes<Unvalidated>): Attributes => ({
+  ...a,
+  object: a.object === undefined ? undefined : assumeValid(a.object),
+})
 
 const isScale = (a: Attributes): boolean => a.subresource === 'scale' && a.operation === 'UPDATE'
 

@@ -3,10 +3,15 @@
  * writes loses nothing.
  * @see pkg/apis/autoscaling/v1/conversion.go of Kubernetes 1.36
  */
+import type { Conversion } from '../../kube/resource-type.ts'
+import { DecodeError, decode } from '../../kube/schema/decode.ts'
+import type { Schema } from '../../kube/schema/schema.ts'
+import { JsonSyntaxError, parseJson, TooManyValuesError } from '../../kube/strict-json.ts'
 import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
-import { findPart, type Part, partIn, partsIn, textIn } from '../validation/report.ts'
+import { type Part, partIn, partsIn, textIn } from '../validation/report.ts'
 
-const annotations = {
+/** On objects of v1: what v2 has besides. */
+export const carryingAnnotations = {
   metrics: 'autoscaling.alpha.kubernetes.io/metrics',
   currentMetrics: 'autoscaling.alpha.kubernetes.io/current-metrics',
   conditions: 'autoscaling.alpha.kubernetes.io/conditions',
@@ -23,19 +28,27 @@ const isCpuUtilization = (metric: Part): boolean => {
   )
 }
 
-/** Annotations are text from a client: what does not parse is left out, as if nobody had set it. */
-function parse(text: string | undefined): unknown {
+/** An annotation may have 256 KiB, which is room for more values than a body may hold. */
+const maxCarriedValues = 10_000
+
+/** Annotations are text from a client: one that does not decode is left out, as upstream leaves it out. */
+function carried(schema: Schema, text: string | undefined, [part, field]: readonly [string, string]): unknown {
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text)
+    const { value } = parseJson(text, { maxValues: maxCarriedValues })
+    return partIn(decode({ [part]: { [field]: value } }, schema).value, part)[field]
   } catch (e) {
-    if (e instanceof SyntaxError) return undefined
-    throw e
+    const isTheirs = e instanceof JsonSyntaxError || e instanceof TooManyValuesError || e instanceof DecodeError
+    if (!isTheirs) throw e
+    return undefined
   }
 }
 
+/** What v1 was before v2 came, and still is without metrics: 80 % of the processor. */
+export const defaultUtilization = 80
+
 function withAnnotations(metadata: ObjectMeta, values: Readonly<Record<string, unknown>>): ObjectMeta {
-  const ours: ReadonlySet<string> = new Set(Object.values(annotations))
+  const ours: ReadonlySet<string> = new Set(Object.values(carryingAnnotations))
   const all: Record<string, string> = {}
   for (const [key, value] of Object.entries(metadata.annotations ?? {})) if (!ours.has(key)) all[key] = value
   for (const [key, value] of Object.entries(values)) if (value !== undefined) all[key] = JSON.stringify(value)
@@ -45,7 +58,7 @@ function withAnnotations(metadata: ObjectMeta, values: Readonly<Record<string, u
 
 const unlessEmpty = (list: readonly unknown[]): readonly unknown[] | undefined => (list.length > 0 ? list : undefined)
 
-export function toAutoscalerV1(object: KubeObject): KubeObject {
+function toAutoscalerV1(object: KubeObject): KubeObject {
   const { metrics: _m, behavior, ...spec } = partIn(object, 'spec')
   const { currentMetrics: _c, conditions, ...status } = partIn(object, 'status')
   const metrics = partsIn(partIn(object, 'spec'), 'metrics')
@@ -56,10 +69,10 @@ export function toAutoscalerV1(object: KubeObject): KubeObject {
     ...object,
     ...(object.apiVersion === undefined ? {} : { apiVersion: 'autoscaling/v1' }),
     metadata: withAnnotations(object.metadata, {
-      [annotations.metrics]: unlessEmpty(metrics.filter((m) => m !== target)),
-      [annotations.currentMetrics]: unlessEmpty(current.filter((m) => m !== seen)),
-      [annotations.conditions]: conditions,
-      [annotations.behavior]: behavior,
+      [carryingAnnotations.metrics]: unlessEmpty(metrics.filter((m) => m !== target)),
+      [carryingAnnotations.currentMetrics]: unlessEmpty(current.filter((m) => m !== seen)),
+      [carryingAnnotations.conditions]: conditions,
+      [carryingAnnotations.behavior]: behavior,
     }),
     spec: {
       ...spec,
@@ -79,26 +92,28 @@ export function toAutoscalerV1(object: KubeObject): KubeObject {
   }
 }
 
-export function toAutoscalerV2(object: KubeObject): KubeObject {
+function toAutoscalerV2(object: KubeObject, schema: Schema): KubeObject {
   const { targetCPUUtilizationPercentage: target, ...spec } = partIn(object, 'spec')
   const { currentCPUUtilizationPercentage: seen, ...status } = partIn(object, 'status')
-  const carried = (key: string): unknown => parse(object.metadata.annotations?.[key])
-  const list = (key: string): unknown[] => {
-    const found = carried(key)
-    return Array.isArray(found) ? found : []
+  const given = object.metadata.annotations
+  const list = (key: string, ...place: [string, string]): unknown[] => {
+    const found = carried(schema, given?.[key], place)
+    return Array.isArray(found) ? [...(found as unknown[])] : []
   }
   const cpu = (part: Record<string, unknown>): unknown => ({ type: 'Resource', resource: { name: 'cpu', ...part } })
-  const metrics = list(annotations.metrics)
-  if (target !== undefined) metrics.push(cpu({ target: { type: 'Utilization', averageUtilization: target } }))
-  const current = list(annotations.currentMetrics)
+  const metrics = list(carryingAnnotations.metrics, 'spec', 'metrics')
+  if (target !== undefined || metrics.length === 0) {
+    metrics.push(cpu({ target: { type: 'Utilization', averageUtilization: target ?? defaultUtilization } }))
+  }
+  const current = list(carryingAnnotations.currentMetrics, 'status', 'currentMetrics')
   if (seen !== undefined) current.push(cpu({ current: { averageUtilization: seen } }))
-  const behavior = findPart({ behavior: carried(annotations.behavior) }, 'behavior')
-  const conditions = list(annotations.conditions)
+  const behavior = carried(schema, given?.[carryingAnnotations.behavior], ['spec', 'behavior'])
+  const conditions = list(carryingAnnotations.conditions, 'status', 'conditions')
   return {
     ...object,
     ...(object.apiVersion === undefined ? {} : { apiVersion: 'autoscaling/v2' }),
     metadata: withAnnotations(object.metadata, {}),
-    spec: { ...spec, ...(metrics.length > 0 ? { metrics } : {}), ...(behavior ? { behavior } : {}) },
+    spec: { ...spec, metrics, ...(behavior === undefined ? {} : { behavior }) },
     status: {
       ...status,
       ...(current.length > 0 ? { currentMetrics: current } : {}),
@@ -106,3 +121,9 @@ export function toAutoscalerV2(object: KubeObject): KubeObject {
     },
   }
 }
+
+/** @param schema of autoscaling/v2: what annotations carry must fit it */
+export const autoscalerConversion = (schema: () => Schema): Conversion => ({
+  toStored: (object) => toAutoscalerV2(object, schema()),
+  fromStored: toAutoscalerV1,
+})

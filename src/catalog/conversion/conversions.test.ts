@@ -63,13 +63,42 @@ describe('autoscalers', () => {
     expect(full).toEqual(before)
   })
 
+  const defaulted = {
+    type: 'Resource',
+    resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
+  }
+
+  it.each([
+    ['no list', '{}'],
+    ['texts', '["x"]'],
+    ['fields of other types', '[{"type":7}]'],
+    ['more than an object nests', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+    ['more values than anybody reads', `[${'{},'.repeat(10_000)}{}]`],
+  ])('ignores annotations that hold %s', (_, text) => {
+    const places = ['metrics', 'behavior', 'current-metrics', 'conditions']
+    for (const place of places) {
+      if (text === '{}' && place === 'behavior') continue
+      const annotations = { [`autoscaling.alpha.kubernetes.io/${place}`]: text }
+      const stored = v1.conversion?.toStored({ metadata: { name: 'a', annotations }, spec: { maxReplicas: 1 } })
+      expect(stored).toEqual({
+        metadata: { name: 'a' },
+        spec: { maxReplicas: 1, metrics: [defaulted] },
+        status: {},
+      })
+    }
+  })
+
   it('ignores annotations that hold no JSON', () => {
     const annotations = {
       'autoscaling.alpha.kubernetes.io/metrics': '{',
       'autoscaling.alpha.kubernetes.io/behavior': '7',
     }
     const given: KubeObject = { metadata: { name: 'a', annotations }, spec: { maxReplicas: 1 } }
-    expect(v1.conversion?.toStored(given)).toEqual({ metadata: { name: 'a' }, spec: { maxReplicas: 1 }, status: {} })
+    expect(v1.conversion?.toStored(given)).toEqual({
+      metadata: { name: 'a' },
+      spec: { maxReplicas: 1, metrics: [defaulted] },
+      status: {},
+    })
   })
 })
 

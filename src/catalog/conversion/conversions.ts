@@ -3,11 +3,14 @@
  * need none.
  */
 import type { Conversion } from '../../kube/resource-type.ts'
-import { toAutoscalerV1, toAutoscalerV2 } from './autoscalers.ts'
+import type { Schema } from '../../kube/schema/schema.ts'
+import { autoscalerConversion } from './autoscalers.ts'
 import { toCoreEvent, toNewEvent } from './events.ts'
 
 /** By `version resource` or `version resource.group`. */
-export const conversions: Readonly<Record<string, Conversion>> = {
-  'v1 horizontalpodautoscalers.autoscaling': { toStored: toAutoscalerV2, fromStored: toAutoscalerV1 },
+export const conversionsWith = (schemaOf: (typeName: string) => Schema): Readonly<Record<string, Conversion>> => ({
+  'v1 horizontalpodautoscalers.autoscaling': autoscalerConversion(() =>
+    schemaOf('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler'),
+  ),
   'v1 events.events.k8s.io': { toStored: toCoreEvent, fromStored: toNewEvent },
-}
+})

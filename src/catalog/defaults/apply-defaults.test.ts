@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import { loadCatalog } from '../catalog.ts'
 import { Defaulter } from './apply-defaults.ts'
 
 const catalog = loadCatalog()
 
 /** What decoding and defaulting make of an object: `<group/version> <resource>`. */
-function defaulted(type: string, object: Record<string, unknown>): KubeObject {
+function defaulted(type: string, object: Record<string, unknown>): Unvalidated {
   const [, group = '', version = '', resource = ''] = /^(?:(.+)\/)?(\S+) (\S+)$/.exec(type) ?? []
   const found = catalog.types.find({ group, version, resource })
   if (!found) throw new Error(`no type ${type}`)
@@ -406,6 +406,28 @@ const cases: { name: string; type: string; given: Record<string, unknown>; want:
         policyTypes: ['Ingress', 'Egress'],
         egress: [{ ports: [{ port: 53, protocol: 'TCP' }] }],
       },
+    },
+  },
+  {
+    name: 'so does one of v1, which has a field for it',
+    type: 'autoscaling/v1 horizontalpodautoscalers',
+    given: { spec: { maxReplicas: 3 } },
+    want: {
+      spec: { maxReplicas: 3, minReplicas: 1, scaleTargetRef: {}, targetCPUUtilizationPercentage: 80 },
+      status: { currentReplicas: 0, desiredReplicas: 0 },
+    },
+  },
+  {
+    name: 'unless its annotation has other metrics',
+    type: 'autoscaling/v1 horizontalpodautoscalers',
+    given: {
+      metadata: { name: 'a', annotations: { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"Pods"}]' } },
+      spec: { maxReplicas: 3 },
+    },
+    want: {
+      metadata: { name: 'a', annotations: { 'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"Pods"}]' } },
+      spec: { maxReplicas: 3, minReplicas: 1, scaleTargetRef: {} },
+      status: { currentReplicas: 0, desiredReplicas: 0 },
     },
   },
   {

@@ -3,20 +3,25 @@
  * follow from others.
  * @see PrepareForCreate and PrepareForUpdate in pkg/registry/<group>/<resource>/strategy.go of Kubernetes 1.36
  */
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
+import { unvalidated } from '../../kube/unvalidated.ts'
 import { qosClassOf } from '../validation/pod.ts'
 import { type Part, partIn, partsIn, sameValue, textIn, textsIn } from '../validation/report.ts'
 import { needsClusterIp } from '../validation/service.ts'
 
 /** `next` is the caller's own copy; the answer may be a new object. */
-export type Prepare = (next: KubeObject, old: KubeObject | undefined, subresource: string) => KubeObject
+export type Prepare = (next: Unvalidated, old: KubeObject | undefined, subresource: string) => Unvalidated
 
 export const preparePod: Prepare = (next, old, subresource) => {
   const spec = partIn(next, 'spec')
   if (!old) return { ...next, status: { phase: 'Pending', qosClass: qosClassOf(spec) } }
   const before = partIn(old, 'spec')
   if (subresource === 'ephemeralcontainers') {
-    return { ...old, metadata: next.metadata, spec: { ...before, ephemeralContainers: spec.ephemeralContainers } }
+    return unvalidated({
+      ...old,
+      metadata: next.metadata,
+      spec: { ...before, ephemeralContainers: spec.ephemeralContainers },
+    })
   }
   if (subresource === 'resize') {
     const resized = (role: string): Record<string, unknown> => {
@@ -29,11 +34,11 @@ export const preparePod: Prepare = (next, old, subresource) => {
         }),
       }
     }
-    return {
+    return unvalidated({
       ...old,
       metadata: next.metadata,
       spec: { ...before, ...resized('containers'), ...resized('initContainers') },
-    }
+    })
   }
   if (subresource === 'status') {
     // Given at creation and immutable; some kubelets leave it out.

@@ -3,6 +3,7 @@ import { faultsOf } from '../../../test/support/refusal.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { assumeValid } from '../../kube/unvalidated.ts'
 import { loadCatalog } from '../catalog.ts'
 import { podGraceSeconds, strategyTables } from './strategies.ts'
 
@@ -27,7 +28,7 @@ function write(
   const strategy = catalog.strategyOf(type)
   const whole: KubeObject = { metadata: { name: 'a', namespace: 'n', uid: 'u-1' }, ...given }
   const defaulted = catalog.applyDefaults(type, whole)
-  const object = strategy.prepare?.(defaulted, old, { subresource }) ?? defaulted
+  const object = assumeValid(strategy.prepare?.(defaulted, old, { subresource }) ?? defaulted)
   const errors = strategy.validate?.(object, old, { subresource }) ?? []
   return { object, errors: faultsOf(errors) }
 }

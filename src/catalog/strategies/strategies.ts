@@ -7,8 +7,7 @@ import type { FieldError } from '../../kube/field-error.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { NameRule } from '../../kube/names.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import type { KubeObject, ObjectMeta } from '../../kube/types.ts'
-import { toCoreEvent } from '../conversion/events.ts'
+import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import {
   conditionalUpdate,
   createOnUpdate,
@@ -64,7 +63,7 @@ export interface BuiltInContext {
 }
 
 export interface BuiltInStrategy {
-  prepare?(next: KubeObject, old: KubeObject | undefined, context: BuiltInContext): KubeObject
+  prepare?(next: Unvalidated, old: KubeObject | undefined, context: BuiltInContext): Unvalidated
   validate?(next: KubeObject, old: KubeObject | undefined, context: BuiltInContext): readonly FieldError[]
   readonly graceful?: { graceSeconds(object: KubeObject, requested: number | undefined): number }
   readonly garbageCollected?: boolean
@@ -109,7 +108,7 @@ const checks: Readonly<Record<string, Check>> = {
   'daemonsets.apps': main(checkDaemonSet),
   'deployments.apps': main(checkDeployment),
   'endpointslices.discovery.k8s.io': main(checkEndpointSlice),
-  'events.events.k8s.io': (report, next, old) => checkNewEvent(report, toCoreEvent(next), old && toCoreEvent(old)),
+  'events.events.k8s.io': checkNewEvent,
   'horizontalpodautoscalers.autoscaling': main(checkHorizontalPodAutoscaler),
   'ingressclasses.networking.k8s.io': main(checkIngressClass),
   'ingresses.networking.k8s.io': main(checkIngress),
@@ -171,6 +170,7 @@ export const strategyTables: Readonly<Record<string, Iterable<string>>> = {
 export function builtInStrategy(type: ResourceType): BuiltInStrategy {
   const name = qualifiedResource(type)
   const check = checks[name]
+  const { conversion } = type
   const prepare = preparations[name]
   const validateName = nameRules[name]
   const fields = selectableFields[name]
@@ -180,7 +180,9 @@ export function builtInStrategy(type: ResourceType): BuiltInStrategy {
       ? {
           validate: (next, old, context) => {
             const report = new Report()
-            check(report, next, old, context.subresource)
+            // As upstream, which judges no version that is shown but the one that all of them become.
+            if (conversion === undefined) check(report, next, old, context.subresource)
+            else check(report, conversion.toStored(next), old && conversion.toStored(old), context.subresource)
             return report.errors
           },
         }

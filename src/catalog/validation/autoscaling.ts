@@ -47,11 +47,6 @@ export function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): 
   if (min !== undefined && max < min)
     report.invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`')
   checkTargetRef(report, partIn(spec, 'scaleTargetRef'))
-  const utilization = numberIn(spec, 'targetCPUUtilizationPercentage')
-  if (utilization !== undefined && utilization < 1) {
-    // Upstream keeps it as a metric.
-    report.invalid('spec.metrics[0].resource.target.averageUtilization', utilization, 'must be greater than 0')
-  }
   partsIn(spec, 'metrics').forEach((m, i) => checkMetric(report, `spec.metrics[${i}]`, m))
   const behavior = findPart(spec, 'behavior')
   for (const direction of ['scaleUp', 'scaleDown']) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../../test/support/refusal.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { assumeValid } from '../../kube/unvalidated.ts'
 import { loadCatalog } from '../catalog.ts'
 
 type Fields = Record<string, unknown>
@@ -16,7 +17,7 @@ const typeOf = (resource: string) => {
 function problems(resource: string, spec: Fields, before?: Fields): string[] {
   const type = typeOf(resource)
   const whole = (of: Fields): KubeObject =>
-    catalog.applyDefaults(type, { metadata: { name: 'p.ex.io' }, spec: of } as KubeObject)
+    assumeValid(catalog.applyDefaults(type, { metadata: { name: 'p.ex.io' }, spec: of }))
   const context = { subresource: '', now: '2026-01-01T00:00:00Z' }
   const errors = catalog.strategyOf(type).validate?.(whole(spec), before && whole(before), context) ?? []
   return faultsOf(errors)

@@ -4,6 +4,7 @@
  * @see k8s.io/apimachinery/pkg/api/validation/generic.go, pkg/util/validation v0.36
  */
 import { isDeepStrictEqual } from 'node:util'
+import { append } from '../../base/append.ts'
 import {
   type FieldError,
   fieldDuplicate,
@@ -65,7 +66,7 @@ export class Report {
   readonly errors: FieldError[] = []
 
   add(errors: readonly FieldError[]): void {
-    this.errors.push(...errors)
+    append(this.errors, errors)
   }
   required(field: string, detail?: string): void {
     this.errors.push(fieldRequired(field, detail))

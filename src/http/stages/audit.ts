@@ -33,6 +33,7 @@ import {
   type ApiResponse,
   isAnswerStream,
   isStream,
+  type RequestAccount,
   type RequestContext,
   type Stage,
 } from '../api.ts'
@@ -315,6 +316,10 @@ class ObservedRequest implements ApiRequest {
 
   get signal(): AbortSignal {
     return this.#inner.signal
+  }
+
+  get account(): RequestAccount | undefined {
+    return this.#inner.account
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Credentials } from '../../authn/authn.ts'
 import { andThen, type Eventual } from '../../base/eventual.ts'
 import { unauthorized } from '../../kube/status-error.ts'
-import type { UserInfo } from '../../kube/user.ts'
+import { anonymousUser, type UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 import { bearerTokenOf, websocketTokenOf } from '../bearer-token.ts'
 
@@ -18,6 +18,7 @@ export function authenticate(decide: Authenticate): Stage {
     return andThen(decide(credentialsOf(request)), (user) => {
       if (user === undefined) throw unauthorized()
       context.user = user
+      if (user.username !== anonymousUser.username) request.identify?.(user.username)
       return next(request, context)
     })
   }

@@ -97,6 +97,15 @@ describe('an answer that is made while it is sent', () => {
   })
 })
 
+test('an answer for which there is no memory left is sent as it is; one that is compressed already needs none', async () => {
+  const stage = compressAnswers()(() => ({ status: 200, headers: {}, body: long }))
+  const ask = async (left: boolean): Promise<unknown> => {
+    const request = { headers: { 'accept-encoding': 'gzip' }, account: { tryCharge: () => left } }
+    return (await stage(request as unknown as ApiRequest, {} as RequestContext)).headers['content-encoding']
+  }
+  expect([await ask(false), await ask(true), await ask(false)]).toEqual([undefined, 'gzip', 'gzip'])
+})
+
 test('what is kept is compressed once', async () => {
   const stage = compressAnswers()
   const answer = async (): Promise<ApiResponse> =>

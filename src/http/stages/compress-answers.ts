@@ -26,6 +26,7 @@ export function compressAnswers(): Stage {
     }
     return made
   }
+  const isKept = (body: Uint8Array | readonly Uint8Array[]): boolean => body instanceof Uint8Array && kept.has(body)
   return (next) => (request, context) =>
     andThen(next(request, context), (response) => {
       const { status, body, headers } = response
@@ -33,7 +34,8 @@ export function compressAnswers(): Stage {
       if (
         !(isInTheMaking || isLong(body)) ||
         headers['content-encoding'] !== undefined ||
-        !takesGzip(request.headers['accept-encoding'])
+        !takesGzip(request.headers['accept-encoding']) ||
+        !((!isInTheMaking && isKept(body)) || (request.account?.tryCharge(costOf(body)) ?? true))
       ) {
         return response
       }
@@ -98,9 +100,19 @@ class GzipStream implements AnswerStream {
 }
 
 function isLong(body: ApiBody): body is Uint8Array | readonly Uint8Array[] {
-  if (body instanceof Uint8Array) return body.length > compressedFromBytes
-  if (isStream(body)) return false
-  return body.reduce((size, chunk) => size + chunk.length, 0) > compressedFromBytes
+  return !isStream(body) && sizeOf(body) > compressedFromBytes
+}
+
+const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
+  body instanceof Uint8Array ? body.length : body.reduce((size, chunk) => size + chunk.length, 0)
+
+/**
+ * Memory beside the answer itself: what comes out, and pieces joined. Where there is none left, it is sent as it is.
+ */
+function costOf(body: Uint8Array | readonly Uint8Array[] | AnswerStream): number {
+  if (body instanceof Uint8Array) return body.length / 2
+  // Of an answer in the making: what is looked at first, and what the compressor keeps.
+  return isStream(body) ? 4 * compressedFromBytes : sizeOf(body) * 1.5
 }
 
 /** Upstream looks for the bare word: `gzip;q=0` and `gzip;q=1` both are no request for it. */

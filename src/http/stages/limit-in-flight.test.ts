@@ -13,7 +13,7 @@ const contextOf = (user: UserInfo): RequestContext => ({
   info: parseRequestInfo('GET', '/api/v1/pods', ''),
   user,
   warnings: [],
-  release() {},
+  places: [],
 })
 const answer: ApiResponse = { status: 200, headers: {}, body: new Uint8Array() }
 const busy = (message: string): Status =>
@@ -55,7 +55,7 @@ describe('all requests', () => {
       'again',
     async () => {
       const finish: (() => void)[] = []
-      const handler = limitInFlight({ reads: 1, writes: 1 })(
+      const handler = limitInFlight({ reads: 1, writes: 1, reserved: 1 })(
         () => new Promise<ApiResponse>((resolve) => finish.push(() => resolve(answer))),
       )
       const ask = async (method: string, more: Partial<ApiRequest> = {}, context = asked(method, '/api/v1/pods')) =>

@@ -1,64 +1,105 @@
 /**
  * Bounds how many requests are worked on at once, reads and writes apart, so that a flood of one can't starve the
- * other. Watches, held creates and our own controllers do not count: they hold no CPU while they wait.
+ * other. Watches, our own controllers and requests that wait (for a body, a revision, an initializer; see `places.ts`)
+ * do not count: they hold no CPU while they wait. Answers are not counted either while they are sent.
  */
 import { andFinally } from '../../base/eventual.ts'
 import { tooManyRequests } from '../../kube/status-error.ts'
 import { anonymousUser } from '../../kube/user.ts'
-import type { Handler, Stage } from '../api.ts'
+import type { Handler, Place, Stage } from '../api.ts'
 
 export interface InFlightLimits {
   readonly reads: number
   readonly writes: number
+  /** Of either kind, over the address that is kept for administrators. */
+  readonly reserved: number
 }
 
 /** kube-apiserver's defaults. */
-export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200 }
+export const defaultInFlightLimits: InFlightLimits = { reads: 400, writes: 200, reserved: 20 }
 
-/**
- * Whoever shows no credentials shares these few places, so that strangers can't take the places of those who are known.
- */
+/** Requests without credentials share these few places, so that they can't take the places of known users. */
 export const maxAnonymousInFlight = 40
 
 export function limitAnonymous(limit: number = maxAnonymousInFlight): Stage {
-  let underWay = 0
+  const places = new Places(limit, 'Too many requests without credentials are being worked on, please try again later.')
   return (next) => {
-    const counted: Handler = (request, context) => {
-      if (underWay >= limit) {
-        throw tooManyRequests('Too many requests without credentials are being worked on, please try again later.', 1)
-      }
-      underWay++
-      return andFinally(
-        () => next(request, context),
-        () => underWay--,
-      )
-    }
+    const counted = inPlace(next, places)
     return (request, context) =>
       context.user.username === anonymousUser.username ? counted(request, context) : next(request, context)
   }
 }
 
 export function limitInFlight(limits: InFlightLimits): Stage {
-  let reads = 0
-  let writes = 0
-  return (next) => (request, context) => {
-    if (request.localUser !== undefined || context.info.verb === 'watch') return next(request, context)
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (isRead ? reads >= limits.reads : writes >= limits.writes) {
-      throw tooManyRequests('The server is busy: too many requests are being worked on, please try again later.', 1)
+  const busy = 'The server is busy: too many requests are being worked on, please try again later.'
+  const reads = new Places(limits.reads, busy)
+  const writes = new Places(limits.writes, busy)
+  const reserved = new Places(limits.reserved, busy)
+  return (next) => {
+    const reading = inPlace(next, reads)
+    const writing = inPlace(next, writes)
+    const reservedly = inPlace(next, reserved)
+    return (request, context) => {
+      if (request.localUser !== undefined || context.info.verb === 'watch') return next(request, context)
+      if (request.reserved) return reservedly(request, context)
+      return request.method === 'GET' || request.method === 'HEAD'
+        ? reading(request, context)
+        : writing(request, context)
     }
-    if (isRead) reads++
-    else writes++
-    let counted = true
-    context.release = () => {
-      if (!counted) return
-      counted = false
-      if (isRead) reads--
-      else writes--
-    }
+  }
+}
+
+/** A number of places, and how many of them are taken. */
+class Places {
+  readonly #limit: number
+  readonly #refusal: string
+  #taken = 0
+
+  constructor(limit: number, refusal: string) {
+    this.#limit = limit
+    this.#refusal = refusal
+  }
+
+  /** @throws StatusError TooManyRequests */
+  take(): void {
+    if (this.#taken >= this.#limit) throw tooManyRequests(this.#refusal, 1)
+    this.#taken++
+  }
+
+  give(): void {
+    this.#taken--
+  }
+}
+
+class TakenPlace implements Place {
+  readonly #places: Places
+  #isTaken = true
+
+  constructor(places: Places) {
+    places.take()
+    this.#places = places
+  }
+
+  leave(): void {
+    if (!this.#isTaken) return
+    this.#isTaken = false
+    this.#places.give()
+  }
+
+  retake(): void {
+    if (this.#isTaken) return
+    this.#places.take()
+    this.#isTaken = true
+  }
+}
+
+function inPlace(next: Handler, places: Places): Handler {
+  return (request, context) => {
+    const place = new TakenPlace(places)
+    context.places.push(place)
     return andFinally(
       () => next(request, context),
-      () => context.release(),
+      () => place.leave(),
     )
   }
 }

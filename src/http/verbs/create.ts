@@ -2,7 +2,7 @@
 import { andThen, type Eventual } from '../../base/eventual.ts'
 import { keepDistinctOwners } from '../../kube/metadata.ts'
 import { badRequest } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import type { StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
@@ -13,7 +13,7 @@ import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDeps): VerbHandler {
   const storeObject = (
-    object: KubeObject,
+    object: Unvalidated,
     request: ApiRequest,
     context: RequestContext,
     target: Target,

@@ -1,4 +1,5 @@
 /** Options in the query of a write, checked as upstream checks them. */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldForbidden, fieldNotSupported, fieldRequired } from '../../kube/field-error.ts'
 import { validateFieldManager } from '../../kube/metadata.ts'
 import { invalidOptions } from '../../kube/status-error.ts'
@@ -17,7 +18,7 @@ export function checkWriteOptions(kind: OptionsKind, query: URLSearchParams, app
   if (apply === false && query.has('force')) {
     errors.push(fieldForbidden('force', 'may not be specified for non-apply patch'))
   }
-  errors.push(...validateFieldManager(manager, 'fieldManager'))
+  append(errors, validateFieldManager(manager, 'fieldManager'))
   const dryRun = query.getAll('dryRun')
   if (dryRun.some((d) => d !== 'All')) errors.push(fieldNotSupported('dryRun', dryRun, ['All']))
   const validation = query.get('fieldValidation') ?? ''

@@ -1,17 +1,18 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
-import { afterPause, type Slice } from '../../base/turns.ts'
+import { afterPause } from '../../base/eventual.ts'
+import type { Slice } from '../../base/turns.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { printGoValue, quote } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
-import { isJsonObject } from '../../kube/json-value.ts'
+import { isJsonObject, member } from '../../kube/json-value.ts'
 import { applyJsonPatch, listIsNoObject, parseJsonPatch } from '../../kube/patch/json-patch.ts'
 import { applyMergePatch, parseMergePatch } from '../../kube/patch/merge-patch.ts'
 import { applyStrategicMergePatch, parseStrategicMergePatch } from '../../kube/patch/strategic-merge-patch.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
 import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
-import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -92,7 +93,7 @@ export function patchTransform(
   const change = changeOf(mediaType, value, type)
   const isStrategic = mediaType === strategicMergePatch
   const dialect = isStrategic ? 'map' : 'json'
-  const settle = (changed: JsonObject, patched: JsonObject): KubeObject => {
+  const settle = (changed: JsonObject, patched: JsonObject): Unvalidated => {
     // Upstream works on the object for the one, on the text of the object for the others.
     const shown = (): string => (isStrategic ? printGoValue(value) : JSON.stringify(changed))
     checkIdentity(patched, shown, type, isStrategic)
@@ -131,7 +132,7 @@ function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (cur
 }
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
-function settlePatched(shown: Shown, settle: () => KubeObject): KubeObject {
+function settlePatched(shown: Shown, settle: () => Unvalidated): Unvalidated {
   try {
     return settle()
   } catch (error) {
@@ -185,29 +186,35 @@ async function applied(
   target: Target,
   scope: WriteScope,
 ): Promise<UpdateResult> {
-  const { type, name, namespace, subresource } = target
+  const { type, name, subresource } = target
   const { query } = context.info
   const validation = fieldValidationOf(query)
   const { value } = parsed
   if (!isJsonObject(value)) throw badRequest('error decoding YAML: an apply patch must be an object')
-  const config = value as unknown as KubeObject
-  checkConfiguration(config, target)
+  checkConfiguration(value, target)
   const force = isTrue(query.get('force'))
   // Ours: RFC 9110's way to say 'only if there is none'. Upstream ignores it.
   const mustBeAbsent = request.headers['if-none-match']?.trim() === '*'
-  const applyTo = async (live: KubeObject | undefined, slice: Slice | undefined): Promise<KubeObject> => {
-    const { namespace: _, ...metadata } = config.metadata ?? {}
-    const full = { ...config, metadata: { ...metadata, name, ...(type.namespaced ? { namespace } : {}) } }
-    const applied = await apply({ live, config: full, type, subresource, manager: scope.fieldManager, force, slice })
+  const applyTo = async (live: KubeObject | undefined, slice: Slice | undefined): Promise<Unvalidated> => {
+    const applied = await apply({
+      live,
+      config: addressed(value, target),
+      type,
+      subresource,
+      manager: scope.fieldManager,
+      force,
+      slice,
+    })
     reportRepeats(parsed, validation, context)
     await slice?.pause()
     const merged = cloneJson(applied) as unknown as JsonObject
     await slice?.pause()
     return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
   }
-  const whenMissing = async (): Promise<KubeObject> => {
+  const whenMissing = async (): Promise<Unvalidated> => {
     await requireCreate(context)
-    if (!config.metadata?.name) throw nameMissing(name)
+    const { metadata } = value
+    if (!isJsonObject(metadata) || !metadata['name']) throw nameMissing(name)
     return applyTo(undefined, scope.slice)
   }
   const change: Transform = (live, slice) => {
@@ -231,9 +238,29 @@ function reportRepeats({ duplicates, repeats }: Parsed, validation: FieldValidat
 
 const lastKey = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path
 
+/** With the name and the namespace of the URL. What has another type than these is left for the schema to refuse. */
+function addressed(config: JsonObject, { type, name, namespace }: Target): KubeObject {
+  const given = config['metadata'] ?? {}
+  if (!isJsonObject(given)) return config as unknown as KubeObject
+  const metadata = { ...given }
+  const isTextOrAbsent = (field: string): boolean => typeof (metadata[field] ?? '') === 'string'
+  if (isTextOrAbsent('name')) metadata['name'] = name
+  if (!type.namespaced) delete metadata['namespace']
+  else if (isTextOrAbsent('namespace')) metadata['namespace'] = namespace
+  return { ...config, metadata } as unknown as KubeObject
+}
+
+/** The types of fields are not settled yet: what should be a text and is none counts as absent, as upstream. */
+const textIn = (value: JsonObject, field: string): string => {
+  const found = member(value, field)
+  return typeof found === 'string' ? found : ''
+}
+
 /** @throws StatusError BadRequest */
-function checkConfiguration(config: KubeObject, { type, name, namespace }: Target): void {
-  const { apiVersion, kind, metadata } = config
+function checkConfiguration(config: JsonObject, { type, name, namespace }: Target): void {
+  const apiVersion = textIn(config, 'apiVersion')
+  const kind = textIn(config, 'kind')
+  const metadata = isJsonObject(config['metadata']) ? config['metadata'] : {}
   const expected = apiVersionOf(type)
   if (!kind || !apiVersion) throw badRequest("Object 'Kind' or 'apiVersion' is missing in the apply patch")
   if (kind !== type.kind) throw badRequest(`invalid object type: /${apiVersion}, Kind=${kind}`)
@@ -242,12 +269,14 @@ function checkConfiguration(config: KubeObject, { type, name, namespace }: Targe
       `Incorrect version specified in apply patch. Specified patch version: ${apiVersion}, expected: ${expected}`,
     )
   }
-  if (metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
-  if (metadata?.name && metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+  if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil')
+  const named = textIn(metadata, 'name')
+  if (named !== '' && named !== name) {
+    throw badRequest(`the name of the object (${named}) does not match the name on the URL (${name})`)
   }
   // A kind without namespaces forgets one that is named.
-  if (metadata?.namespace && type.namespaced && metadata.namespace !== namespace) {
+  const home = textIn(metadata, 'namespace')
+  if (home !== '' && type.namespaced && home !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
 }

@@ -2,7 +2,10 @@
 
 import { andThen } from '../../base/eventual.ts'
 import { parseIncludeObject } from '../../kube/tables/table.ts'
+import type { ReadOptions } from '../../registry/registry.ts'
+import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
+import { awaitOutside } from '../places.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -15,7 +18,12 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
     const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
-    const found = registry.get(type, namespace, name, resourceVersion ? { resourceVersion } : { caughtUp })
+    const found = registry.get(
+      type,
+      namespace,
+      name,
+      resourceVersion ? { resourceVersion, ...waitingOf(request, context) } : { caughtUp },
+    )
     return andThen(found, (stored) => {
       const slice = stored.storedBytes.length > largeBytes ? turns.slice(context) : undefined
       return renderer.object(stored, n, info.query, 200, slice)
@@ -30,10 +38,24 @@ export function listVerb({ registry, renderer, visibility, turns }: VerbDeps): V
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, context))
     const slice = turns.slice(context)
-    const page = await registry.list(target.type, { ...query, caughtUp: context.caughtUp === true, slice })
-    return renderer.list(target.type, page, n, info.query, slice)
+    const page = await registry.list(target.type, {
+      ...query,
+      caughtUp: context.caughtUp === true,
+      slice,
+      ...waitingOf(request, context),
+    })
+    return renderer.list(target.type, page, n, info.query, slice, (bytes) => request.account?.charge(bytes))
   }
 }
+
+/** How a read waits for what is not there yet: without a place, and for as long as the client does. */
+export const waitingOf = (
+  request: ApiRequest,
+  context: RequestContext,
+): Required<Pick<ReadOptions, 'signal' | 'outside'>> => ({
+  signal: request.signal,
+  outside: (wait) => Promise.resolve(awaitOutside(request, context, () => wait)),
+})
 
 /** Said before anything is read. @throws StatusError BadRequest */
 export function checkIncludeObject(query: URLSearchParams): void {

@@ -3,14 +3,16 @@
  * replicas can change; the workload's own finalizers, labels and owners are not within reach here.
  * @see k8s.io/kubernetes/pkg/registry/apps/deployment/storage/storage.go (ScaleREST) v1.36
  */
+import type { Eventual } from '../../base/eventual.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { fieldInvalid } from '../../kube/field-error.ts'
+import { printGoValue } from '../../kube/go-quote.ts'
 import { apiVersionOf } from '../../kube/gvk.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { ResourceType, ScalePaths } from '../../kube/resource-type.ts'
 import { type Scale, scaleOf, withReplicas } from '../../kube/scale.ts'
 import { badRequest, invalid } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Preconditions, StoredObject, Transform } from '../../registry/registry.ts'
 import type { ApiRequest, ApiResponse } from '../api.ts'
@@ -90,7 +92,7 @@ const scaleTarget = (target: Target, scaleType: ResourceType): Target => ({
 })
 
 /** Changes the workload by changing its Scale. */
-function through({ type, name }: Target, change: (scale: Scale) => KubeObject | Promise<KubeObject>): Transform {
+function through({ type, name }: Target, change: (scale: Scale) => Eventual<KubeObject | Unvalidated>): Transform {
   return async (workload) => {
     const paths = pathsOf(type)
     const before = scaleOf(workload, paths)
@@ -102,12 +104,12 @@ function through({ type, name }: Target, change: (scale: Scale) => KubeObject | 
   }
 }
 
-function preconditionsOf({ metadata: { uid } }: KubeObject): Preconditions {
+function preconditionsOf({ metadata: { uid } }: Unvalidated): Preconditions {
   return uid ? { uid } : {}
 }
 
 /** Undefined is not said; negative numbers of a custom resource are refused at the field that they would go to. */
-function checkedReplicas(scale: KubeObject, name: string, paths?: ScalePaths): number | undefined {
+function checkedReplicas(scale: KubeObject | Unvalidated, name: string, paths?: ScalePaths): number | undefined {
   const spec = scale['spec']
   const replicas = isJsonObject(spec) && typeof spec['replicas'] === 'number' ? spec['replicas'] : undefined
   if (replicas === undefined || replicas >= 0 || paths !== undefined) return replicas
@@ -121,7 +123,7 @@ function appliedReplicas(config: unknown, scaleType: ResourceType): number | und
   if (!isJsonObject(config)) throw badRequest('error decoding YAML: an apply patch must be an object')
   const { kind, apiVersion, spec } = config
   if (kind !== scaleType.kind || apiVersion !== apiVersionOf(scaleType)) {
-    throw badRequest(`invalid object type: ${String(apiVersion)}, Kind=${String(kind)}`)
+    throw badRequest(`invalid object type: ${printGoValue(apiVersion)}, Kind=${printGoValue(kind)}`)
   }
   if (!isJsonObject(spec) || spec['replicas'] === undefined) return undefined
   return checkedReplicas(config as unknown as KubeObject, '')

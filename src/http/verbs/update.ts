@@ -2,7 +2,7 @@
 import { cloneJson } from '../../kube/clone-json.ts'
 import { keepDistinctOwners } from '../../kube/metadata.ts'
 import { badRequest, type StatusError } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Unvalidated } from '../../kube/types.ts'
 import { negotiate } from '../negotiate.ts'
 import type { Target } from '../resolution.ts'
 import { checkWriteOptions } from './options.ts'
@@ -24,7 +24,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
     checkAddress(object, target)
     keepDistinctOwners(object, (text) => warn(context, text))
     const { uid } = object.metadata
-    const whenMissing = async (): Promise<KubeObject> => {
+    const whenMissing = async (): Promise<Unvalidated> => {
       await deps.requireCreate(context)
       return cloneJson(object)
     }
@@ -41,7 +41,7 @@ export const nameMissing = (name: string): StatusError =>
   badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
 
 /** @throws StatusError BadRequest if the body is about another object than the URL. */
-export function checkAddress(object: KubeObject, { type, namespace, name }: Target): void {
+export function checkAddress(object: Unvalidated, { type, namespace, name }: Target): void {
   const { metadata } = object
   if (!metadata.name) {
     throw nameMissing(name)

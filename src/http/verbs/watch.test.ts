@@ -16,7 +16,8 @@ test('a watch that breaks for a reason that is ours says so in its last frame', 
     visibility: () => ({}),
     random: () => 0,
   } as unknown as WatchDeps)
-  const context = { info: { query: new URLSearchParams() } } as unknown as RequestContext
+  const user = { username: 'ann', groups: [] }
+  const context = { info: { query: new URLSearchParams() }, user, places: [] } as unknown as RequestContext
   const { body } = await watch({ headers: {} } as ApiRequest, context, {
     type: {} as ResourceType,
     namespace: '',

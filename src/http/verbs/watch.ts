@@ -12,10 +12,11 @@ import { watchLine } from '../../kube/stored-form.ts'
 import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
 import { contentTypeOf, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
+import { waitingBytes } from '../places.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
 import { metaKind, partialObject } from '../respond.ts'
-import { checkIncludeObject } from './read.ts'
+import { checkIncludeObject, waitingOf } from './read.ts'
 import { given, integer } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -45,6 +46,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
     if (n.format === 'yaml') throw notAcceptable(streamedMediaTypes)
     checkIncludeObject(query)
+    request.account?.charge(waitingBytes)
     const seconds = integer(query, 'timeoutSeconds')
     const timeoutMs = seconds === undefined || seconds <= 0 ? minWatchMs * (1 + random()) : seconds * 1000
     const events = await registry.watch(target.type, {
@@ -58,7 +60,8 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
       ...visibility(target, context),
       timeoutMs,
-      signal: request.signal,
+      ...waitingOf(request, context),
+      flow: `user ${context.user.username}`,
     })
     if (request.sharing !== undefined && n.view === 'object') {
       return { status: 200, headers: {}, body: nothing, shared: { events } }
@@ -166,7 +169,9 @@ function bookmark(
 /** A batch of more events is one that a slow reader let pile up, or the state with which a watch begins. */
 const fewEvents = 32
 
-/** Event batches as bytes: one chunk per batch, several for a long one. What breaks the watch becomes its last frame. */
+/**
+ * Event batches as bytes: one chunk per batch, several of a large one. What breaks the watch becomes its last frame.
+ */
 class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames
@@ -183,8 +188,7 @@ class FrameStream implements Stream<Uint8Array> {
     try {
       for await (const batch of this.#events) {
         if (batch.length === 1) yield this.#frames.event(batch[0] as RegistryEvent)
-        else if (batch.length > fewEvents) yield* this.#inSlices(batch)
-        else if (batch.length > 1) yield Buffer.concat(batch.map((event) => this.#frames.event(event)))
+        else if (batch.length > 1) yield* this.#chunks(batch)
       }
     } catch (error) {
       const status = findStatusError(error) ?? internalError('the watch broke', error)
@@ -192,13 +196,14 @@ class FrameStream implements Stream<Uint8Array> {
     }
   }
 
-  async *#inSlices(batch: readonly RegistryEvent[]): AsyncGenerator<Uint8Array> {
-    const slice = this.#slice()
+  /** What a slow client keeps waiting is a chunk, not all that happened: the frames of the rest are made later. */
+  async *#chunks(batch: readonly RegistryEvent[]): AsyncGenerator<Uint8Array> {
+    const slice = batch.length > fewEvents ? this.#slice() : undefined
     const out = new Chunks()
     for (const event of batch) {
       out.bytes(this.#frames.event(event))
       if (out.isFull) yield out.take()
-      const pause = slice.pause()
+      const pause = slice?.pause()
       if (pause) await pause
     }
     if (!out.isEmpty) yield out.take()

@@ -71,8 +71,10 @@ function checkBody({ config, apiVersion, kind, schema }: ApplyInput): void {
   if (config.metadata.managedFields) throw badRequest('metadata.managedFields must be nil')
   const problem = configurationProblem(schema, config)
   if (problem === undefined) return
-  const { namespace = '', name = '' } = config.metadata
-  throw new StatusError(`failed to create typed patch object (${namespace}/${name}; ${type}): ${problem}`)
+  // It is just found not to fit: upstream reads what is no text as nothing.
+  const { namespace, name } = config.metadata
+  const subject = [namespace, name].map((part) => (typeof part === 'string' ? part : '')).join('/')
+  throw new StatusError(`failed to create typed patch object (${subject}; ${type}): ${problem}`)
 }
 
 /** `apps/v1, Kind=Deployment`, `/v1, Kind=Secret`, `/, Kind=` */

@@ -3,18 +3,24 @@
  * are refused, in upstream's words: clients and people read them.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/validate.go
  */
+import { isExactNumber } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { objectSchema } from './object-schema.ts'
 import { fieldElement, type PathElement, showElement } from './path-element.ts'
 import { elementOf, fieldSchema, isMap, itemSchema } from './shape.ts'
 
+/** Ours, as in refusals by validation. */
+const maxProblems = 100
+
 /** What is wrong, or undefined. One error stands alone; several are listed below `errors:`. */
 export function configurationProblem(schema: Schema, config: KubeObject): string | undefined {
   const problems: string[] = []
   check(objectSchema(schema), config as unknown as JsonValue, undefined, problems)
   if (problems.length <= 1) return problems[0]
-  return ['errors:', ...problems.map((problem) => `  ${problem}`)].join('\n')
+  const told = problems.slice(0, maxProblems)
+  if (told.length < problems.length) told.push(`and ${problems.length - told.length} more`)
+  return ['errors:', ...told.map((problem) => `  ${problem}`)].join('\n')
 }
 
 /** Where in the configuration: made into text only for a problem. */
@@ -42,7 +48,8 @@ function check(schema: Schema, value: JsonValue, place: Place | undefined, probl
       return
     case 'integer':
     case 'number':
-      if (typeof value !== 'number') report(`expected numeric (int or float), got ${goType(value)}`)
+      if (typeof value !== 'number' && !isExactNumber(value))
+        report(`expected numeric (int or float), got ${goType(value)}`)
       return
     case 'string':
       if (typeof value !== 'string') report(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)
@@ -52,7 +59,7 @@ function check(schema: Schema, value: JsonValue, place: Place | undefined, probl
       return
     case 'intOrString':
     case 'quantity':
-      if (typeof value === 'object') report(`expected any scalar, got ${goPointer(value)}`)
+      if (typeof value === 'object' && !isExactNumber(value)) report(`expected any scalar, got ${goPointer(value)}`)
       return
     case 'any':
       return
@@ -102,12 +109,13 @@ function goText(value: JsonValue): string {
       .map((name) => `${name}:${goText(value[name] ?? null)}`)
       .join(' ')}]`
   }
-  return String(value)
+  return isExactNumber(value) ? value.rawJSON : String(value)
 }
 
 function goType(value: JsonValue): string {
   if (Array.isArray(value)) return '[]interface {}'
-  return isMap(value) ? 'map[string]interface {}' : typeof value === 'boolean' ? 'bool' : typeof value
+  if (isMap(value)) return 'map[string]interface {}'
+  return typeof value === 'boolean' ? 'bool' : typeof value
 }
 
 /** `%#v` of a Go value. */

@@ -5,6 +5,7 @@
  * A value whose type is not the schema's counts as a leaf: refusing it is validation's task, not ownership's.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/helpers.go
  */
+import { isJsonObject } from '../json-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue } from '../types.ts'
 import { keyElement, type PathElement, valueElement } from './path-element.ts'
@@ -14,9 +15,8 @@ export const anySchema: Schema = { type: 'any' }
 
 export type Shape = 'leaf' | 'map' | 'list'
 
-export function isMap(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+/** No map is a number that is kept as its text. */
+export const isMap: (value: unknown) => value is JsonObject = isJsonObject
 
 /** Null is an empty map or list where the schema wants one. */
 export function shapeOf(schema: Schema, value: JsonValue): Shape {

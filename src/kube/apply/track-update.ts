@@ -4,8 +4,8 @@
  * Runs on every create and update, so it compares once and touches only entries that lose or gain something.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
-import type { Eventual } from '../../base/eventual.ts'
-import { afterPause, type Slice } from '../../base/turns.ts'
+import { afterPause, type Eventual } from '../../base/eventual.ts'
+import type { Slice } from '../../base/turns.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'

@@ -2,6 +2,7 @@
  * The JSON patch (RFC 6902) that makes one value of another: member by member in objects, whole values elsewhere. Not
  * the shortest there is, but right.
  */
+import { append } from '../../base/append.ts'
 import type { JsonValue } from '../types.ts'
 
 export type JsonDiffOperation =
@@ -20,7 +21,7 @@ export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): JsonDi
       const old = Object.hasOwn(before, key) ? before[key] : undefined
       const place = `${path}/${escaped(key)}`
       if (old === undefined) operations.push({ op: 'add', path: place, value })
-      else operations.push(...jsonDiff(old, value, place))
+      else append(operations, jsonDiff(old, value, place))
     }
     return operations
   }

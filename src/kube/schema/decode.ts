@@ -8,6 +8,7 @@
  * The input is never changed; what needs no change is shared. Recursive: the parser bounds the depth.
  * @see sigs.k8s.io/json, k8s.io/apimachinery/pkg/runtime/converter.go v0.36
  */
+import { append } from '../../base/append.ts'
 import { goTypeOf } from '../go-quote.ts'
 import { isExactNumber, isJsonObject, setMember } from '../json-value.ts'
 import { parseQuantity, printQuantity, QuantityError } from '../quantity.ts'
@@ -62,7 +63,7 @@ function goTypeName(schema: Schema): string {
 }
 
 /** How Go's JSON decoder calls what it found. */
-function jsonNameOf(value: JsonValue): string {
+export function jsonNameOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'string') return 'string'
@@ -323,7 +324,7 @@ function inOrder(value: JsonValue, path: readonly (string | number)[], texts: Re
     const here = [...path, step]
     const text = texts.get(printPath(here))
     if (text !== undefined) found.push(text)
-    found.push(...inOrder(child, here, texts))
+    append(found, inOrder(child, here, texts))
   }
   return found
 }

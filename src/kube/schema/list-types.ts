@@ -3,6 +3,7 @@
  * `x-kubernetes-embedded-resource` promises: the value is a resource.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype, schema/objectmeta v0.36
  */
+import { append } from '../../base/append.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired } from '../field-error.ts'
 import { parseApiVersion } from '../gvk.ts'
 import { isJsonObject, member, setMember } from '../json-value.ts'
@@ -72,7 +73,7 @@ export function embeddedErrors(value: JsonObject, field: string): FieldError[] {
     // It may have no name; pruning has checked its types.
     const meta = { ...metadata, name: metadata['name'] || 'fakename' } as ObjectMeta
     const rules = { namespaced: Boolean(meta.namespace), validateName: nameIsPathSegment, custom: true }
-    errors.push(...validateMetadata(meta, rules, at('metadata')))
+    append(errors, validateMetadata(meta, rules, at('metadata')))
   }
   return errors
 }
@@ -90,7 +91,7 @@ function errorsBelow(value: JsonValue, schema: Schema, field: string, itemsOf: t
   if (Array.isArray(value)) {
     const { items } = schema
     const errors = itemsOf(value, schema, field)
-    if (items) value.forEach((item, i) => errors.push(...errorsBelow(item, items, `${field}[${i}]`, itemsOf)))
+    if (items) value.forEach((item, i) => append(errors, errorsBelow(item, items, `${field}[${i}]`, itemsOf)))
     return errors
   }
   if (!isJsonObject(value)) return []
@@ -98,9 +99,9 @@ function errorsBelow(value: JsonValue, schema: Schema, field: string, itemsOf: t
   const { additionalProperties } = schema
   for (const [key, child] of Object.entries(value)) {
     const known = schema.properties?.get(key)
-    if (known) errors.push(...errorsBelow(child, known, field === '' ? key : `${field}.${key}`, itemsOf))
+    if (known) append(errors, errorsBelow(child, known, field === '' ? key : `${field}.${key}`, itemsOf))
     else if (typeof additionalProperties === 'object') {
-      errors.push(...errorsBelow(child, additionalProperties, `${field}[${key}]`, itemsOf))
+      append(errors, errorsBelow(child, additionalProperties, `${field}[${key}]`, itemsOf))
     }
   }
   return errors

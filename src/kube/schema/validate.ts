@@ -9,6 +9,7 @@
  * alone.
  * @see k8s.io/kube-openapi/pkg/validation/validate, k8s.io/apiextensions-apiserver/pkg/apiserver/validation v0.36
  */
+import { append } from '../../base/append.ts'
 import {
   type FieldError,
   fieldInvalid,
@@ -130,7 +131,7 @@ class Validator {
   }
 
   #merge(into: Result, from: Result): void {
-    into.errors.push(...from.errors)
+    append(into.errors, from.errors)
     into.held += from.held
   }
 

@@ -3,6 +3,7 @@
  * being flushed the next ones arrive; all that has arrived is committed together.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { append } from '../../base/append.ts'
 import type { Revision } from '../storage.ts'
 import { type LogChange, LogFile, type LogOutcome, type LogTransaction } from './log-file.ts'
 import { type FromWriter, type PackedGroup, type ToWriter, ValuePacker, type WriterOptions } from './messages.ts'
@@ -165,7 +166,10 @@ function packOutcomes(outcomes: readonly LogOutcome[]): { numbers: Float64Array<
     else if ('code' in outcome) {
       if (faults.at(-1) !== outcome) faults.push(outcome)
       numbers.push(-1, faults.length - 1)
-    } else numbers.push(0, outcome.length, ...outcome)
+    } else {
+      numbers.push(0, outcome.length)
+      append(numbers, outcome)
+    }
   }
   return { numbers: Float64Array.from(numbers), faults }
 }

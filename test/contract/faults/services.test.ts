@@ -250,7 +250,7 @@ const rows: readonly FaultRow[] = [
   {
     of: 'slice',
     name: 'with too many ports',
-    put: { ports: Array.from({ length: 20001 }, (_, i) => ({ name: `p${i}`, port: 1 })) },
+    put: { ports: Array.from({ length: 20001 }, (_, i) => ({ name: `p${i}` })) },
     faults: ['ports: Too many: 20001: must have at most 20000 items'],
   },
   {

@@ -10,7 +10,7 @@ import { restrictedChecks } from './restricted-checks.ts'
 
 const beginnings = [...baselineChecks, ...restrictedChecks].flatMap(({ since }) => since.map(([minor]) => minor))
 /** Later versions are like it. */
-const newest = Math.max(...beginnings)
+const newest = beginnings.reduce((a, b) => Math.max(a, b))
 
 const heldIn = ({ since }: Check, minor: number): Find | undefined => since.findLast(([from]) => from <= minor)?.[1]
 

@@ -2,24 +2,32 @@ import { once } from 'node:events'
 import http2 from 'node:http2'
 import https from 'node:https'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { badRequest, failure, statusOf } from '../../test/support/refusal.ts'
-import { systemClock } from '../base/clock.ts'
-import { Channel } from '../base/stream.ts'
-import { findStatusError } from '../kube/status-error.ts'
-import { openPki, type Pki } from '../pki/open-pki.ts'
-import { memoryPkiStore } from '../pki/pki-store.ts'
-import type { AnswerStream, ApiRequest, ApiResponse } from './api.ts'
-import { type Listener, listen } from './node.ts'
+import { badRequest, failure, statusOf } from '../../../test/support/refusal.ts'
+import { systemClock } from '../../base/clock.ts'
+import { silentLog } from '../../base/log.ts'
+import { Channel } from '../../base/stream.ts'
+import { findStatusError } from '../../kube/status-error.ts'
+import { openPki, type Pki } from '../../pki/open-pki.ts'
+import { memoryPkiStore } from '../../pki/pki-store.ts'
+import type { AnswerStream, ApiRequest, ApiResponse } from '../api.ts'
+import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../limits.ts'
+import { Defense } from '../overload.ts'
+import { type Listener, listen } from './listen.ts'
 
 async function nextTurns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
+const overload = new Defense({ clock: systemClock, log: silentLog }).of(
+  defaultTransportLimits,
+  budgetWithin(defaultMaxMemoryBytes),
+)
 let pki: Pki
 let listener: Listener
 let stream: Channel<Uint8Array> | undefined
 let upload: PromiseWithResolvers<unknown>
 const problems: unknown[] = []
+const unicodeWarning = '299 - "ünknown field \\"名前→😀\\""'
 const text = (body: string, status = 200): ApiResponse => ({
   status,
   headers: { 'content-type': 'text/plain', warning: ['299 - "a"', '299 - "b"'] },
@@ -51,6 +59,10 @@ async function echo(request: ApiRequest): Promise<ApiResponse> {
     return text('')
   }
   if (request.path === '/groups') return text(JSON.stringify(request.headerValues('impersonate-group')))
+  if (request.path === '/unicode') {
+    const headers = { 'x-single': 'Dvořák', warning: [unicodeWarning, '299 - "a\nb\u0085c"', '299 - "\ud800"'] }
+    return { status: 200, headers, body: Buffer.from('stored') }
+  }
   if (request.path === '/large') return text('x'.repeat(500_000))
   if (request.path.startsWith('/pieces')) {
     const sizes = request.query.split(',').map(Number)
@@ -80,6 +92,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     tls: { key: pki.serving.key, cert: pki.serving.cert, clientCa: pki.caCert },
+    overload,
     onError: (error) => problems.push(error),
   })
 })
@@ -151,6 +164,16 @@ describe.each([
       body: 'hello',
       user: 'none',
     })
+  })
+
+  test('headers beyond Latin-1 arrive as UTF-8, and the answer with them', async () => {
+    const { status, headers, body } = await send('/unicode')
+    expect({ status, body }).toEqual({ status: 200, body: 'stored' })
+    const read = (value: unknown): string[] =>
+      [value].flat().map((v) => Buffer.from(String(v), 'latin1').toString('utf8'))
+    expect(read(headers['x-single'])).toEqual(['Dvořák'])
+    // Over HTTP/2 Node joins the values of a header.
+    expect(read(headers['warning']).join(', ')).toBe(`${unicodeWarning}, 299 - "a b c", 299 - "\ufffd"`)
   })
 
   test('a body over the limit is refused, declared or not', async () => {
@@ -322,7 +345,7 @@ describe('a listener', () => {
   test('refuses a taken port with its code', async () => {
     const tls = { key: pki.serving.key, cert: pki.serving.cert, clientCa: pki.caCert }
     await expect(
-      listen(echo, { host: '127.0.0.1', port: listener.port, tls, onError: () => {} }),
+      listen(echo, { host: '127.0.0.1', port: listener.port, tls, overload, onError: () => {} }),
     ).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })

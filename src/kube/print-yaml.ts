@@ -11,7 +11,7 @@ const reserved = new Set(['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', '
 const longestReserved = 5
 const longestPlain = 200
 
-/** Begins with a letter, a slash or an underscore: no date or indicator does, and of numbers only `e0`, to some readers. */
+/** Begins with a letter, a slash or an underscore: no date or indicator does, of numbers only `e0`, to some readers. */
 const plainWord = /^(?![eE][0-9])[A-Za-z/_][A-Za-z0-9._/@-]*(?::[A-Za-z0-9._/@-]+)*$/
 const plainWords = /^[A-Za-z/_][A-Za-z0-9._/@-]*(?: [A-Za-z0-9_/][A-Za-z0-9._/@-]*)+$/
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { printYaml } from './print-yaml.ts'
 import { parseYaml } from './yaml-body.ts'
-import { printYaml } from './yaml-text.ts'
 
 describe('a value as YAML', () => {
   const cases: { name: string; given: unknown; want: string }[] = [

@@ -1,0 +1,262 @@
+/**
+ * One TCP connection: how far it has come, who is on it, and what is under way on it.
+ *
+ *   handshake ──▶ silent ──▶ busy ◀──▶ idle ──▶ closed
+ *
+ * The counters of an HTTP/2 connection find every flood by what all floods have in common: bytes come in that are
+ * neither requests nor bodies. (CVE-2019-9511 to 9518; Node and nghttp2 end some of them by themselves, sooner.)
+ */
+import { constants, type ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { Link, LinkedList } from '../../base/linked-list.ts'
+import type { ApiRequest } from '../api.ts'
+import { type Bound, bounds } from '../incidents.ts'
+import type { Overload } from '../overload.ts'
+
+/** What a request may bring besides its body: headers that compress badly, and what of its body has come in unread. */
+const requestBytes = 8 * 1024
+const unreadBodyBytes = 64 * 1024
+/** Of what is sent, how much a peer may answer by saying that it read it (WINDOW_UPDATE). */
+const acknowledgedShare = 1 / 4
+
+const goodbyeMs = 5000
+
+/** A request and its answer, as far as its connection follows them. */
+export abstract class Followed extends Link {
+  /** Nothing is left to be sent. */
+  abstract get isOver(): boolean
+  /** Bytes that wait for the peer to take them. */
+  abstract get unreadBytes(): number
+  /** Called now and then. */
+  abstract look(nowMs: number): void
+  /** Ends it without a word: there is no way to say one to a peer that does not read. */
+  abstract cut(bound: Bound): void
+}
+
+export interface ConnectionOptions {
+  readonly overload: Overload
+  readonly raw: Socket
+  /** What counts as one address. */
+  readonly address: string
+  readonly reserved: boolean
+  /** It is known who is on it. @throws StatusError TooManyRequests if the user has too many */
+  readonly identified: (connection: Connection, user: string) => void
+}
+
+export class Connection {
+  readonly overload: Overload
+  readonly address: string
+  readonly remoteAddress: string
+  readonly reserved: boolean
+  readonly #identified: ConnectionOptions['identified']
+  readonly #raw: Socket
+  #tls: TLSSocket | undefined
+  #session: ServerHttp2Session | undefined
+  #certificate: ApiRequest['clientCertificate'] | 'unknown' = 'unknown'
+  #user: string | undefined
+  readonly #exchanges = new LinkedList<Followed>()
+  /** Since when it is in the state that it is in, and what it had read then. */
+  #sinceMs: number
+  #sinceRead = 0
+  #headersSinceMs: number | undefined
+  #isSilent = true
+  #isLeaving = false
+  #requests = 0
+  #looked = { atMs: 0, requests: 0, read: 0, written: 0 }
+  /** Since the last look. */
+  #receivedBytes = 0
+  #resets = 0
+
+  constructor({ overload, raw, address, reserved, identified }: ConnectionOptions) {
+    this.#identified = identified
+    this.reserved = reserved
+    this.remoteAddress = raw.remoteAddress ?? ''
+    this.overload = overload
+    this.#raw = raw
+    this.address = address
+    this.#sinceMs = overload.sweeper.nowMs
+  }
+
+  get flow(): string {
+    return this.#user === undefined ? `address ${this.address}` : `user ${this.#user}`
+  }
+
+  get user(): string | undefined {
+    return this.#user
+  }
+
+  get isHttp2(): boolean {
+    return this.#session !== undefined
+  }
+
+  get closed(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#raw.destroyed) resolve()
+      else this.#raw.once('close', () => resolve())
+    })
+  }
+
+  /** It ends with what is under way: the next answer says so. */
+  get isLeaving(): boolean {
+    return this.#isLeaving
+  }
+
+  /** Nothing is lost if it is closed: no request has come yet, or none is under way. */
+  get isIdle(): boolean {
+    for (const exchange of this.#exchanges) if (!exchange.isOver) return false
+    return true
+  }
+
+  /** The peer's certificate does not change during a connection: looked at once. */
+  get clientCertificate(): ApiRequest['clientCertificate'] {
+    if (this.#certificate === 'unknown') {
+      const der = this.#tls?.getPeerX509Certificate()?.raw
+      this.#certificate = der === undefined ? undefined : { der, rejected: this.#tls?.authorized !== true }
+    }
+    return this.#certificate
+  }
+
+  /** The handshake is over. */
+  secured(tls: TLSSocket): void {
+    this.#tls = tls
+    this.#enter(this.overload.sweeper.nowMs)
+  }
+
+  speaksHttp2(session: ServerHttp2Session): void {
+    this.#session = session
+  }
+
+  /** @throws StatusError TooManyRequests if the user has too many connections; this one is closed then */
+  identify(user: string): void {
+    if (this.#user !== undefined) return
+    this.#identified(this, user)
+    this.#user = user
+  }
+
+  /** A request has come. Over HTTP/1.1 the one before it is answered, or waits for its turn like this one. */
+  begin(exchange: Followed, hasBody: boolean): void {
+    if (this.#session === undefined) this.#exchanges.clear()
+    else if (hasBody) this.#receivedBytes += unreadBodyBytes
+    this.#exchanges.add(exchange)
+    this.#requests++
+    this.#isSilent = false
+  }
+
+  /** Only of HTTP/2: over HTTP/1.1 the next one takes its place. */
+  end(exchange: Followed): void {
+    this.#exchanges.remove(exchange)
+  }
+
+  received(bytes: number): void {
+    this.#receivedBytes += bytes
+  }
+
+  /**
+   * A peer cancelled a request before it was answered. (CVE-2023-44487, and CVE-2025-8671, where it makes us do so.)
+   */
+  cancelled(): void {
+    const session = this.#session
+    if (session === undefined || session.destroyed) return
+    if (++this.#resets > this.overload.limits.http2.resets) this.#calm('http2_resets')
+  }
+
+  /** What waits for the peer to read it. */
+  get unreadBytes(): number {
+    let bytes = this.#tls?.writableLength ?? 0
+    if (this.#session !== undefined) for (const exchange of this.#exchanges) bytes += exchange.unreadBytes
+    return bytes
+  }
+
+  cutUnread(): void {
+    for (const exchange of this.#exchanges) if (exchange.unreadBytes > 0) exchange.cut('unread_memory')
+    if (this.unreadBytes > 0) this.destroy()
+  }
+
+  look(nowMs: number): void {
+    const tls = this.#tls
+    const { deadlines } = this.overload.limits
+    if (tls === undefined) {
+      if (nowMs - this.#sinceMs >= deadlines.handshakeMs) this.#close('handshake_deadline')
+      return
+    }
+    if (this.#session !== undefined) this.#findFlood(tls, nowMs)
+    for (const exchange of this.#exchanges) {
+      if (exchange.isOver) this.#exchanges.remove(exchange)
+      else exchange.look(nowMs)
+    }
+    const isBusy = !this.#exchanges.isEmpty || this.#requests !== this.#looked.requests
+    this.#looked = { atMs: nowMs, requests: this.#requests, read: tls.bytesRead, written: tls.bytesWritten }
+    this.#resets = 0
+    this.#receivedBytes = 0
+    if (isBusy) this.#enter(nowMs)
+    else this.#lookAtIdle(tls, nowMs)
+  }
+
+  /** Lets what is under way end, and the connection with it. */
+  leave(): void {
+    this.#isLeaving = true
+    if (this.#session !== undefined) this.#session.close()
+    else if (this.isIdle) this.#raw.destroy()
+  }
+
+  /** What was handed over is sent before. */
+  destroySoon(): void {
+    this.#session?.destroy()
+    ;(this.#tls ?? this.#raw).destroySoon()
+  }
+
+  destroy(): void {
+    this.#session?.destroy()
+    ;(this.#tls ?? this.#raw).destroy()
+  }
+
+  #enter(nowMs: number): void {
+    this.#sinceMs = nowMs
+    this.#sinceRead = this.#tls?.bytesRead ?? 0
+    this.#headersSinceMs = undefined
+  }
+
+  #lookAtIdle(tls: TLSSocket, nowMs: number): void {
+    const { headersMs, idleMs } = this.overload.limits.deadlines
+    const quietMs = nowMs - this.#sinceMs
+    if (this.#isSilent) {
+      if (quietMs >= headersMs) this.#close('headers_deadline')
+      return
+    }
+    if (this.#session === undefined && tls.bytesRead > this.#sinceRead) {
+      this.#headersSinceMs ??= nowMs
+      if (nowMs - this.#headersSinceMs >= headersMs) this.#close('headers_deadline')
+      return
+    }
+    if (quietMs >= idleMs + goodbyeMs) this.destroy()
+    else if (quietMs >= idleMs && !this.#isLeaving) {
+      this.overload.incidents.happened('idle_deadline', this.flow)
+      this.leave()
+    }
+  }
+
+  #findFlood(tls: TLSSocket, nowMs: number): void {
+    const { atMs, requests, read, written } = this.#looked
+    const seconds = Math.max(1, (nowMs - atMs) / 1000)
+    const asked = (this.#requests - requests) * requestBytes + this.#receivedBytes
+    const acknowledged = (tls.bytesWritten - written) * acknowledgedShare
+    const overhead = tls.bytesRead - read - asked - acknowledged
+    if (overhead > this.overload.limits.http2.overheadBytes * seconds) this.#calm('http2_flood')
+  }
+
+  #calm(bound: Bound): void {
+    this.overload.incidents.happened(bound, this.flow)
+    this.#session?.destroy(new Error(bounds[bound]), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+
+  #close(bound: Bound): void {
+    this.overload.incidents.happened(bound, this.flow)
+    // A client whose headers do not end may still listen for why. Over HTTP/2 GOAWAY says it.
+    if (bound === 'headers_deadline' && this.#session === undefined && this.#tls?.alpnProtocol !== 'h2') {
+      this.#tls?.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
+      this.#isLeaving = true
+      this.destroySoon()
+    } else this.destroy()
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * All connections of one listener. Before anybody has authenticated on it a connection counts for its address, from
+ * then on for its user: many users behind one address do not stand in each other's way.
+ *
+ * When there are too many, the one that has been without a user for longest makes room: a client that means it
+ * authenticates within a second. When all have a user, the newest is turned away.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import type { ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { tooManyRequests } from '../../kube/status-error.ts'
+import type { Overload } from '../overload.ts'
+import { addressGroup } from './address-group.ts'
+import { Connection } from './connection.ts'
+
+export class Connections {
+  readonly #overload: Overload
+  readonly #limit: number
+  readonly #reserved: boolean
+  /** By the peer's address and port: what stays the same when TLS takes over. */
+  readonly #all = new Map<string, Connection>()
+  /** In the order in which they came. */
+  readonly #unknown = new Set<Connection>()
+  readonly #byAddress = new Map<string, number>()
+  readonly #byUser = new Map<string, number>()
+  readonly #forget: () => void
+
+  constructor(overload: Overload, limit: number, reserved: boolean) {
+    this.#overload = overload
+    this.#limit = limit
+    this.#reserved = reserved
+    this.#forget = overload.sweeper.add((nowMs) => this.#look(nowMs))
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  /** Undefined: there is no room for it, and it is closed. */
+  admit(raw: Socket): Connection | undefined {
+    const { incidents, limits, sweeper } = this.#overload
+    // Gone before it was looked at.
+    if (raw.remoteAddress === undefined) return void raw.destroy()
+    const address = addressGroup(raw.remoteAddress)
+    if ((this.#byAddress.get(address) ?? 0) >= limits.connections.perAddress) {
+      incidents.happened('address_connections', `address ${address}`)
+      return void raw.destroy()
+    }
+    if (this.#all.size >= this.#limit && !this.#makeRoom(address)) return void raw.destroy()
+    sweeper.wake()
+    const connection = new Connection({
+      overload: this.#overload,
+      raw,
+      address,
+      reserved: this.#reserved,
+      identified: (identified, user) => this.#identify(identified, user),
+    })
+    const key = keyOf(raw)
+    this.#all.set(key, connection)
+    this.#unknown.add(connection)
+    count(this.#byAddress, address, 1)
+    raw.once('close', () => this.#remove(key, connection))
+    return connection
+  }
+
+  /** The handshake is over. Undefined: the peer has left meanwhile. */
+  secured(tls: TLSSocket): Connection | undefined {
+    const connection = this.#all.get(keyOf(tls))
+    connection?.secured(tls)
+    return connection
+  }
+
+  /** Undefined: the peer has left meanwhile. */
+  ofSession(session: ServerHttp2Session): Connection | undefined {
+    const connection = this.#all.get(keyOf(session.socket))
+    connection?.speaksHttp2(session)
+    return connection
+  }
+
+  /** Resolves when every HTTP/2 session has sent the answers that it owes, and has ended by itself. */
+  async endSessions(): Promise<void> {
+    const sessions = [...this.#all.values()].filter(({ isHttp2 }) => isHttp2)
+    await Promise.all(
+      sessions.map((connection) => {
+        connection.leave()
+        return connection.closed
+      }),
+    )
+  }
+
+  /** Closes what is left, `now` or behind what was handed over to be sent. */
+  close(now: boolean): void {
+    this.#forget()
+    for (const connection of this.#all.values()) {
+      if (now) connection.destroy()
+      else connection.destroySoon()
+    }
+  }
+
+  #makeRoom(address: string): boolean {
+    const { incidents } = this.#overload
+    for (const connection of this.#unknown) {
+      if (!connection.isIdle) continue
+      incidents.happened('connections', connection.flow)
+      connection.destroy()
+      return true
+    }
+    incidents.happened('connections', `address ${address}`)
+    return false
+  }
+
+  /** @throws StatusError TooManyRequests */
+  #identify(connection: Connection, user: string): void {
+    const { incidents, limits } = this.#overload
+    if ((this.#byUser.get(user) ?? 0) >= limits.connections.perUser) {
+      incidents.happened('user_connections', `user ${user}`)
+      connection.leave()
+      throw tooManyRequests('You have too many connections, please close some or try again later.', 1)
+    }
+    if (!this.#unknown.delete(connection)) return
+    count(this.#byAddress, connection.address, -1)
+    count(this.#byUser, user, 1)
+  }
+
+  #remove(key: string, connection: Connection): void {
+    // The port may be in use again.
+    if (this.#all.get(key) === connection) this.#all.delete(key)
+    if (this.#unknown.delete(connection)) count(this.#byAddress, connection.address, -1)
+    else if (connection.user !== undefined) count(this.#byUser, connection.user, -1)
+  }
+
+  #look(nowMs: number): boolean {
+    let unread = 0
+    for (const connection of this.#all.values()) {
+      connection.look(nowMs)
+      unread += connection.unreadBytes
+    }
+    if (unread > this.#overload.budget.limits.flowBytes) this.#cutUnread(unread)
+    return this.#all.size > 0
+  }
+
+  /** The largest first: of a flow that has more than its share, then of all. */
+  #cutUnread(unread: number): void {
+    const { totalBytes, flowBytes } = this.#overload.budget.limits
+    const largest = [...this.#all.values()]
+      .map((connection) => ({ connection, bytes: connection.unreadBytes }))
+      .sort((a, b) => b.bytes - a.bytes)
+    const byFlow = new Map<string, number>()
+    for (const { connection, bytes } of largest) count(byFlow, connection.flow, bytes)
+    let left = unread
+    for (const { connection, bytes } of largest) {
+      const ofFlow = byFlow.get(connection.flow) ?? 0
+      if (left <= totalBytes && ofFlow <= flowBytes) continue
+      connection.cutUnread()
+      byFlow.set(connection.flow, ofFlow - bytes)
+      left -= bytes
+    }
+  }
+}
+
+const keyOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string =>
+  `${remoteAddress} ${remotePort}`
+
+function count(counts: Map<string, number>, key: string, change: number): void {
+  const next = (counts.get(key) ?? 0) + change
+  if (next > 0) counts.set(key, next)
+  else counts.delete(key)
+}
+
+/** Files that are kept free of connections: for the store, its journal, modules, and the address for administrators. */
+const keptFiles = 64
+
+/** How many connections the system lets this process have. Infinity where it can't be found out. */
+export function connectionsByFiles(): number {
+  let text: string
+  try {
+    text = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+  const soft = /^Max open files +(\d+)/m.exec(text)?.[1]
+  return soft === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Number(soft) - keptFiles - openFiles())
+}
+
+function openFiles(): number {
+  return readdirSync('/proc/self/fd').length
+}

@@ -1,0 +1,101 @@
+/** HTTP/1.1: one request at a time on a connection, as Node's parser finds it, and its answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { andThen, type Eventual } from '../../base/eventual.ts'
+import { type ApiRequest, type ApiResponse, isStream } from '../api.ts'
+import { sendableHeaders } from '../header-value.ts'
+import type { Serve } from '../pipeline.ts'
+import type { Traffic } from '../traffic.ts'
+import { bodyReader, noBody } from './body.ts'
+import type { Connection } from './connection.ts'
+import { Exchange } from './exchange.ts'
+import { sendAnswer } from './send.ts'
+import { SocketRequest, splitUrl } from './socket-request.ts'
+
+/**
+ * Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second.
+ */
+const mergedBytes = 16 * 1024 - 1024
+
+class Http1Request extends SocketRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: ApiRequest['headers']
+  readonly body: ApiRequest['body']
+  readonly #message: IncomingMessage
+
+  constructor(message: IncomingMessage, exchange: Exchange) {
+    super(exchange)
+    ;[this.path, this.query] = splitUrl(message.url ?? '/')
+    this.method = message.method ?? 'GET'
+    this.headers = message.headers as ApiRequest['headers']
+    this.body = hasBody(message)
+      ? bodyReader(message, exchange, message.headers['content-length'], () => message.complete)
+      : noBody
+    this.#message = message
+  }
+
+  headerValues(name: string): readonly string[] {
+    return this.#message.headersDistinct[name] ?? []
+  }
+}
+
+class Http1Exchange extends Exchange {
+  readonly #message: IncomingMessage
+  readonly #response: ServerResponse
+
+  constructor(connection: Connection, message: IncomingMessage, response: ServerResponse) {
+    super(connection, response)
+    this.#message = message
+    this.#response = response
+  }
+
+  writeHead({ status, headers }: ApiResponse, length: number | undefined): void {
+    // An unread rest of a body would be taken for the next request.
+    if ((!this.#message.complete && hasBody(this.#message)) || this.connection.isLeaving) {
+      this.#response.setHeader('connection', 'close')
+    }
+    const shown = sendableHeaders(headers) as Record<string, string | string[]>
+    this.#response.writeHead(status, length === undefined ? shown : { ...shown, 'content-length': length })
+    if (length === undefined) this.#response.flushHeaders()
+  }
+
+  cutOff(): void {
+    this.#response.destroy()
+  }
+
+  writeEnd(last: Uint8Array): void {
+    if (last.length > 0 && last.length <= mergedBytes) this.#response.end(latin1(last), 'latin1')
+    else this.#response.end(last)
+  }
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
+/** Bytes as Node's HTTP/1 writer joins them with its headers: each character is one byte, so nothing is changed. */
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+}
+
+export function answerHttp1(
+  serve: Serve,
+  message: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection,
+  traffic: Traffic,
+): Eventual<void> {
+  // Whoever left before being looked at is not served.
+  if (response.destroyed) return
+  const exchange = new Http1Exchange(connection, message, response)
+  connection.begin(exchange, hasBody(message))
+  const request = new Http1Request(message, exchange)
+  const answer = serve(request)
+  // Who has been answered by now can't leave before.
+  if (answer instanceof Promise || isStream(answer.body)) {
+    response.on('close', () => {
+      if (!response.writableFinished) exchange.closed()
+    })
+  }
+  return andThen(answer, (made) => sendAnswer(exchange, made, request.method === 'HEAD', traffic))
+}

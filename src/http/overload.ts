@@ -1,0 +1,68 @@
+/**
+ * What one listener needs to defend its process: bounds, the memory that is left, the sweeper that finds what takes too
+ * long, and a place to say so. Two listeners of one process share sweeper and incidents, and have budgets of their own.
+ */
+import { getHeapStatistics } from 'node:v8'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { Sweeper } from '../base/sweeper.ts'
+import { type BudgetLimits, ByteBudget } from './byte-budget.ts'
+import { type Bound, Incidents } from './incidents.ts'
+import type { TransportLimits } from './limits.ts'
+
+export interface Overload {
+  readonly limits: TransportLimits
+  readonly budget: ByteBudget
+  readonly sweeper: Sweeper
+  readonly incidents: Incidents
+}
+
+/** Of V8's limit. Above it a collection may come too late for what a single large answer takes. */
+const fullHeap = 0.85
+
+export interface DefenseOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** Of 1; tests say what the heap looks like. */
+  readonly heapUse?: () => number
+}
+
+/** Of one process. */
+export class Defense implements Disposable {
+  readonly sweeper: Sweeper
+  readonly incidents: Incidents
+  readonly #heapUse: () => number
+  #isHeapFull = false
+
+  constructor({ clock, log, heapUse = usedHeap }: DefenseOptions) {
+    this.sweeper = new Sweeper(clock)
+    this.incidents = new Incidents(clock, log)
+    this.#heapUse = heapUse
+    this.sweeper.add(() => this.incidents.look())
+    this.sweeper.add(() => {
+      this.#isHeapFull = this.#heapUse() > fullHeap
+      return this.#isHeapFull
+    })
+  }
+
+  /** For one listener. */
+  of(limits: TransportLimits, budget: BudgetLimits): Overload {
+    const { sweeper, incidents } = this
+    const onRefused = (bound: Bound, flow: string): void => incidents.happened(bound, flow)
+    return {
+      limits,
+      sweeper,
+      incidents,
+      budget: new ByteBudget({ ...budget, isHeapFull: () => this.#isHeapFull, onRefused }),
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.sweeper[Symbol.dispose]()
+  }
+}
+
+function usedHeap(): number {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
+  return used / limit
+}

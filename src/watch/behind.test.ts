@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { StreamOverflow } from '../base/stream.ts'
+import { Turns } from '../base/turns.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { endThoseBehind } from './behind.ts'
+import { ObjectVersion } from './stored-object.ts'
+import { ObjectEvent } from './watch-event.ts'
+import { WatchSession } from './watch-session.ts'
+
+const type = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps' } as ResourceType
+const eventOf = (sizeBytes: number, revision: number): ObjectEvent =>
+  new ObjectEvent('ADDED', new ObjectVersion(`a/${revision}`, 'a', revision, new Uint8Array(sizeBytes)).as(type))
+
+function sessionOf(flow: string, events: readonly ObjectEvent[]): WatchSession {
+  const session = new WatchSession({
+    type,
+    scope: { namespace: '', name: '' },
+    bookmarks: false,
+    after: 0,
+    turns: new Turns(),
+    limits: { events: 10_000, sizeBytes: 32 * 1024 * 1024 },
+    signal: new AbortController().signal,
+    flow,
+    onQueued: () => {},
+    onClose: () => {},
+  })
+  for (const event of events) session.tell(event, event.stored.revision)
+  return session
+}
+
+test('watches that wait for the same events share them: none is ended', () => {
+  const events = Array.from({ length: 10 }, (_, i) => eventOf(100, i + 1))
+  const sessions = Array.from({ length: 50 }, (_, i) => sessionOf(i % 2 ? 'ann' : 'bob', events))
+  expect(endThoseBehind(sessions, { totalBytes: 2000, flowBytes: 2000 })).toEqual([])
+})
+
+test('of a flow that has too much the watches that are furthest behind are ended, and told so', async () => {
+  const behind = sessionOf('eve', [eventOf(900, 1), eventOf(900, 2)])
+  const little = sessionOf('eve', [eventOf(100, 3)])
+  const other = sessionOf('ann', [eventOf(900, 4)])
+  expect(endThoseBehind([behind, little, other], { totalBytes: 10_000, flowBytes: 2000 })).toEqual(['eve'])
+  expect([behind.closed, little.closed, other.closed]).toEqual([true, false, false])
+  await expect(behind[Symbol.asyncIterator]().next()).rejects.toEqual(new StreamOverflow(2))
+})
+
+test('what a consumer has taken and not yet written counts as well', async () => {
+  const session = sessionOf('eve', [eventOf(900, 1)])
+  const events = session[Symbol.asyncIterator]()
+  await events.next()
+  expect(session.pendingBytes).toBe(900)
+  expect(endThoseBehind([session], { totalBytes: 1000, flowBytes: 1000 })).toEqual(['eve'])
+  await expect(events.next()).rejects.toEqual(new StreamOverflow(1))
+  expect(session.pendingBytes).toBe(0)
+})
+
+test('whatever waits for whom, what is left is within both bounds, and who is within them alone is left', () => {
+  const limits = { totalBytes: 4000, flowBytes: 2000 }
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ flow: fc.constantFrom('a', 'b', 'c'), waits: fc.array(fc.nat(9), { maxLength: 5 }) })),
+      (given) => {
+        const events = Array.from({ length: 10 }, (_, i) => eventOf(50 * (i + 1), i + 1))
+        const sessions = given.map(({ flow, waits }) =>
+          sessionOf(
+            flow,
+            [...new Set(waits)].map((i) => events[i] as ObjectEvent),
+          ),
+        )
+        const before = sessions.map((session) => [...session.pending()])
+        const ended = endThoseBehind(sessions, limits)
+        expect(sessions.filter(({ closed }) => closed)).toHaveLength(ended.length)
+        const kept = sessions.flatMap((session, i) =>
+          session.closed ? [] : [{ flow: session.flow, events: before[i] }],
+        )
+        const sum = (of: readonly { events: readonly unknown[] | undefined }[]): number =>
+          [...new Set(of.flatMap((each) => each.events ?? []))].reduce<number>(
+            (bytes, event) => bytes + 2 * (event as ObjectEvent).stored.storedBytes.length,
+            0,
+          )
+        expect(sum(kept)).toBeLessThanOrEqual(limits.totalBytes)
+        for (const flow of ['a', 'b', 'c']) {
+          expect(sum(kept.filter((each) => each.flow === flow))).toBeLessThanOrEqual(limits.flowBytes)
+        }
+        if (sessions.length > 0 && sum([{ events: before.flat() }]) <= limits.flowBytes) expect(ended).toEqual([])
+      },
+    ),
+  )
+})

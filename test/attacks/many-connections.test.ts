@@ -1,0 +1,159 @@
+/** Connections: how many an address, a user and all together may have, and who still gets in. */
+import { once } from 'node:events'
+import http2 from 'node:http2'
+import { afterEach, describe, expect, test } from 'vitest'
+import { failure } from '../support/refusal.ts'
+import { answerIn, everything, type GivenLimits, type Listening, startListening } from './listening.ts'
+
+let world: Listening
+afterEach(() => world[Symbol.asyncDispose]())
+
+const start = async (connections: NonNullable<GivenLimits['connections']>): Promise<void> => {
+  world = await startListening({ connections })
+}
+const counts = (): Record<string, number> => Object.fromEntries(world.overload.incidents.counts)
+const asUser = (user: string): string => `x-user: ${user}\r\n`
+
+/** Asks once and stays. */
+async function stay(user: string): ReturnType<Listening['tls']> {
+  const socket = await world.tls()
+  socket.write(`GET /ok HTTP/1.1\r\nhost: x\r\n${asUser(user)}\r\n`)
+  await once(socket.resume(), 'data')
+  return socket
+}
+
+test('attack: one address opens connections and says nothing: what is beyond its share is closed before TLS', async () => {
+  await start({ all: 10, perAddress: 3, perUser: 10 })
+  const kept = [await world.tcp(), await world.tls(), await world.tls()]
+  const beyond = await Promise.all([world.tcp(), world.tcp()])
+  await expect.poll(() => beyond.every(({ closed }) => closed)).toBe(true)
+  expect(kept.some(({ closed }) => closed)).toBe(false)
+  expect([counts(), world.lines]).toEqual([
+    { address_connections: 2 },
+    [{ bound: 'address_connections', flow: 'address 127.0.0.1', times: 1 }],
+  ])
+})
+
+test('users behind one address do not stand in each other’s way once they are known', async () => {
+  await start({ all: 20, perAddress: 2, perUser: 3 })
+  const users = ['ann', 'bob', 'eve', 'dan', 'fay']
+  for (const user of users) for (let i = 0; i < 2; i++) await stay(user)
+  expect(await world.get('/ok', asUser('ann'))).toEqual([200, 'ok'])
+  await expect.poll(() => world.connections()).toBe(10)
+  expect(counts()).toEqual({})
+})
+
+describe('attack: one user opens connections', () => {
+  const tooMany = failure({
+    message: 'You have too many connections, please close some or try again later.',
+    reason: 'TooManyRequests',
+    details: { retryAfterSeconds: 1 },
+    code: 429,
+  })
+
+  test('what is beyond the share is refused and closed over HTTP/1.1; others come in', async () => {
+    await start({ all: 20, perAddress: 10, perUser: 2 })
+    const [first] = [await stay('eve'), await stay('eve')]
+    const [status, body] = await world.get('/ok', asUser('eve'))
+    expect([status, JSON.parse(body)]).toEqual([429, tooMany])
+    expect(await world.get('/ok', asUser('ann'))).toEqual([200, 'ok'])
+    first.destroy()
+    await expect.poll(() => world.connections()).toBe(1)
+    expect(await world.get('/ok', asUser('eve'))).toEqual([200, 'ok'])
+    expect(world.lines).toEqual([{ bound: 'user_connections', flow: 'user eve', times: 1 }])
+  })
+
+  test('what is beyond the share is refused and ended over HTTP/2', async () => {
+    await start({ all: 20, perAddress: 10, perUser: 1 })
+    await stay('eve')
+    const session = http2.connect(`https://127.0.0.1:${world.port}`, { ca: world.ca })
+    const goaway = once(session, 'goaway')
+    const refused = session.request({ ':path': '/ok', 'x-user': 'eve' })
+    const [headers] = (await once(refused, 'response')) as [Record<string, unknown>]
+    expect([headers[':status'], JSON.parse(String(Buffer.concat(await refused.toArray())))]).toEqual([429, tooMany])
+    await goaway
+  })
+})
+
+describe('attack: all connections are taken', () => {
+  test('by clients that nobody knows: the oldest makes room for the next', async () => {
+    await start({ all: 3, perAddress: 10, perUser: 10 })
+    const silent = [await world.tls(), await world.tls(), await world.tls()]
+    expect(await world.get('/ok', asUser('ann'))).toEqual([200, 'ok'])
+    expect(silent.map(({ closed }) => closed)).toEqual([true, false, false])
+    expect(world.lines).toEqual([{ bound: 'connections', flow: 'address 127.0.0.1', times: 1 }])
+  })
+
+  test('by users: the next is closed, and nobody who is in loses his', async () => {
+    await start({ all: 3, perAddress: 10, perUser: 10 })
+    const known = [await stay('ann'), await stay('bob'), await stay('eve')]
+    const late = await world.tcp()
+    await expect.poll(() => late.closed).toBe(true)
+    expect(known.some(({ closed }) => closed)).toBe(false)
+    expect(counts()).toEqual({ connections: 1 })
+  })
+
+  test('and one on which a stranger awaits an answer is left alone', async () => {
+    await start({ all: 2, perAddress: 10, perUser: 10 })
+    const held = await world.tls()
+    held.write('GET /held HTTP/1.1\r\nhost: x\r\n\r\n')
+    await expect.poll(() => world.asked).toEqual(['/held'])
+    const silent = await world.tls()
+    expect(await world.get('/ok')).toEqual([200, 'ok'])
+    expect([held.closed, silent.closed]).toEqual([false, true])
+  })
+})
+
+describe('attack: memory', () => {
+  const mib = 1024 * 1024
+  const body = (user: string, sizeBytes: number): string =>
+    `POST /body HTTP/1.1\r\nhost: x\r\n${asUser(user)}content-length: ${3 * mib}\r\n\r\n${'x'.repeat(sizeBytes)}`
+
+  test('bodies that are sent half and held back: the flow is told that it has too much, others are not touched', async () => {
+    world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: 4 * mib } })
+    const sockets = [await world.tls(), await world.tls(), await world.tls()]
+    for (const socket of sockets.slice(0, 2)) socket.write(body('eve', 2 * mib - 1000))
+    await expect.poll(() => world.overload.budget.takenBytes).toBe(2 * (2 * mib - 1000))
+    const [, , third] = sockets
+    const said = third && everything(third)
+    third?.write(body('eve', 100_000))
+    const [status, text] = answerIn((await said) ?? '')
+    expect([status, JSON.parse(text)]).toEqual([
+      429,
+      failure({
+        message: 'Your requests and answers under way take too much memory, please try again later.',
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+        code: 429,
+      }),
+    ])
+    const other = await world.tls()
+    other.write(`${body('ann', 100_000)}`)
+    await expect.poll(() => world.overload.budget.takenBytesOf('user ann')).toBe(100_000)
+    expect(world.lines).toEqual([{ bound: 'flow_memory', flow: 'user eve', times: 1 }])
+    for (const socket of [...sockets, other]) socket.destroy()
+    await expect.poll(() => world.overload.budget.takenBytes).toBe(0)
+  })
+
+  test('answers that are not read and are too small to be counted one by one: the largest connections are cut', async () => {
+    world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: mib } })
+    const session = http2.connect(`https://127.0.0.1:${world.port}`, {
+      ca: world.ca,
+      settings: { initialWindowSize: 0 },
+    })
+    session.on('error', () => {})
+    const unread = Array.from({ length: 200 }, () =>
+      session.request({ ':path': '/small', 'x-user': 'eve' }).on('error', () => {}),
+    )
+    await expect.poll(() => world.asked.length).toBe(200)
+    const reader = await stay('ann')
+    await expect
+      .poll(async () => {
+        await world.clock.advance(1000)
+        return unread.every(({ closed }) => closed)
+      })
+      .toBe(true)
+    expect([...world.lines]).toEqual([{ bound: 'unread_memory', flow: 'user eve', times: 1 }])
+    expect(reader.closed).toBe(false)
+  })
+})
