@@ -80,6 +80,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+    turns: core.turns,
   })
   const refuse = refusalWith(core)
   const namespaceType = requiredType(catalog.types, namespaceResource)
@@ -108,6 +109,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     createsOnUpdate: ({ type }: { type: ResourceType }) => core.strategyOf(type).createOnUpdate === true,
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,
+    turns: core.turns,
     random: Math.random,
     apply: applyWith(clock, catalog.types),
   } satisfies Parameters<typeof patchVerb>[0] &

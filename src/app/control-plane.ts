@@ -14,6 +14,7 @@ import { openAuthenticators } from '../authn/open-authenticators.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { ServiceAccountTokens } from '../authn/service-account-token.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
+import { sliceBegan } from '../base/turns.ts'
 import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
@@ -29,7 +30,7 @@ import { gitVersion } from '../http/version.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import { Metrics, SharedMetrics } from '../metrics/metrics.ts'
+import { type Culprit, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
@@ -84,6 +85,8 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
   })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
+  const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
+  core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(owner as Culprit | undefined))
   const compactor = new Compactor({
     storage,
     clock,
@@ -123,8 +126,9 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     anonymous: config.anonymous,
   })
 
-  const metrics = new Metrics(build, {
+  const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
+    begins: (context) => blocks.begin(context),
     revision: () => core.cache.revision,
     leading: () => leadership.leading,
     bounds: () => defense.incidents.counts,

@@ -11,6 +11,7 @@ import { NamespaceGrants } from '../authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
 import { Diagnostics } from '../base/diagnostics.ts'
+import { sliceBegan, Turns } from '../base/turns.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
@@ -46,6 +47,8 @@ export interface Core extends AsyncDisposable {
   readonly storage: Storage
   readonly cache: WatchCache
   readonly registry: Registry
+  /** One for the process: all that takes long takes turns. */
+  readonly turns: Turns
   readonly lister: Lister
   readonly authorizer: Authorizer
   readonly diagnostics: Diagnostics
@@ -63,6 +66,9 @@ export async function wireCore(
   isLeading: () => boolean,
 ): Promise<Core> {
   const { clock, ids, log } = config
+  const diagnostics = new Diagnostics()
+  const began = (owner: object | undefined): void => diagnostics.publish(sliceBegan, owner)
+  const turns = new Turns({ now: () => clock.monotonic(), began })
   const catalog = loadCatalog()
   const declared = features.list.flatMap(({ kinds = [] }) => kinds).map((kind) => catalog.declare(kind))
   catalog.types.change({ add: declared })
@@ -75,7 +81,6 @@ export async function wireCore(
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
-  const diagnostics = new Diagnostics()
   const webhookClient = new WebhookClient({
     clock,
     userAgent: 'kube-apiserver-admission',
@@ -124,6 +129,7 @@ export async function wireCore(
     cache,
     types: catalog.types,
     clock,
+    turns,
     ids,
     strategyOf,
     applyDefaults,
@@ -140,6 +146,7 @@ export async function wireCore(
     storage,
     cache,
     registry,
+    turns,
     lister,
     authorizer,
     diagnostics,

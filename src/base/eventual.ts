@@ -33,3 +33,12 @@ export function andFinally<T>(work: () => Eventual<T>, end: () => void): Eventua
     },
   )
 }
+
+/** Now, or when the slice (`turns.ts`) that is used up has its next turn. Without a slice: now. */
+export function afterPause<T>(
+  slice: { pause(): Promise<void> | undefined } | undefined,
+  run: () => Eventual<T>,
+): Eventual<T> {
+  const pause = slice?.pause()
+  return pause === undefined ? run() : pause.then(run)
+}

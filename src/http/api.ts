@@ -6,6 +6,7 @@
 import type { AuthzDecision } from '../authz/authz.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
+import type { Slice } from '../base/turns.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -59,7 +60,12 @@ export interface RequestAccount {
 }
 
 /** bytes = sent whole; chunks = sent whole, one after the other; stream = flushed item by item until it ends. */
-export type ApiBody = Uint8Array | readonly Uint8Array[] | Stream<Uint8Array>
+export type ApiBody = Uint8Array | readonly Uint8Array[] | AnswerStream | Stream<Uint8Array>
+
+/** An answer that is made while it is sent, and ends when it is whole; any other stream goes on while it is read. */
+export interface AnswerStream extends Stream<Uint8Array> {
+  readonly isAnswer: true
+}
 
 export interface ApiResponse {
   readonly status: number
@@ -108,6 +114,8 @@ export interface RequestContext {
   readonly warnings: string[]
   /** What admission tells the audit log. */
   auditAnnotations?: Record<string, string>
+  /** Where the request or its object is large: to be asked between two passes over it. */
+  slice?: Slice
   /** What this request holds while it is worked on, and leaves while it waits. Stages add to it; see `places.ts`. */
   readonly places: Place[]
 }
@@ -115,6 +123,8 @@ export interface RequestContext {
 /** Refusals are thrown, at once or in the promise: a stage that must see them looks for both. */
 export type Handler = (request: ApiRequest, context: RequestContext) => Eventual<ApiResponse>
 export type Stage = (next: Handler) => Handler
+
+export const isAnswerStream = (body: ApiBody): body is AnswerStream => isStream(body) && 'isAnswer' in body
 
 export function isStream(body: ApiBody): body is Stream<Uint8Array> {
   return !(body instanceof Uint8Array) && !Array.isArray(body)

@@ -2,7 +2,8 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import type { Slice, Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
 import { isExactNumber, isJsonObject } from '../kube/json-value.ts'
@@ -25,7 +26,7 @@ import {
 } from '../kube/status-error.ts'
 import { JsonSyntaxError, type ParsedJson, parseJson, TooManyValuesError } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
-import { parseYaml, YamlSyntaxError } from '../kube/yaml-body.ts'
+import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import { awaitOutside } from './places.ts'
@@ -48,6 +49,9 @@ export function readBody(request: ApiRequest, context: RequestContext): Eventual
   return body instanceof Promise ? awaitOutside(request, context, body) : body
 }
 
+/** From here on a body takes long enough to make pauses. */
+const longBodyBytes = 64 * 1024
+
 export interface DecodeDeps {
   /** @throws StatusError BadRequest */
   readonly decodeProtobuf: (
@@ -61,6 +65,8 @@ export interface DecodeDeps {
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
   readonly applyDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
+  /** A long body is worked on in slices. */
+  readonly turns: Turns
 }
 
 export type Parsed = ParsedJson
@@ -84,10 +90,17 @@ export class BodyDecoder {
 
   /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
   decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
-    return andThen(readBody(request, context), (bytes) => this.#object(bytes, request, context, type))
+    return andThen(this.#body(request, context), (bytes) => this.#object(bytes, request, context, type))
   }
 
-  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Unvalidated {
+  #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
+    return andThen(readBody(request, context), (bytes) => {
+      if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
+      return bytes
+    })
+  }
+
+  #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     const mediaType = bodyMediaType(request.headers)
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)
@@ -96,7 +109,17 @@ export class BodyDecoder {
       checkKind({ apiVersion, kind }, type, bytes)
       return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
     }
-    const body = parseBody(bytes, mediaType, type, protobuf, validation !== 'Ignore')
+    const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
+    return andThen(parsing, (body) => this.#parsedObject(body, bytes, context, type, validation))
+  }
+
+  #parsedObject(
+    body: Parsed,
+    bytes: Uint8Array,
+    context: RequestContext,
+    type: ResourceType,
+    validation: FieldValidation,
+  ): Eventual<Unvalidated> {
     const { value } = body
     if (!isJsonObject(value)) {
       throw unrecognized(type, `json: cannot unmarshal ${foundIn(value)} into Go value of type struct`, bytes)
@@ -104,7 +127,7 @@ export class BodyDecoder {
     // As Go reads it: the core group may be written as what it is, nothing before a slash.
     if (type.group === '' && value['apiVersion'] === `/${type.version}`) value['apiVersion'] = type.version
     checkKind(typeMetaOf(value, type, bytes), type, bytes)
-    return this.settle(value, { ...body, isBody: true }, context, type, validation)
+    return afterPause(context.slice, () => this.settle(value, { ...body, isBody: true }, context, type, validation))
   }
 
   /**
@@ -136,13 +159,15 @@ export class BodyDecoder {
     context: RequestContext,
     type: ResourceType,
   ): Promise<DeleteOptionsBody | undefined> {
-    const bytes = await readBody(request, context)
+    const bytes = await this.#body(request, context)
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
       return this.#deps.decodeProtobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
-    const { value } = parseBody(bytes, mediaType, deleteOptionsKind, this.#deps.supportsProtobuf(type), false)
+    const protobuf = this.#deps.supportsProtobuf(type)
+    const how = { mediaType, type: deleteOptionsKind, protobuf, duplicates: false }
+    const { value } = await parseBody(bytes, how, context.slice)
     if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')
     const kind = value['kind']
     if (kind !== undefined && kind !== 'DeleteOptions' && kind !== '') {
@@ -152,13 +177,14 @@ export class BodyDecoder {
   }
 
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
-  parsePatch(bytes: Uint8Array, isApply: boolean, report: boolean): Parsed {
+  async parsePatch(request: ApiRequest, context: RequestContext, isApply: boolean, report: boolean): Promise<Parsed> {
+    const bytes = await this.#body(request, context)
     const text = utf8(bytes)
     return isApply
-      ? parsed('yaml', text, true, (fault) =>
+      ? parsed('yaml', text, true, context.slice, (fault) =>
           badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`),
         )
-      : parsed('json', text, report, (fault) => badRequest(`error decoding patch: ${fault}`))
+      : parsed('json', text, report, undefined, (fault) => badRequest(`error decoding patch: ${fault}`))
   }
 }
 
@@ -174,17 +200,23 @@ function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decod
   }
 }
 
-function parseBody(
-  bytes: Uint8Array,
-  mediaType: string,
-  type: Pick<ResourceType, 'kind'>,
-  protobuf: boolean,
-  duplicates: boolean,
-): Parsed {
+interface HowToParse {
+  readonly mediaType: string
+  readonly type: Pick<ResourceType, 'kind'>
+  /** Whether the kind can be sent as such. */
+  readonly protobuf: boolean
+  /** Whether keys that repeat are to be found. */
+  readonly duplicates: boolean
+}
+
+/** At once but for long YAML. @throws StatusError */
+function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined): Eventual<Parsed> {
+  const { mediaType, type, protobuf, duplicates } = how
   const accepted = protobuf ? [jsonMediaType, yamlMediaType, protobufMediaType] : [jsonMediaType, yamlMediaType]
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
-  return parsed(form, utf8(bytes), duplicates, (fault) => unrecognized(type, `json parse error: ${fault}`, bytes))
+  const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
+  return parsed(form, utf8(bytes), duplicates, slice, refusal)
 }
 
 /** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
@@ -192,17 +224,24 @@ function parsed(
   form: 'json' | 'yaml',
   text: string,
   duplicates: boolean,
+  slice: Slice | undefined,
   refusal: (fault: string) => StatusError,
-): Parsed {
-  try {
-    return form === 'json'
-      ? parseJson(text, { duplicates, maxValues: maxBodyValues })
-      : parseYaml(text, { maxValues: maxBodyValues })
-  } catch (error) {
-    if (error instanceof TooManyValuesError) throw requestHasTooManyValues(maxBodyValues)
-    if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) throw refusal(error.message)
-    throw error
+): Eventual<Parsed> {
+  const refused = (error: unknown): unknown => {
+    if (error instanceof TooManyValuesError) return requestHasTooManyValues(maxBodyValues)
+    if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
+    return error
   }
+  const limits = { maxValues: maxBodyValues }
+  try {
+    if (form === 'json') return parseJson(text, { duplicates, ...limits })
+    if (slice === undefined) return parseYaml(text, limits)
+  } catch (error) {
+    throw refused(error)
+  }
+  return parseYamlInSlices(text, slice, limits).catch((error: unknown) => {
+    throw refused(error)
+  })
 }
 
 function utf8(bytes: Uint8Array): string {

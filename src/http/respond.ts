@@ -2,25 +2,42 @@
  * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
+import { afterPause, type Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import { printYaml } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
 import { columnsOf } from '../kube/tables/columns-of.ts'
-import { parseIncludeObject, renderTable, type Table } from '../kube/tables/table.ts'
+import {
+  parseIncludeObject,
+  renderTable,
+  type Table,
+  type TableRequest,
+  tableHead,
+  tableRow,
+} from '../kube/tables/table.ts'
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
-import type { ApiResponse } from './api.ts'
+import type { ApiBody, ApiResponse } from './api.ts'
 import { JsonLists, listMeta, type Reserve } from './json-list.ts'
+import { type ListForm, objectForm, partialForm, valueForm } from './list-form.ts'
+import { keptBytes, listStream, type SizedForm, sizedListStream, wholeList } from './list-stream.ts'
 import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
 export interface ProtobufEncoder {
   supports(gvk: GroupVersionKind): boolean
   encode(object: object, gvk: GroupVersionKind): Uint8Array
-  /** `items` one by one, so that a long list is never held twice. */
-  encodeList(items: Iterable<KubeObject>, metadata: ListMeta, gvk: GroupVersionKind): Uint8Array
+  /** A list is its head, its items and its tail. `gvk` is the kind of the items, `sizeBytes` the sum of their bytes. */
+  encodeListHead(metadata: ListMeta, gvk: GroupVersionKind, sizeBytes: number): Uint8Array
+  encodeListItem(object: object, gvk: GroupVersionKind): Uint8Array
+  readonly listTail: Uint8Array
 }
+
+/** Of stored objects. A list in compact JSON is copied from their bytes; in any other form it is made of values. */
+const longCopyBytes = 4 * 1024 * 1024
+const longListBytes = 64 * 1024
 
 const textEncoder = new TextEncoder()
 
@@ -46,11 +63,18 @@ export class Renderer {
   }
 
   /** One object in the view asked for. */
-  object(stored: StoredObject, n: Negotiated, query: URLSearchParams, status = 200): ApiResponse {
+  object(
+    stored: StoredObject,
+    n: Negotiated,
+    query: URLSearchParams,
+    status = 200,
+    slice?: Slice,
+  ): Eventual<ApiResponse> {
     if (n.view === 'object' && n.format === 'json' && !n.pretty) {
       return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
     }
-    return this.made(stored.type, stored.object, n, query, status)
+    const { type, object } = stored
+    return afterPause(slice, () => this.made(type, object, n, query, status))
   }
 
   /** An object that is not stored in this form, in the view asked for. */
@@ -94,44 +118,78 @@ export class Renderer {
     }
   }
 
-  /** `reserve` is told how much memory a large list will take, before it does. @throws what `reserve` throws */
+  /**
+   * `slice`: what a long list is made in, also while it is sent. `reserve` is told how much memory the list will take,
+   * before it does. @throws what `reserve` throws
+   */
   list(
     type: ResourceType,
     page: ListPage,
     n: Negotiated,
     query: URLSearchParams,
+    slice: Slice,
     reserve: Reserve = () => {},
-  ): ApiResponse {
+  ): Eventual<ApiResponse> {
+    const isCopied = n.format === 'json' && !n.pretty && n.view === 'object'
+    const sizeBytes = sizeOf(page)
+    const isLong = sizeBytes > (isCopied ? longCopyBytes : longListBytes)
+    // What is read often is short, and worth to be remembered.
+    const read: Read = (stored) => (isLong ? stored.parsedOnce() : stored.object)
+    if (n.format === 'protobuf') {
+      if (isLong) reserve(Math.min(sizeBytes, keptBytes) + inTheMakingBytes)
+      return this.#sized(this.#sizedForm(type, page, n, read), page, isLong ? slice : undefined, n)
+    }
+    if (isCopied && !isLong) {
+      return answer(
+        200,
+        n,
+        this.#lists.body(type, page, (bytes) => reserveLarge(reserve, bytes)),
+      )
+    }
+    const form = this.#listForm(type, page, n, query, read)
+    if (!isLong) return answer(200, n, wholeList(form, page.items))
+    reserve(inTheMakingBytes)
+    return answer(200, n, listStream(form, page.items, slice))
+  }
+
+  #listForm(type: ResourceType, page: ListPage, n: Negotiated, query: URLSearchParams, read: Read): ListForm {
     const metadata = listMeta(page)
-    const isStoredBytes = n.view === 'object' && n.format === 'json' && !n.pretty
-    if (!isStoredBytes) reserveLarge(reserve, costOf(n) * sizeOf(page))
     switch (n.view) {
-      case 'table':
-        return this.value(
-          this.table(type, [...objectsOf(page)], metadata, n, query),
-          { ...metaKind(n), kind: 'Table' },
-          n,
-        )
+      case 'table': {
+        const request = this.#tableRequest(type, n, query)
+        return valueForm(tableHead(request, metadata), 'rows', n, (i) => tableRow(request, read(i)))
+      }
       case 'partial':
       case 'partialList': {
-        const items = page.items.map((i) => partialObject(i.object, n))
-        const list = { kind: 'PartialObjectMetadataList', apiVersion: apiVersionOf(metaKind(n)), metadata, items }
-        return this.value(list, { ...metaKind(n), kind: 'PartialObjectMetadataList' }, n)
+        const apiVersion = apiVersionOf(metaKind(n))
+        const head = { kind: 'PartialObjectMetadataList', apiVersion, metadata }
+        if (n.format === 'json' && !n.pretty && !type.conversion) return partialForm(head, apiVersion)
+        return valueForm(head, 'items', n, (i) => partialObject(i, n))
       }
       case 'object': {
-        if (isStoredBytes)
-          return answer(
-            200,
-            n,
-            this.#lists.body(type, page, (bytes) => reserveLarge(reserve, bytes)),
-          )
-        if (n.format === 'protobuf') {
-          return answer(200, n, this.#protobuf.encodeList(objectsOf(page), metadata, type))
-        }
-        const items = page.items.map((i) => (type.custom ? i.object : withoutTypeMeta(i.object)))
-        return this.value({ kind: type.listKind, apiVersion: apiVersionOf(type), metadata, items }, type, n)
+        const head = { kind: type.listKind, apiVersion: apiVersionOf(type), metadata }
+        if (n.format === 'json' && !n.pretty) return objectForm(type, head)
+        const shown = type.custom ? (o: KubeObject) => o : withoutTypeMeta
+        return valueForm(head, 'items', n, (i) => shown(read(i)))
       }
     }
+  }
+
+  #sizedForm(type: ResourceType, page: ListPage, n: Negotiated, read: Read): SizedForm {
+    const isObject = n.view === 'object'
+    const kind = isObject ? type : { ...metaKind(n), kind: 'PartialObjectMetadata' }
+    return {
+      open: (sizeBytes) => this.#protobuf.encodeListHead(listMeta(page), kind, sizeBytes),
+      item: (i) => this.#protobuf.encodeListItem(isObject ? read(i) : partialObject(i, n), kind),
+      close: this.#protobuf.listTail,
+    }
+  }
+
+  #sized(form: SizedForm, { items }: ListPage, slice: Slice | undefined, n: Negotiated): Eventual<ApiResponse> {
+    if (slice) return sizedListStream(form, items, slice).then((body) => answer(200, n, body))
+    const encoded = items.map((i) => form.item(i))
+    const head = form.open(encoded.reduce((sum, { length }) => sum + length, 0))
+    return answer(200, n, Buffer.concat([head, ...encoded, form.close]))
   }
 
   table(
@@ -142,43 +200,43 @@ export class Renderer {
     query: URLSearchParams,
     withDefinitions = true,
   ): Table {
-    return renderTable({
+    return renderTable({ ...this.#tableRequest(type, n, query), objects, metadata, withDefinitions })
+  }
+
+  #tableRequest(type: ResourceType, n: Negotiated, query: URLSearchParams): TableRequest {
+    return {
       columns: columnsOf(type),
-      objects,
-      metadata,
       includeObject: parseIncludeObject(query.get('includeObject') ?? undefined),
       nowMs: this.#now(),
       version: n.viewVersion,
-      withDefinitions,
-    })
+    }
   }
 }
 
 /** Lists that are smaller are not counted while they are made. */
 const countedFromBytes = 64 * 1024
 
+/** What there is of a long list at a time: a chunk, the objects that it is made of, and what the socket keeps of it. */
+const inTheMakingBytes = 1024 * 1024
+
 function reserveLarge(reserve: Reserve, bytes: number): void {
   if (bytes >= countedFromBytes) reserve(bytes)
 }
 
-const sizeOf = (page: ListPage): number => page.items.reduce((sum, { storedBytes }) => sum + storedBytes.length, 0)
-
-/** Memory that a list made from objects takes while it is made, per stored byte: rough, and rather too much. */
-function costOf({ format, view }: Negotiated): number {
-  if (format === 'yaml') return 4
-  return view === 'object' && format === 'protobuf' ? 2 : 3
-}
-
-export function partialObject(object: KubeObject, n: Negotiated): KubeObject {
-  return { kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(metaKind(n)), metadata: object.metadata }
+export function partialObject({ metadata }: Pick<KubeObject, 'metadata'>, n: Negotiated): KubeObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(metaKind(n)), metadata }
 }
 
 export function metaKind(n: Negotiated): { group: string; version: string } {
   return { group: metaGroup, version: n.viewVersion }
 }
 
-function* objectsOf(page: ListPage): Iterable<KubeObject> {
-  for (const item of page.items) yield item.object
+type Read = (stored: StoredObject) => KubeObject
+
+function sizeOf({ items }: ListPage): number {
+  let sizeBytes = 0
+  for (const { storedBytes } of items) sizeBytes += storedBytes.length
+  return sizeBytes
 }
 
 function withoutTypeMeta({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): object {
@@ -190,6 +248,6 @@ function json(status: number, value: object, n: Negotiated): ApiResponse {
   return answer(status, n.format === 'json' ? n : { ...n, format: 'json' }, textEncoder.encode(`${text}\n`))
 }
 
-function answer(status: number, n: Negotiated, body: Uint8Array | readonly Uint8Array[]): ApiResponse {
+function answer(status: number, n: Negotiated, body: ApiBody): ApiResponse {
   return { status, headers: { 'content-type': contentTypeOf(n) }, body }
 }

@@ -1,20 +1,97 @@
-/** Answers in YAML, of the same values that are answered in JSON. */
-import { loadLater } from '../base/load-later.ts'
-import { isExactNumber, nestsDeeperThan } from './json-value.ts'
+/**
+ * JSON values as YAML. Block style, one document, no aliases. A text stands plain only where every YAML reader, of 1.1
+ * and 1.2, takes it for the text it is; texts of several lines stand as literal blocks, all others in double quotes.
+ *
+ * A library would build a tree of nodes first, which takes twenty times as long as the text itself.
+ */
+import { isExactNumber } from './json-value.ts'
 
-const yaml = loadLater<typeof import('yaml')>('yaml')
+/** Words that a reader of YAML 1.1 takes for a boolean or null. */
+const reserved = new Set(['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null', 'nan', 'inf'])
+const longestReserved = 5
+const longestPlain = 200
 
-/** The library recurses, with several frames a level, and runs out of stack at some 600. */
-const maxPrintedDepth = 250
+/** Begins with a letter, a slash or an underscore: no date or indicator does, of numbers only `e0`, to some readers. */
+const plainWord = /^(?![eE][0-9])[A-Za-z/_][A-Za-z0-9._/@-]*(?::[A-Za-z0-9._/@-]+)*$/
+const plainWords = /^[A-Za-z/_][A-Za-z0-9._/@-]*(?: [A-Za-z0-9_/][A-Za-z0-9._/@-]*)+$/
 
-/** Aliases would make a reader's document depend on how ours was built. */
-const options = { aliasDuplicateObjects: false, lineWidth: 0 } as const
+/** What a literal block can't hold: control characters, other line ends, what is no character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const notLiteral = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/
+/** What JSON leaves as it is and YAML does not allow. */
+const escapedToo = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-/** The library knows BigInt, and takes a number that is kept as its text for a map. */
-const exact = (_key: unknown, value: unknown): unknown => (isExactNumber(value) ? BigInt(value.rawJSON) : value)
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(escapedToo, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
 
-/** What nests deeper than any object that a person wrote is printed as JSON, which is YAML too. */
-export const printYaml = (value: object): string =>
-  nestsDeeperThan(value, maxPrintedDepth)
-    ? `${JSON.stringify(value, undefined, 2)}\n`
-    : yaml().stringify(value, exact, options)
+function isPlain(text: string): boolean {
+  if (text.length > longestPlain) return false
+  if (plainWord.test(text)) return text.length > longestReserved || !reserved.has(text.toLowerCase())
+  return plainWords.test(text)
+}
+
+/** The header of a literal block that holds the text; undefined where none can. */
+function literalHeader(text: string): string | undefined {
+  if (!text.includes('\n') || notLiteral.test(text) || !text.isWellFormed()) return undefined
+  const first = text[0]
+  // The first line gives the indentation.
+  if (first === ' ' || first === '\n' || first === '\t') return undefined
+  if (!text.endsWith('\n')) return '|-'
+  return text.endsWith('\n\n') ? '|+' : '|'
+}
+
+function scalar(value: unknown, indent: string): string {
+  if (typeof value !== 'string') return JSON.stringify(value) ?? 'null'
+  if (isPlain(value)) return value
+  const header = literalHeader(value)
+  if (header === undefined) return quoted(value)
+  const body = value.endsWith('\n') ? value.slice(0, -1) : value
+  return `${header}\n${indent}${body.replaceAll('\n', `\n${indent}`)}`
+}
+
+type Collection = readonly unknown[] | Readonly<Record<string, unknown>>
+
+/** A map or list with something in it; all else stands on the line where it is named. */
+function isBlock(value: unknown): value is Collection {
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return false
+  if (Array.isArray(value)) return value.length > 0
+  for (const key in value) if ((value as Record<string, unknown>)[key] !== undefined) return true
+  return false
+}
+
+/** Lines that begin right where the output stands, each ended. `indent` is that of the lines after the first. */
+function block(value: Collection, indent: string): string {
+  let text = ''
+  let lead = ''
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      text += `${lead}- ${after(item, `${indent}  `)}`
+      lead = indent
+    }
+    return text
+  }
+  for (const key of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[key]
+    if (member === undefined) continue
+    const name = isPlain(key) ? key : key.length > longestKey ? `? ${quoted(key)}\n${indent}` : quoted(key)
+    // A list in a map needs no indentation of its own.
+    const inner = Array.isArray(member) ? indent : `${indent}  `
+    text += isBlock(member)
+      ? `${lead}${name}:\n${inner}${block(member, inner)}`
+      : `${lead}${name}: ${scalar(member, `${indent}  `)}\n`
+    lead = indent
+  }
+  return text
+}
+
+/** Beyond that many characters a key must be marked as one. */
+const longestKey = 1000
+
+const after = (item: unknown, indent: string): string =>
+  isBlock(item) ? block(item, indent) : `${scalar(item, indent)}\n`
+
+/** Ends with a line end. `indent` stands before every line but the first. */
+export function printYaml(value: unknown, indent = ''): string {
+  return isBlock(value) ? block(value, indent) : `${scalar(value, `${indent}  `)}\n`
+}

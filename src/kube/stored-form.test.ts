@@ -3,7 +3,17 @@ import { expect, test } from 'vitest'
 import { cloneJson } from './clone-json.ts'
 import { exactNumber } from './json-value.ts'
 import { objectKey, objectsPrefixOf, parseObjectKey } from './object-key.ts'
-import { asStored, encodeStored, listItem, parseStored, singleObject, type TypeHead, watchLine } from './stored-form.ts'
+import {
+  asStored,
+  encodeStored,
+  listItem,
+  metadataEnd,
+  parseStored,
+  parseStoredMetadata,
+  singleObject,
+  type TypeHead,
+  watchLine,
+} from './stored-form.ts'
 import { parseJson } from './strict-json.ts'
 import type { KubeObject } from './types.ts'
 
@@ -135,4 +145,16 @@ test('keys are read as they are written', () => {
   expect(parseObjectKey('/registry/pods/a/x')).toEqual({ storageName: 'pods', relative: 'a/x' })
   expect(parseObjectKey('/registry/pods/')).toBeUndefined()
   expect(parseObjectKey('/borough/pki/ca')).toBeUndefined()
+})
+
+test('metadata is read alone as it is read with the rest', () => {
+  const texts = fc.oneof(fc.string(), fc.stringMatching(/^["\\\\{}\\[\\],:a-z0-9]{0,20}$/))
+  fc.assert(
+    fc.property(texts, fc.dictionary(texts, texts), fc.jsonValue(), fc.nat(), (uid, annotations, spec, revision) => {
+      const bytes = encodeStored({ metadata: { name: 'n', uid, annotations }, spec })
+      const end = metadataEnd(bytes)
+      expect(parseStoredMetadata(bytes, end, revision)).toEqual(parseStored(bytes, configMap, revision).metadata)
+      expect(text(bytes.subarray(end - 1))).toBe(`},"spec":${JSON.stringify(spec)}}`)
+    }),
+  )
 })

@@ -85,6 +85,34 @@ export function encodeStored(shown: KubeObject, type?: Pick<TypeHead, 'conversio
 
 const longDigits = /[0-9]{16}/
 
+const quoteMark = 0x22
+const backslash = 0x5c
+const openingBrace = 0x7b
+const closingBrace = 0x7d
+
+/**
+ * Where the metadata of stored bytes ends, its brace included: it stands first, so whoever wants no more than that need
+ * not read the rest.
+ */
+export function metadataEnd(bytes: Uint8Array): number {
+  let depth = 1
+  for (let at = openingLength; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quoteMark) {
+      for (at++; bytes[at] !== quoteMark && at < bytes.length; at++) if (bytes[at] === backslash) at++
+    } else if (byte === openingBrace) depth++
+    else if (byte === closingBrace && --depth === 0) return at + 1
+  }
+  throw new TypeError('stored bytes without an end of their metadata')
+}
+
+/** The metadata that `parseStored` would answer, for types without a conversion. `end`: see `metadataEnd`. */
+export function parseStoredMetadata(bytes: Uint8Array, end: number, revision: number): ObjectMeta {
+  const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength, end)
+  const text = `{${versionHead(revision)}${rest}`
+  return (longDigits.test(rest) ? parseJson(text).value : JSON.parse(text)) as ObjectMeta
+}
+
 /** A new object, complete with TypeMeta and (unless the revision is 0) resourceVersion. */
 export function parseStored(bytes: Uint8Array, type: TypeHead, revision: number): KubeObject {
   const rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', openingLength)
@@ -154,6 +182,12 @@ export function singleObject(type: TypeHead, revision: number, bytes: Uint8Array
 /** Head of a list item; what follows it is `bytes.subarray(storedRestOffset)`, so that lists copy each byte once. */
 export function listItemHead(type: TypeHead, revision: number): string {
   return type.custom ? singleHead(type, revision) : `${opening}${versionHead(revision)}`
+}
+
+/** As `listItemHead`, of an item that is shown as metadata only; what follows is the stored metadata, and a brace. */
+export function partialItemHead(apiVersion: string, revision: number): string {
+  const typeMeta = `"kind":"PartialObjectMetadata","apiVersion":${JSON.stringify(apiVersion)}`
+  return `{${typeMeta},"metadata":{${versionHead(revision)}`
 }
 
 /** Where the part of the stored bytes begins that follows a head. */

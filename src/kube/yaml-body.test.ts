@@ -60,9 +60,17 @@ describe('a hostile YAML body is stopped soon', () => {
     bomb += `a${i}: &a${i} [${Array(9)
       .fill(`*a${i - 1}`)
       .join(',')}]\n`
+  const map = Array.from({ length: 3000 }, (_, i) => `  k${i}: v\n`).join('')
+  const merges = `a: &a\n${map}l:\n${'- <<: *a\n'.repeat(1000)}`
   const cases: { name: string; given: string; want: string }[] = [
     { name: 'aliases of aliases', given: bomb, want: 'excessive aliasing' },
-    { name: 'a million small items', given: `[${'a,'.repeat(1_000_000)}a]`, want: 'more than 250000 tokens' },
+    { name: 'a thousand merges of a large map', given: merges, want: 'excessive aliasing' },
+    {
+      name: 'a long text, a hundred times',
+      given: `a: &a ${'x'.repeat(100_000)}\nb: [${'*a,'.repeat(100)}]`,
+      want: 'excessive aliasing',
+    },
+    { name: 'a million small items', given: `[${'a,'.repeat(1_000_000)}a]`, want: 'more than 150000 tokens' },
     { name: 'deep nesting', given: `a: ${'['.repeat(2_000)}${']'.repeat(2_000)}`, want: 'yaml: ' },
     { name: 'deep nesting in JSON', given: '['.repeat(100_000), want: 'exceeded max depth' },
   ]

@@ -2,15 +2,17 @@
  * YAML bodies to JSON values, read as upstream reads them: YAML 1.1 booleans and octal numbers, but dates, clock times
  * and binaries stay texts. Only the first document counts.
  *
- * Bounds. The YAML library costs some 6 µs a token on the event loop, so a body may have 250,000 tokens (a manifest of
- * 30,000 lines); JSON, which is what client libraries send under this media type, takes the JSON parser and has no such
- * bound. The library also recurses, with some five frames a level, so a body may nest half as deep as JSON; its parser
- * keeps a stack of its own, which tells the depth before anything recurses. Aliases are resolved once and shared; what
- * they expand to is weighed and counted, so that a few hundred bytes can't become gigabytes when the value is printed.
+ * Bounds. The YAML library costs some 2 µs a token on the event loop, most of which can be spent in slices, and a third
+ * of which, where it makes a document of the tokens, can't: so a body may have 150,000 (a manifest of 18,000 lines).
+ * JSON, which is what client libraries send under this media type, takes the JSON parser and has no such bound. The
+ * library also recurses, with some five frames a level, so a body may nest half as deep as JSON; its parser keeps a
+ * stack of its own, which tells the depth before anything recurses. Aliases are resolved once and shared; what they
+ * expand to is counted as if it were written out, so that a few hundred bytes can't become gigabytes.
  * @see sigs.k8s.io/yaml
  */
 import type { Document, LineCounter, Scalar, Tags } from 'yaml'
 import { loadLater } from '../base/load-later.ts'
+import type { Slice } from '../base/turns.ts'
 import { quote } from './go-quote.ts'
 import { setMember } from './json-value.ts'
 import {
@@ -28,11 +30,15 @@ import type { JsonObject, JsonValue } from './types.ts'
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
-const maxTokens = 250_000
+const maxTokens = 150_000
+/** Tokens that are read between two looks at the time. */
+const tokensAtOnce = 200
 /** Containers within containers. The library runs out of stack at some 900. */
 export const maxYamlDepth = 500
-/** Nodes and characters after aliases are expanded. */
-const maxWeight = 16 * 1024 * 1024
+/** After aliases are expanded: as many as a body may have bytes. */
+const maxCharacters = 3 * 1024 * 1024
+/** Where the caller names no other bound. */
+const defaultMaxValues = 1_000_000
 const maxDuplicates = 100
 
 export class YamlSyntaxError extends Error {
@@ -48,7 +54,13 @@ function jsonTags(tags: Tags): Tags {
   )
 }
 
-function compose(text: string): { document: Document.Parsed | undefined; lines: LineCounter } {
+interface Composed {
+  readonly document: Document.Parsed | undefined
+  readonly lines: LineCounter
+}
+
+/** Yields where a pause may be made. */
+function* composing(text: string): Generator<void, Composed> {
   const { Composer, Lexer, LineCounter, Parser } = yaml()
   const lines = new LineCounter()
   lines.addNewLine(0)
@@ -66,11 +78,18 @@ function compose(text: string): { document: Document.Parsed | undefined; lines: 
   let tokens = 0
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} tokens; send JSON instead`)
+    if (tokens % tokensAtOnce === 0) yield
     // The document itself is on the stack, and a scalar may be.
     if (parser.stack.length > maxYamlDepth + 2) throw tooDeep(lines.linePos(parser.offset).line, maxYamlDepth)
-    for (const token of parser.next(lexeme)) for (const document of composer.next(token)) return { document, lines }
+    for (const token of parser.next(lexeme)) {
+      yield
+      for (const document of composer.next(token)) return { document, lines }
+    }
   }
-  for (const token of parser.end()) for (const document of composer.next(token)) return { document, lines }
+  for (const token of parser.end()) {
+    yield
+    for (const document of composer.next(token)) return { document, lines }
+  }
   for (const document of composer.end()) return { document, lines }
   return { document: undefined, lines }
 }
@@ -81,21 +100,22 @@ const excessiveAliasing = 'yaml: document contains excessive aliasing'
 const tooDeep = (line: number, max: number, cause?: unknown): YamlSyntaxError =>
   new YamlSyntaxError(`yaml: ${line > 1 ? `line ${line}: ` : ''}exceeded max depth of ${max}`, { cause })
 
-interface Weighed {
+/** A value that an alias may stand for, and what it adds where it does. */
+interface Anchored {
   readonly value: JsonValue
-  readonly weight: number
   readonly values: number
+  readonly characters: number
 }
 
 class Converter {
   readonly #lines: LineCounter
   readonly #path: (string | number)[] = []
-  readonly #anchors = new Map<string, Weighed>()
+  readonly #anchors = new Map<string, Anchored>()
   readonly duplicates = new Set<string>()
   readonly repeats: string[] = []
   readonly #maxValues: number
-  #weight = 0
   #values = 0
+  #characters = 0
 
   constructor(lines: LineCounter, maxValues: number) {
     this.#lines = lines
@@ -103,26 +123,30 @@ class Converter {
   }
 
   value(node: unknown): JsonValue {
-    if (node === null || node === undefined) return this.#weigh(null, 1, 1)
+    if (node === null || node === undefined) return this.#count(null, 1, 0)
     const { isAlias, isMap, isScalar, isSeq } = yaml()
     if (isAlias(node)) return this.#alias(node.source)
-    const [weight, values] = [this.#weight, this.#values]
+    const values = this.#values
+    const characters = this.#characters
     let value: JsonValue
     if (isScalar(node)) value = this.#scalar(node)
     else if (isMap(node)) value = this.#map(node.items)
     else if (isSeq(node)) value = this.#seq(node.items)
     else throw new YamlSyntaxError('yaml: unknown node')
     const anchor = (node as { anchor?: string }).anchor
-    if (anchor) this.#anchors.set(anchor, { value, weight: this.#weight - weight, values: this.#values - values })
+    if (anchor) {
+      this.#anchors.set(anchor, { value, values: this.#values - values, characters: this.#characters - characters })
+    }
     return value
   }
 
   /** @param values how many JSON values it is; 0 for a key */
-  #weigh<T>(value: T, weight: number, values: number): T {
-    this.#weight += weight
-    if (this.#weight > maxWeight) throw new YamlSyntaxError(excessiveAliasing)
+  #count<T>(value: T, values: number, characters: number): T {
     this.#values += values
     if (this.#values > this.#maxValues) throw new TooManyValuesError()
+    this.#characters += characters
+    // Without aliases no text has more characters than it has.
+    if (this.#characters > maxCharacters && this.#anchors.size > 0) throw new YamlSyntaxError(excessiveAliasing)
     return value
   }
 
@@ -130,7 +154,7 @@ class Converter {
     const target = this.#anchors.get(name)
     if (!target) throw new YamlSyntaxError(`yaml: unknown anchor '${name}' referenced`)
     if (this.#values + target.values > this.#maxValues) throw new YamlSyntaxError(excessiveAliasing)
-    return this.#weigh(target.value, target.weight, target.values)
+    return this.#count(target.value, target.values, target.characters)
   }
 
   #enter(step: string | number): void {
@@ -140,17 +164,17 @@ class Converter {
 
   #scalar(node: Scalar): JsonValue {
     const { value } = node
-    if (typeof value === 'bigint') return this.#weigh(numberOf(String(value)), 1, 1)
+    if (typeof value === 'bigint') return this.#count(numberOf(String(value)), 1, 0)
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw new YamlSyntaxError(`yaml: ${node.source} is no JSON number`)
-      return this.#weigh(value, 1, 1)
+      return this.#count(value, 1, 0)
     }
-    if (typeof value === 'string') return this.#weigh(value, 1 + value.length, 1)
-    return this.#weigh(typeof value === 'boolean' ? value : null, 1, 1)
+    if (typeof value === 'string') return this.#count(value, 1, value.length)
+    return this.#count(typeof value === 'boolean' ? value : null, 1, 0)
   }
 
   #seq(items: readonly unknown[]): JsonValue {
-    return this.#weigh(
+    return this.#count(
       items.map((item, i) => {
         this.#enter(i)
         const value = this.value(item)
@@ -158,7 +182,7 @@ class Converter {
         return value
       }),
       1,
-      1,
+      0,
     )
   }
 
@@ -182,7 +206,7 @@ class Converter {
     }
     // What is written stands above what is merged in.
     for (const name of Object.keys(merged)) if (!Object.hasOwn(out, name)) setMember(out, name, merged[name] ?? null)
-    return this.#weigh(out, 1, 1)
+    return this.#count(out, 1, 0)
   }
 
   #mergeInto(merged: JsonObject, node: unknown): void {
@@ -200,7 +224,7 @@ class Converter {
   #key(node: unknown): string {
     const { isAlias, isScalar } = yaml()
     const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? node.value : undefined
-    if (typeof value === 'string') return this.#weigh(value, value.length, 0)
+    if (typeof value === 'string') return this.#count(value, 0, value.length)
     if (value === null) return 'null'
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
     throw new YamlSyntaxError('yaml: invalid map key')
@@ -211,7 +235,28 @@ class Converter {
  * Also reads JSON, which is YAML.
  * @throws YamlSyntaxError @throws TooManyValuesError
  */
-export function parseYaml(text: string, options: Pick<JsonOptions, 'maxValues'> = {}): ParsedJson {
+export function parseYaml(text: string, options: YamlOptions = {}): ParsedJson {
+  const steps = parsing(text, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in slices. @throws YamlSyntaxError @throws TooManyValuesError */
+export async function parseYamlInSlices(text: string, slice: Slice, options: YamlOptions = {}): Promise<ParsedJson> {
+  const steps = parsing(text, options)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    const pause = slice.pause()
+    if (pause) await pause
+  }
+}
+
+type YamlOptions = Pick<JsonOptions, 'maxValues'>
+
+function* parsing(text: string, options: YamlOptions): Generator<void, ParsedJson> {
   if (/^\s*[{[]/.test(text)) {
     try {
       return parseJson(text, { ...options, duplicates: true })
@@ -221,12 +266,13 @@ export function parseYaml(text: string, options: Pick<JsonOptions, 'maxValues'> 
       if (e instanceof JsonDepthError) throw tooDeep(1, maxDepth, e)
     }
   }
-  const { document, lines } = compose(text)
+  const { document, lines } = yield* composing(text)
   if (!document) return { value: null, duplicates: [], repeats: [] }
   const fault = document.errors[0]
   if (fault)
     throw new YamlSyntaxError(`yaml: line ${lines.linePos(fault.pos[0]).line}: ${fault.message}`, { cause: fault })
-  const converter = new Converter(lines, options.maxValues ?? Number.POSITIVE_INFINITY)
+  yield
+  const converter = new Converter(lines, options.maxValues ?? defaultMaxValues)
   try {
     const value = converter.value(document.contents)
     return { value, duplicates: [...converter.duplicates], repeats: converter.repeats }

@@ -6,18 +6,22 @@ import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-cl
 import type { Clock } from '../base/clock.ts'
 import { andFinally, andThen } from '../base/eventual.ts'
 import type { FeatureParts, GaugeOptions, InstrumentOptions, Instruments } from '../feature/feature.ts'
-import type { ApiResponse, Stage } from '../http/api.ts'
+import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
+import { type LoopBlock, labelsOf } from './loop-blocks.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
+export { type Culprit, LoopBlocks } from './loop-blocks.ts'
 export { collectProcessMetrics } from './process-metrics.ts'
 
 export interface Sources {
   /** Of the features. */
   readonly parts: readonly FeatureParts[]
+  /** Told that work on a request begins. */
+  begins(context: RequestContext): void
   /** Of the storage, as this process sees it. */
   revision(): number
   /** Whether this process runs the controllers. */
@@ -32,12 +36,16 @@ interface Own {
   readonly registry: PromRegistry
   readonly inFlight: Gauge<'request_kind'>
   readonly reconciles: Histogram<'controller' | 'result'>
+  readonly blocks: Histogram<'verb' | 'resource'>
 }
 
 const loadDelayMs = 500
 
 /** Seconds: as kube-apiserver's, without its finest steps. */
 const buckets = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10, 30, 60]
+
+/** Seconds: no piece should pass the second bound. */
+const blockBuckets = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export class Metrics {
   readonly #build: BuildInfo
@@ -62,6 +70,7 @@ export class Metrics {
   get stage(): Stage {
     return (next) => (request, context) => {
       const began = performance.now()
+      this.#sources.begins(context)
       const isRead = request.method === 'GET' || request.method === 'HEAD'
       if (isRead) this.#reads++
       else this.#writes++
@@ -78,6 +87,10 @@ export class Metrics {
         },
       )
     }
+  }
+
+  loopBlocked({ culprit, heldMs }: LoopBlock): void {
+    this.#own?.blocks.observe(labelsOf(culprit), heldMs / 1000)
   }
 
   reconciled(controller: string, result: string, durationMs: number): void {
@@ -124,6 +137,12 @@ export class Metrics {
       labels: ['controller', 'result'],
       buckets,
     })
+    const blocks = instruments.histogram({
+      name: 'borough_loop_block_seconds',
+      help: 'Pieces of work that held the event loop for 10 ms of the processor and more, collections apart.',
+      labels: ['verb', 'resource'],
+      buckets: blockBuckets,
+    })
     const { parts, revision, leading, bounds, audit } = this.#sources
     for (const { metrics } of parts) metrics?.(instruments)
     instruments.gauge({
@@ -147,7 +166,7 @@ export class Metrics {
         labels: ['version'],
       })
       .set({ version: this.#build.version }, 1)
-    this.#own = { registry, inFlight, reconciles }
+    this.#own = { registry, inFlight, reconciles, blocks }
     return this.#own
   }
 }

@@ -153,7 +153,13 @@ export async function deleteCollection(
   const groups = Array.from({ length: Math.ceil(page.items.length / togetherAtMost) }, (_, i) =>
     page.items.slice(i * togetherAtMost, (i + 1) * togetherAtMost),
   )
-  await deleteAll(groups, groupsAtOnce, (group) => deleteGroup(parts, scope, group, options))
+  const slice = query.slice ?? parts.turns.slice()
+  await deleteAll(groups, groupsAtOnce, async (group) => {
+    await deleteGroup(parts, scope, group, options)
+    // Where nothing is waited for (a dry run), all groups would be one piece of work.
+    const pause = slice.pause()
+    if (pause) await pause
+  })
   return page
 }
 

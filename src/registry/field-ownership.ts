@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { Slice } from '../base/turns.ts'
 import { keptMetadata } from '../catalog/facts/behaviour.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import type { FieldSet } from '../kube/apply/field-set.ts'
@@ -32,6 +33,7 @@ export type Apply = (input: {
   readonly subresource: string
   readonly manager: string
   readonly force: boolean
+  readonly slice?: Slice | undefined
 }) => KubeObject | Promise<KubeObject>
 
 type Types = Pick<ResourceTypes, 'find'>
@@ -98,7 +100,7 @@ export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate']
     return withEntries(next, live?.metadata.managedFields)
   }
   return (write) => {
-    const { type, live, next, manager, subresource, now } = write
+    const { type, live, next, manager, subresource, now, slice } = write
     try {
       const tracked = trackUpdate({
         ...requestVersion(types, type, subresource),
@@ -107,6 +109,7 @@ export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate']
         manager,
         subresource,
         now,
+        slice,
       })
       return tracked instanceof Promise ? tracked.catch((error: unknown) => asBefore(write, error)) : tracked
     } catch (error) {
@@ -116,7 +119,7 @@ export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate']
 }
 
 export function applyWith(clock: Clock, types: Types): Apply {
-  return ({ live, config, type, subresource, manager, force }) =>
+  return ({ live, config, type, subresource, manager, force, slice }) =>
     applyConfiguration({
       ...requestVersion(types, type, subresource),
       live,
@@ -126,6 +129,7 @@ export function applyWith(clock: Clock, types: Types): Apply {
       force,
       subresource,
       now: formatTime(clock.now()),
+      slice,
     })
 }
 

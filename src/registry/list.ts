@@ -2,6 +2,7 @@
  * Lists, in key order, at one revision. Pages show the first page's revision however the world moves on: from memory
  * while the window reaches back that far, afterwards from the store's history.
  */
+import type { Slice } from '../base/turns.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { expired, type StatusError } from '../kube/status-error.ts'
@@ -19,9 +20,6 @@ import type { ListPage, ListQuery, StoredObject } from './registry.ts'
 import { type Selection, selectionOf } from './selection.ts'
 import { shownAll, shownOne } from './shown.ts'
 
-/** What is examined at a time when a selector leaves gaps. */
-const scanLength = 1000
-
 const expiredToken =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
   'without the continue parameter, or use the continue token in this response to retrieve the remainder of ' +
@@ -37,6 +35,7 @@ interface Page {
   readonly prefix: string
   /** Infinity = all. */
   readonly limit: number
+  readonly slice: Slice
   readonly signal: AbortSignal | undefined
 }
 
@@ -50,14 +49,16 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
   const { view, signal } = query
+  const slice = query.slice ?? parts.turns.slice()
   const now = (page: Page): Promise<ListPage> => {
     const names = view?.names()
-    return readPage(named(presentSource(objects), names), within(page, view, names), cache.revision)
+    return readPage(parts, named(presentSource(objects), names), within(page, view, names), cache.revision)
   }
 
   if (query.continue) {
     const token = decodeContinue(query.continue)
-    const page: Page = { type, selection, span: { start: prefix + token.start, end: whole.end }, prefix, limit, signal }
+    const span = { start: prefix + token.start, end: whole.end }
+    const page: Page = { type, selection, span, prefix, limit, slice, signal }
     if (token.revision === latest) {
       await cache.refresh()
       return now(page)
@@ -70,7 +71,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   }
 
   const revision = parseVersion(query.resourceVersion, 'list')
-  const page: Page = { type, selection, span: whole, prefix, limit, signal }
+  const page: Page = { type, selection, span: whole, prefix, limit, slice, signal }
   if (revision === undefined) {
     if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
     return now(page)
@@ -94,12 +95,12 @@ async function readAt(
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
   const source = sourceAt(parts, objects, page.type, at)
-  if (!view) return readPage(source, page, at)
+  if (!view) return readPage(parts, source, page, at)
   // Seen then and now: a page neither shows what the caller may not see any more, nor how something was before.
   const past = view.past(at)
   if (!past) throw new StorageError('compacted', 'what the caller could see then is forgotten')
   const names = view.names()?.filter((name) => past.sees(name))
-  return readPage(source.count ? named(source, names) : source, within(page, view, names), at)
+  return readPage(parts, source.count ? named(source, names) : source, within(page, view, names), at)
 }
 
 const named = (source: ListSource, names: readonly string[] | undefined): ListSource =>
@@ -120,7 +121,7 @@ function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, 
   return historySource(parts.storage, type, revision)
 }
 
-async function readPage(source: ListSource, page: Page, revision: Revision): Promise<ListPage> {
+async function readPage(parts: RegistryParts, source: ListSource, page: Page, revision: Revision): Promise<ListPage> {
   const { type, selection, span, limit } = page
   const { scope, matches } = selection
   if (scope.name !== '' && (scope.namespace !== '' || !type.namespaced)) {
@@ -129,9 +130,8 @@ async function readPage(source: ListSource, page: Page, revision: Revision): Pro
     return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
   const remote = type.conversion?.remote !== undefined
-  // Whoever converts takes its time: then the present must be read in one go.
-  const atOnce =
-    matches && limit !== Number.POSITIVE_INFINITY ? (remote ? Number.POSITIVE_INFINITY : scanLength) : limit
+  // To look into objects takes time, in which the present changes: it is read in one go before.
+  const atOnce = matches ? Number.POSITIVE_INFINITY : limit
   const items: StoredObject[] = []
   let { start } = span
   for (;;) {
@@ -139,25 +139,35 @@ async function readPage(source: ListSource, page: Page, revision: Revision): Pro
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = found instanceof Promise ? await found : found
     if (page.signal?.aborted) throw readerLeft()
-    const full = take(values, remote ? await shownAll(type, values) : undefined, page, items)
+    const behind = more && !matches ? remainingAfter(source, span, values) : undefined
+    const full = await take(values, remote ? await shownAll(type, values) : undefined, page, items)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }
-    if (full !== undefined)
-      return more || full < values.length - 1 ? cut(source, page, revision, items, last) : { revision, items }
+    if (full !== undefined) {
+      return more || full < values.length - 1 ? cut(page, revision, items, last, behind) : { revision, items }
+    }
     start = `${last.key}\0`
   }
 }
 
+/** Objects that are taken between two looks at the time, where there is nothing to look at in them. */
+const takenAtOnce = 256
+
 /** Adds what matches until there are `limit` items: then answers the index of the last one taken. */
-function take(
+async function take(
   values: readonly ObjectVersion[],
   shown: readonly StoredObject[] | undefined,
   page: Page,
   items: StoredObject[],
-): number | undefined {
-  const { type, limit } = page
+): Promise<number | undefined> {
+  const { type, limit, slice } = page
   const { matches } = page.selection
   for (const [i, value] of values.entries()) {
+    if (matches || i % takenAtOnce === takenAtOnce - 1) {
+      const pause = slice.pause()
+      if (pause) await pause
+      if (pause && page.signal?.aborted) throw readerLeft()
+    }
     const stored = shown?.[i] ?? value.as(type)
     if (matches && !matches(stored)) continue
     items.push(stored)
@@ -166,18 +176,21 @@ function take(
   return undefined
 }
 
-/** A page that is not the last. */
+/** How many there are behind these; undefined where counting would mean reading. */
+function remainingAfter(source: ListSource, { end }: KeySpan, values: readonly ObjectVersion[]): number | undefined {
+  return source.count?.({ start: `${values.at(-1)?.key ?? ''}\0`, end })
+}
+
+/** A page that is not the last; `behind` it there are so many. */
 function cut(
-  source: ListSource,
   page: Page,
   revision: Revision,
   items: readonly StoredObject[],
   last: ObjectVersion,
+  behind: number | undefined,
 ): ListPage {
   const token = encodeContinue(revision, last.key.slice(page.prefix.length))
-  if (page.selection.matches || !source.count) return { revision, items, continue: token }
-  const remainingItemCount = source.count({ start: `${last.key}\0`, end: page.span.end })
-  return { revision, items, continue: token, remainingItemCount }
+  return { revision, items, continue: token, ...(behind === undefined ? {} : { remainingItemCount: behind }) }
 }
 
 /** The client may go on from the same place, at the price of consistency. */

@@ -2,6 +2,7 @@
 import type { Accountant, AdmissionPlugin } from '../admission/admission.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
+import type { Slice, Turns } from '../base/turns.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
@@ -22,6 +23,8 @@ export interface TrackedWrite {
   readonly subresource: string
   /** RFC 3339, seconds. */
   readonly now: string
+  /** Where the object is large: to be asked between two passes over it. */
+  readonly slice?: Slice | undefined
 }
 
 export interface SchemaUpdate {
@@ -36,6 +39,8 @@ export interface RegistryDeps {
   readonly cache: WatchCache
   readonly types: ResourceTypes
   readonly clock: Clock
+  /** What passes over many objects does so in slices. */
+  readonly turns: Turns
   readonly ids: Ids
   strategyOf(type: ResourceType): Strategy
   /** Defaults of the schema and of the kind, idempotent. Needed here only after admission changed an object. */

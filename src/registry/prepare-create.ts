@@ -3,7 +3,7 @@
  * created alone (`create.ts`) and what is created along with a namespace (`companions.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -92,7 +92,8 @@ export function validated(
   if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
   const attributes = attributesOf(scope, 'CREATE', name, candidate, undefined)
-  return andThen(parts.chain.validate(attributes), () => {
+  const admitting = afterPause(scope.slice, () => parts.chain.validate(attributes))
+  return andThen(admitting, () => {
     if (how.versioned) refuseVersion(scope)
     return { attributes, object: candidate }
   })
@@ -102,7 +103,7 @@ export function validated(
 export function decidable(scope: WriteScope, { attributes, object }: Valid, how: HowToCreate): Eventual<Decidable> {
   const { type, namespace } = scope
   return andThen(
-    fitting(object, (one) => encoded(one, type), how.tracked),
+    afterPause(scope.slice, () => fitting(object, (one) => encoded(one, type), how.tracked)),
     ({ object: after, bytes }) => ({
       attributes,
       change: { type, namespace, name: attributes.name, before: undefined, after },
@@ -151,9 +152,10 @@ function admitted(
 ): Eventual<Unvalidated> {
   const { type, subresource, fieldManager: manager } = scope
   if (how.tracked) return afterMutation(parts, scope, object)
+  const { slice } = scope
   const next = assumeValid(object)
-  const tracked = parts.trackUpdate({ type, live: undefined, next, manager, subresource, now: how.now })
-  return andThen(tracked, (known) => afterMutation(parts, scope, unvalidated(known)))
+  const tracked = parts.trackUpdate({ type, live: undefined, next, manager, subresource, now: how.now, slice })
+  return andThen(tracked, (known) => afterPause(slice, () => afterMutation(parts, scope, unvalidated(known))))
 }
 
 function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: Unvalidated): Eventual<Unvalidated> {
@@ -166,7 +168,7 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: Unvalid
     if (hasVersion(mutated)) refuseVersion(scope)
     return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
   }
-  return andThen(parts.chain.mutate(attributes), settle)
+  return andThen(parts.chain.mutate(attributes), (mutated) => afterPause(scope.slice, () => settle(mutated)))
 }
 
 /** Whoever made the object last may still hold its metadata. */

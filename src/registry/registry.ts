@@ -5,6 +5,7 @@
 import type { Caller } from '../admission/admission.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
+import type { Slice } from '../base/turns.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
@@ -37,6 +38,8 @@ export interface WriteScope {
   /** On the wall clock: when nobody waits for the answer any more. Absent = as long as it takes. */
   readonly deadlineMs?: number
   readonly caller: Caller
+  /** Where much was sent: to be asked between two passes over it. */
+  readonly slice?: Slice | undefined
   /** One of those that a deletecollection deletes. */
   readonly ofCollection?: boolean
   /** The namespace that is to be created in the same transaction. */
@@ -71,6 +74,8 @@ export interface ListQuery extends ReadOptions {
   readonly visible?: (object: KubeObject) => boolean
   /** Names that it does not see do not exist for this caller. For cluster-scoped types. */
   readonly view?: NameView
+  /** Looking at the objects goes on in it. */
+  readonly slice?: Slice
 }
 
 export interface ListPage {
@@ -105,7 +110,8 @@ export type RegistryEvent = WatchEvent
  * must not change its argument or anything else. What it answers is handed over: it shares no part that can be changed
  * with the current state, or with what it answers another time.
  */
-export type Transform = (current: KubeObject) => Eventual<KubeObject | Unvalidated>
+/** `slice`: where what there is is large, to be asked between two passes over it. */
+export type Transform = (current: KubeObject, slice?: Slice | undefined) => Eventual<KubeObject | Unvalidated>
 
 export interface UpdateOptions {
   readonly preconditions?: Preconditions

@@ -76,7 +76,7 @@ function labelTest(labels: LabelSelector): Matches | undefined {
   return (stored) => {
     const { bytes } = stored
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return needles.every((n) => text.includes(n)) && matchesLabels(labels, stored.object.metadata.labels)
+    return needles.every((n) => text.includes(n)) && matchesLabels(labels, stored.metadata.labels)
   }
 }
 

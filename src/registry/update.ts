@@ -8,7 +8,8 @@
  * only if that state is still current.
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
@@ -80,6 +81,16 @@ async function createMissing(
   }
 }
 
+/** An object of more bytes takes long enough to make pauses. */
+const largeBytes = 64 * 1024
+const isLarge = ({ storedBytes }: StoredObject): boolean => storedBytes.length > largeBytes
+
+/** Whose work it is, as a request is known. */
+const ownerOf = ({ type, namespace, name, subresource, user }: WriteScope): object => ({
+  resolution: { type, verb: 'update', namespace, name, subresource },
+  user,
+})
+
 interface Replacement {
   readonly current: StoredObject
   readonly transform: Transform
@@ -105,13 +116,17 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
-  const given = unvalidated(await how.transform(old))
+  const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
+  await slice?.pause()
+  const given = unvalidated(await how.transform(old, slice))
   checkIdentity(scope, given.metadata)
   const askedVersion = given.metadata.resourceVersion ?? ''
   let next = await admitted(parts, scope, ownHalf(scope, strategy, given, old), old, {
     now: context.now,
     tracked: options.ownsManagedFields === true,
+    slice,
   })
+  await slice?.pause()
   checkVersion(scope, strategy, current, askedVersion)
 
   keepDistinctOwners(next, (text) => scope.warn(text), true)
@@ -130,12 +145,14 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
 
   const attributes = attributesOf(scope, 'UPDATE', name, candidate, old)
+  await slice?.pause()
   await parts.chain.validate(attributes)
+  await slice?.pause()
 
   const removed = endsDeletion(strategy, old, candidate)
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
-    andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current))
+    andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
   const fitted = fitting(candidate, encode, options.ownsManagedFields === true)
   const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
   const change = {
@@ -223,15 +240,17 @@ async function admitted(
   scope: WriteScope,
   object: Unvalidated,
   old: KubeObject,
-  how: { readonly now: string; readonly tracked: boolean },
+  how: { readonly now: string; readonly tracked: boolean; readonly slice: Slice | undefined },
 ): Promise<Unvalidated> {
   const { type, subresource, fieldManager: manager } = scope
+  const { now, slice } = how
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
-    const tracking = parts.trackUpdate({ type, live: old, next, manager, subresource, now: how.now })
+    const tracking = parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice })
     tracked = unvalidated(tracking instanceof Promise ? await tracking : tracking)
   }
+  await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
   const next =
     mutated === undefined || mutated === tracked
@@ -298,24 +317,31 @@ function endsDeletion(strategy: Strategy, old: KubeObject, next: KubeObject): bo
  * `next` in the version that is stored. undefined = nothing changes, so nothing is written. New times in managedFields
  * alone are no change; neither is another order of keys, which can only be the case when both forms are equally long.
  */
-function encodeUnlessSame(next: KubeObject, current: StoredObject): Uint8Array | undefined {
+function encodeUnlessSame(
+  next: KubeObject,
+  current: StoredObject,
+  slice: Slice | undefined,
+): Eventual<Uint8Array | undefined> {
   const old = current.object.metadata.managedFields
   const given = next.metadata.managedFields
   if (old && given && given !== old && sameOwnership(given, old)) {
     const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
-    return sameState(timeless, current) ? undefined : encodeStored(next, current.type)
+    return andThen(sameState(timeless, current, slice), (same) =>
+      same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
+    )
   }
   const bytes = encodeStored(next, current.type)
-  return sameState(bytes, current) ? undefined : bytes
+  return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
 }
 
-function sameState(bytes: Uint8Array, current: StoredObject): boolean {
+function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | undefined): Eventual<boolean> {
   const before = storedBytesOf(current)
   if (bytes.byteLength !== before.byteLength) return false
-  return (
-    Buffer.compare(bytes, before) === 0 ||
-    jsonEqual(parseStored(bytes, current.type, current.revision), presentForm(current, before))
-  )
+  if (Buffer.compare(bytes, before) === 0) return true
+  return afterPause(slice, () => {
+    const after = parseStored(bytes, current.type, current.revision)
+    return afterPause(slice, () => jsonEqual(after, presentForm(current, before)))
+  })
 }
 
 /** To compare with: as stored, where the store holds another version than the client sees. */

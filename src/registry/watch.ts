@@ -54,6 +54,7 @@ export async function watchObjects(
     matches: remote ? undefined : selection.matches,
     bookmarks,
     limits: parts.watchLimits ?? defaultSessionLimits,
+    turns: parts.turns,
     signal: end.signal,
     ...(query.flow === undefined ? {} : { flow: query.flow }),
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { StreamOverflow } from '../base/stream.ts'
+import { Turns } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { endThoseBehind } from './behind.ts'
 import { ObjectVersion } from './stored-object.ts'
@@ -17,6 +18,7 @@ function sessionOf(flow: string, events: readonly ObjectEvent[]): WatchSession {
     scope: { namespace: '', name: '' },
     bookmarks: false,
     after: 0,
+    turns: new Turns(),
     limits: { events: 10_000, sizeBytes: 32 * 1024 * 1024 },
     signal: new AbortController().signal,
     flow,

@@ -2,8 +2,8 @@
  * The three ways a watch begins: with the present state, after a revision the window still covers, and after an older
  * one that the store must tell about first. All three end in a live session and neither repeat nor skip a change.
  */
-import { append } from '../base/append.ts'
 import type { Stream } from '../base/stream.ts'
+import type { Turns } from '../base/turns.ts'
 import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type ChangeBatch, endOfCommit, prefixSpan, type Revision } from '../storage/storage.ts'
@@ -22,6 +22,7 @@ export interface WatchRequest {
   readonly matches?: Matches | undefined
   readonly bookmarks: boolean
   readonly limits: SessionLimits
+  readonly turns: Turns
   readonly signal: AbortSignal
   readonly flow?: string
 }
@@ -31,9 +32,39 @@ export interface Watch extends Stream<readonly WatchEvent[]> {
   bookmark(revision: Revision): void
 }
 
-/** A piece of a backlog: so many events, or so many bytes of objects. Frames of a whole piece are there at once. */
+/**
+ * Events per piece of a backlog, and stored bytes that are looked at for one. Frames of a whole piece are there at
+ * once.
+ */
 export const pieceLength = 500
 const pieceBytes = 256 * 1024
+
+/** Gathers events until there are enough for a piece, or enough was looked at. */
+class Piece {
+  #events: WatchEvent[] = []
+  #sizeBytes = 0
+
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+
+  get isFull(): boolean {
+    return this.#events.length >= pieceLength || this.#sizeBytes >= pieceBytes
+  }
+
+  /** `event` undefined = it was looked at in vain. */
+  add(event: WatchEvent | undefined, sizeBytes: number): void {
+    if (event !== undefined) this.#events.push(event)
+    this.#sizeBytes += sizeBytes
+  }
+
+  take(): readonly WatchEvent[] {
+    const events = this.#events
+    this.#events = []
+    this.#sizeBytes = 0
+    return events
+  }
+}
 
 /** ADDED for all that exists, then what changes. `markEnd` puts a bookmark between the two. */
 export function watchState(cache: WatchCache, request: WatchRequest, markEnd: boolean): WatchSession {
@@ -66,7 +97,7 @@ function watchFromWindow(cache: WatchCache, request: WatchRequest, after: Revisi
   return cache.open({ ...request, after: Math.max(after, cache.revision), backlog })
 }
 
-function* statePieces(
+export function* statePieces(
   versions: readonly ObjectVersion[],
   type: ResourceType,
   matches: Matches | undefined,
@@ -75,11 +106,11 @@ function* statePieces(
   const piece = new Piece()
   for (const version of versions) {
     const stored = version.as(type)
-    if (matches && !matches(stored)) continue
-    if (piece.add(new ObjectEvent('ADDED', stored))) yield piece.take()
+    piece.add(!matches || matches(stored) ? new ObjectEvent('ADDED', stored) : undefined, version.bytes.length)
+    if (piece.isFull) yield piece.take()
   }
-  append(piece.events, end)
-  if (piece.events.length > 0) yield piece.take()
+  for (const event of end) piece.add(event, 0)
+  if (!piece.isEmpty) yield piece.take()
 }
 
 function* changePieces(
@@ -91,29 +122,10 @@ function* changePieces(
   const piece = new Piece()
   for (const change of changes) {
     if (!inScope(change, scope)) continue
-    const event = new SharedEvents(change).eventFor(type, matches)
-    if (event && piece.add(event)) yield piece.take()
+    piece.add(new SharedEvents(change).eventFor(type, matches), (change.next ?? change.old)?.bytes.length ?? 0)
+    if (piece.isFull) yield piece.take()
   }
-  if (piece.events.length > 0) yield piece.take()
-}
-
-class Piece {
-  events: WatchEvent[] = []
-  #bytes = 0
-
-  /** True: it is full. */
-  add(event: ObjectEvent): boolean {
-    this.events.push(event)
-    this.#bytes += event.stored.storedBytes.byteLength
-    return this.events.length >= pieceLength || this.#bytes >= pieceBytes
-  }
-
-  take(): readonly WatchEvent[] {
-    const { events } = this
-    this.events = []
-    this.#bytes = 0
-    return events
-  }
+  if (!piece.isEmpty) yield piece.take()
 }
 
 function inScope(change: ObjectChange, scope: WatchScope): boolean {

@@ -14,8 +14,9 @@ interface Announced {
   readonly object: KubeObject
 }
 
-interface Parsed {
-  readonly bytes: Uint8Array
+export interface Parsed {
+  /** How much was parsed. */
+  readonly sizeBytes: number
   forget(): void
 }
 
@@ -44,10 +45,10 @@ export class ParsedPool {
 
   keep(parsed: Parsed): void {
     this.#items.push(parsed)
-    this.#sizeBytes += parsed.bytes.byteLength
+    this.#sizeBytes += parsed.sizeBytes
     while (this.#sizeBytes > this.#budgetBytes && this.#items.length - this.#head > 1) {
       const oldest = this.#items[this.#head++] as Parsed
-      this.#sizeBytes -= oldest.bytes.byteLength
+      this.#sizeBytes -= oldest.sizeBytes
       oldest.forget()
     }
     if (this.#head > 1024 && this.#head * 2 > this.#items.length) {

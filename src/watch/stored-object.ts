@@ -3,8 +3,8 @@
  * is which one is current.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
-import { asStored, encodeStored, parseStored } from '../kube/stored-form.ts'
-import type { KubeObject } from '../kube/types.ts'
+import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
+import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 
@@ -19,8 +19,12 @@ export interface StoredObject {
   readonly bytes: Uint8Array
   /** Parsed once, complete with apiVersion, kind and resourceVersion. Shared: never change it. */
   readonly object: KubeObject
+  /** Of `object`, without parsing the rest where that is not at hand. */
+  readonly metadata: ObjectMeta
   /** As they are in the store, whatever `type` shows. */
   readonly storedBytes: Uint8Array
+  /** As `object`, but not remembered: for those who look at many objects once. */
+  parsedOnce(): KubeObject
 }
 
 /** What the cache holds per object. Small: there may be a million. */
@@ -62,6 +66,8 @@ export class TypedVersion implements StoredObject {
   readonly version: ObjectVersion
   readonly #pool: ParsedPool | undefined
   #object: KubeObject | undefined
+  /** Parsed alone, where nothing else was asked for. */
+  #metadata: ObjectMeta | undefined
   /** Only for types that do not show what is stored. */
   #converted: Uint8Array | undefined
   readonly #isGiven: boolean
@@ -111,6 +117,29 @@ export class TypedVersion implements StoredObject {
       this.#pool?.keep(this)
     }
     return this.#object
+  }
+
+  get metadata(): ObjectMeta {
+    if (this.#object !== undefined || this.type.conversion !== undefined) return this.object.metadata
+    if (this.#metadata === undefined) {
+      const { bytes, revision } = this.version
+      const sizeBytes = metadataEnd(bytes)
+      this.#metadata = parseStoredMetadata(bytes, sizeBytes, revision)
+      const forget = (): void => {
+        this.#metadata = undefined
+      }
+      this.#pool?.keep({ sizeBytes, forget })
+    }
+    return this.#metadata
+  }
+
+  /** What the pool counts. */
+  get sizeBytes(): number {
+    return this.bytes.byteLength
+  }
+
+  parsedOnce(): KubeObject {
+    return this.#object ?? parseStored(this.version.bytes, this.type, this.version.revision)
   }
 
   /** Called by the pool: parsed again when next asked for. */

@@ -14,7 +14,7 @@ import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ObjectChange } from './change-window.ts'
-import { pieceLength, type WatchRequest } from './open-watch.ts'
+import { pieceLength, statePieces, type WatchRequest } from './open-watch.ts'
 import { type Matches, SharedEvents } from './shared-events.ts'
 import type { ObjectVersion } from './stored-object.ts'
 import { spanOf, type TypeCache } from './type-cache.ts'
@@ -41,25 +41,28 @@ export function watchViewState(cache: WatchCache, request: ViewRequest, markEnd:
   const versions =
     scope.name === ''
       ? inView(objects, view)
-      : [objects.find('', scope.name)].filter((v) => v !== undefined && view.sees(v.name))
-  const events = versions.flatMap((version): WatchEvent[] => {
-    const stored = version?.as(type)
-    return stored && (!matches || matches(stored)) ? [new ObjectEvent('ADDED', stored)] : []
-  })
-  if (markEnd) events.push({ type: 'BOOKMARK', revision: cache.revision, initialEventsEnd: true })
-  return open(cache, request, cache.revision, events)
+      : [objects.find('', scope.name)].filter((v) => v !== undefined).filter((v) => view.sees(v.name))
+  const end: readonly WatchEvent[] = markEnd
+    ? [{ type: 'BOOKMARK', revision: cache.revision, initialEventsEnd: true }]
+    : []
+  return open(cache, request, cache.revision, statePieces(versions, type, matches, end))
 }
 
 /** What changes after `after`, of objects and of the view. */
 export function watchViewAfter(cache: WatchCache, request: ViewRequest, after: Revision): WatchSession {
   const objects = cache.type(request.type.storageName)
   const missed = after >= cache.revision ? [] : replay(objects, request, after)
-  const session = open(cache, request, Math.max(after, cache.revision), missed ?? [])
+  const session = open(cache, request, Math.max(after, cache.revision), pieces(missed ?? []))
   if (!missed) session.close(new StorageError('compacted', 'what the watcher could see since then is forgotten'))
   return session
 }
 
-function open(cache: WatchCache, request: ViewRequest, after: Revision, backlog: readonly WatchEvent[]): WatchSession {
+function open(
+  cache: WatchCache,
+  request: ViewRequest,
+  after: Revision,
+  backlog: Iterator<readonly WatchEvent[]>,
+): WatchSession {
   const { type, scope, view, matches } = request
   const objects = cache.type(type.storageName)
   let unfollow = (): void => undefined
@@ -68,7 +71,7 @@ function open(cache: WatchCache, request: ViewRequest, after: Revision, backlog:
     // Whom changes are offered to follows the view already; this is the lock on the door.
     matches: (stored) => view.sees(stored.name) && (!matches || matches(stored)),
     after,
-    backlog: pieces(backlog),
+    backlog,
     onClose: () => unfollow(),
   })
   if (session.closed) return session

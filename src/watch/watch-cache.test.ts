@@ -3,6 +3,7 @@ import { configMaps } from '../../test/support/registry-fixture.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import { silentLog } from '../base/log.ts'
 import { Channel, type Stream } from '../base/stream.ts'
+import { Turns } from '../base/turns.ts'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
 import { type ChangeBatch, type Revision, type Span, type Storage, StorageError } from '../storage/storage.ts'
 import { watchAfter, watchState } from './open-watch.ts'
@@ -206,6 +207,7 @@ test('when history is gone all is read again: listeners hear the difference, ses
     scope: { namespace: 'a', name: '' },
     bookmarks: false,
     limits: defaultSessionLimits,
+    turns: new Turns(),
     signal: new AbortController().signal,
   }
   const old = cache.revision
@@ -237,6 +239,7 @@ test('closing rejects who waits and ends every session', async () => {
       scope: { namespace: '', name: '' },
       bookmarks: true,
       limits: defaultSessionLimits,
+      turns: new Turns(),
       signal: new AbortController().signal,
     },
     false,

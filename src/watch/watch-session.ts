@@ -9,6 +9,7 @@
  * limit ends the session with `StreamOverflow`, and the client resumes from what it last saw.
  */
 import { type Stream, StreamOverflow } from '../base/stream.ts'
+import type { Slice, Turns } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { Matches, SharedEvents } from './shared-events.ts'
@@ -31,7 +32,10 @@ export interface SessionOptions {
   readonly bookmarks: boolean
   /** Changes up to and including this one are known to the watcher. */
   readonly after: Revision
+  /** In pieces, some of them empty: each is found when it is asked for. */
   readonly backlog?: Iterator<readonly WatchEvent[]> | undefined
+  /** A backlog is found in slices. */
+  readonly turns: Turns
   readonly limits: SessionLimits
   readonly signal: AbortSignal
   /** Whose it is: watches of one flow share what may wait for them. */
@@ -57,7 +61,9 @@ export class WatchSession implements Stream<Batch> {
   readonly #onClose: (session: WatchSession) => void
   readonly #abort = (): void => this.close()
   readonly #after: Revision
+  readonly #turns: Turns
   #backlog: Iterator<Batch> | undefined
+  #slice: Slice | undefined
   #queue: WatchEvent[] = []
   #queuedBytes = 0
   /** Taken by the consumer and, as far as is known here, not yet written: it has not come back for more. */
@@ -75,6 +81,7 @@ export class WatchSession implements Stream<Batch> {
     this.#matches = options.matches
     this.#after = options.after
     this.#backlog = options.backlog
+    this.#turns = options.turns
     this.#limits = options.limits
     this.#signal = options.signal
     this.#onQueued = options.onQueued
@@ -202,13 +209,26 @@ export class WatchSession implements Stream<Batch> {
     this.#error = undefined
   }
 
+  /** The next piece of the backlog with something in it. */
+  async #piece(): Promise<IteratorResult<Batch>> {
+    this.#slice ??= this.#turns.slice()
+    // Whatever ends the session while this waits takes the backlog away.
+    while (this.#backlog) {
+      const pause = this.#slice.pause()
+      if (pause) {
+        await pause
+        continue
+      }
+      const piece = this.#backlog.next()
+      if (piece.done) this.#backlog = undefined
+      else if (piece.value.length > 0) return { value: piece.value, done: false }
+    }
+    return this.#next()
+  }
+
   #next(): Promise<IteratorResult<Batch>> {
     this.#forgetTaken()
-    if (this.#backlog) {
-      const piece = this.#backlog.next()
-      if (!piece.done) return Promise.resolve({ value: piece.value, done: false })
-      this.#backlog = undefined
-    }
+    if (this.#backlog) return this.#piece()
     if (this.#queue.length > 0) return Promise.resolve({ value: this.#take(), done: false })
     if (this.#closed) {
       const error = this.#error

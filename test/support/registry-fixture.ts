@@ -5,6 +5,7 @@ import type { Accountant, AdmissionPlugin } from '../../src/admission/admission.
 import { FakeClock } from '../../src/base/fake-clock.ts'
 import type { Ids } from '../../src/base/ids.ts'
 import { silentLog } from '../../src/base/log.ts'
+import { Turns } from '../../src/base/turns.ts'
 import type { ResourceType, ResourceTypes, Subresource } from '../../src/kube/resource-type.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { unvalidated } from '../../src/kube/unvalidated.ts'
@@ -141,6 +142,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     cache,
     types,
     clock,
+    turns: new Turns(),
     ids: countingIds(),
     strategyOf: (type) => strategies[type.resource] ?? {},
     applyDefaults: (_, object) => unvalidated(object),

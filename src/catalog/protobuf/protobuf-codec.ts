@@ -119,6 +119,11 @@ export class ProtobufCodec {
     })
   }
 
+  /** Everything of a list that follows its items. */
+  get listTail(): Uint8Array {
+    return envelopeTail()
+  }
+
   /** Starts a list. @param gvk The kind of the items. */
   listEncoder(gvk: GroupVersionKind): ListEncoder {
     return new ListEncoder(this, gvk)

@@ -57,6 +57,9 @@ export abstract class Exchange extends Followed {
   /** Begins the answer. Without a length it goes on until it is ended. */
   abstract writeHead(answer: ApiResponse, length: number | undefined): void
 
+  /** Ends the answer so that the peer sees that it is not whole. */
+  abstract cutOff(): void
+
   /** Writes the last bytes of the answer and ends it. */
   abstract writeEnd(last: Uint8Array): void
 

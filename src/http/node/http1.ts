@@ -58,6 +58,10 @@ class Http1Exchange extends Exchange {
     if (length === undefined) this.#response.flushHeaders()
   }
 
+  cutOff(): void {
+    this.#response.destroy()
+  }
+
   writeEnd(last: Uint8Array): void {
     if (last.length > 0 && last.length <= mergedBytes) this.#response.end(latin1(last), 'latin1')
     else this.#response.end(last)

@@ -69,6 +69,10 @@ export class Http2Exchange extends Exchange {
     this.#stream.respond({ ':status': status, ...shown, ...(length === undefined ? {} : { 'content-length': length }) })
   }
 
+  cutOff(): void {
+    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  }
+
   writeEnd(last: Uint8Array): void {
     const stream = this.#stream
     // What is left of a body that was refused is not waited for. A request without a body has none left, although its

@@ -9,7 +9,7 @@ import { Channel } from '../../base/stream.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import { openPki, type Pki } from '../../pki/open-pki.ts'
 import { memoryPkiStore } from '../../pki/pki-store.ts'
-import type { ApiRequest, ApiResponse } from '../api.ts'
+import type { AnswerStream, ApiRequest, ApiResponse } from '../api.ts'
 import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../limits.ts'
 import { Defense } from '../overload.ts'
 import { type Listener, listen } from './listen.ts'
@@ -34,11 +34,22 @@ const text = (body: string, status = 200): ApiResponse => ({
   body: Buffer.from(body),
 })
 
+/** An answer in the making that comes to no end. */
+function broken(): AnswerStream {
+  async function* made(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('half')
+    throw new Error('the item can not be encoded')
+  }
+  const chunks = made()
+  return { isAnswer: true, [Symbol.asyncIterator]: () => chunks, [Symbol.asyncDispose]: async () => {} }
+}
+
 async function echo(request: ApiRequest): Promise<ApiResponse> {
   if (request.path === '/stream') {
     stream = new Channel<Uint8Array>({ limit: 10 })
     return { status: 200, headers: {}, body: stream }
   }
+  if (request.path === '/broken') return { status: 200, headers: {}, body: broken() }
   if (request.path === '/upload') {
     const outcome = await Promise.resolve(request.body(1_000_000)).then(
       (bytes) => `took ${bytes.length} bytes`,
@@ -274,6 +285,20 @@ describe('a listener', () => {
     await nextTurns(20)
     request.destroy()
     expect(await upload.promise).toEqual(badRequest('the client left before its request was complete'))
+  })
+
+  test('cuts off an answer that can not be completed, over HTTP/1.1 and HTTP/2, and says why', async () => {
+    const request = https.get({ host: '127.0.0.1', port: listener.port, path: '/broken', ca: pki.caCert })
+    const [response] = await once(request, 'response')
+    await expect(response.toArray()).rejects.toMatchObject({ code: 'ECONNRESET' })
+
+    const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: pki.caCert })
+    const stream = session.request({ ':path': '/broken' })
+    await expect(stream.toArray()).rejects.toMatchObject({ code: 'ERR_HTTP2_STREAM_ERROR' })
+    const other = session.request({ ':path': '/x' })
+    expect((await once(other, 'response'))[0][':status']).toBe(200)
+    session.close()
+    expect(problems.splice(0).map(String)).toEqual(Array(2).fill('Error: the item can not be encoded'))
   })
 
   test('ends a stream when an HTTP/2 client cancels it and keeps the connection', async () => {

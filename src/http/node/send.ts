@@ -42,7 +42,15 @@ function end(exchange: Exchange, pieces: readonly Uint8Array[], length: number):
 
 async function endBehind(exchange: Exchange, sending: Promise<void>, traffic: Traffic): Promise<void> {
   const ended = traffic.goOn()
-  await sending.finally(ended)
+  try {
+    await sending
+  } catch (error) {
+    // Half an answer must not look like a whole one.
+    exchange.cutOff()
+    throw error
+  } finally {
+    ended()
+  }
   exchange.answered(0)
   if (!exchange.sink.destroyed) exchange.writeEnd(noBytes)
 }

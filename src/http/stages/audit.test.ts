@@ -6,7 +6,7 @@ import { randomIds } from '../../base/ids.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import { forbidden, unauthorized } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
-import type { ApiResponse } from '../api.ts'
+import type { AnswerStream, ApiResponse } from '../api.ts'
 import { fetchAdapter } from '../fetch.ts'
 import { createPipeline } from '../pipeline.ts'
 import { Renderer } from '../respond.ts'
@@ -117,6 +117,32 @@ test('a body beyond the limit is left out, and the event says so', async () => {
   const body = Buffer.from(JSON.stringify('x'.repeat(2 ** 20)))
   const { events, get } = audited('RequestResponse', () => Promise.resolve({ ...ok, body }))
   await get({})
+  expect(events[0]).not.toHaveProperty('responseObject')
+  expect(events[0]?.annotations).toMatchObject({ 'audit.k8s.io/truncated': 'true' })
+})
+
+function piecemeal(pieces: readonly Uint8Array[]): AnswerStream {
+  async function* made(): AsyncGenerator<Uint8Array> {
+    yield* pieces
+  }
+  const chunks = made()
+  return { isAnswer: true, [Symbol.asyncIterator]: () => chunks, [Symbol.asyncDispose]: async () => {} }
+}
+
+test('an answer that is made while it is sent is recorded once, when it is whole', async () => {
+  const body = piecemeal([Buffer.from('{"a"'), Buffer.from(':2}')])
+  const { events, get } = audited('RequestResponse', () => Promise.resolve({ ...ok, body }))
+  const answer = await get({})
+  expect(events).toEqual([])
+  expect(await answer.text()).toBe('{"a":2}')
+  expect(events).toMatchObject([{ stage: 'ResponseComplete', responseStatus: { code: 200 }, responseObject: { a: 2 } }])
+})
+
+test('of an answer that is made while it is sent no more is kept than may be recorded', async () => {
+  const body = piecemeal(Array.from({ length: 20 }, () => Buffer.alloc(2 ** 17, ' ')))
+  const { events, get } = audited('RequestResponse', () => Promise.resolve({ ...ok, body }))
+  expect(await (await get({})).bytes()).toHaveLength(20 * 2 ** 17)
+  expect(events).toHaveLength(1)
   expect(events[0]).not.toHaveProperty('responseObject')
   expect(events[0]?.annotations).toMatchObject({ 'audit.k8s.io/truncated': 'true' })
 })

@@ -28,8 +28,10 @@ import { formatMicroTime } from '../../kube/time.ts'
 import type { Status } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import {
+  type AnswerStream,
   type ApiRequest,
   type ApiResponse,
+  isAnswerStream,
   isStream,
   type RequestAccount,
   type RequestContext,
@@ -69,6 +71,7 @@ export function auditRequests(deps: AuditDeps): Stage {
       record.emit('ResponseComplete', { response })
       return response
     }
+    if (isAnswerStream(body)) return { ...response, body: record.followed(response, body) }
     record.emit('ResponseStarted', { response })
     const { status, headers } = response
     return { status, headers, body: new FollowedStream(body, () => record.emit('ResponseComplete', { response })) }
@@ -140,6 +143,13 @@ class Recording {
 
   emit(stage: AuditStage, outcome: Outcome = {}): void {
     if (!this.#decision.omitStages.has(stage)) this.#deps.sink.record(this.#event(stage, outcome))
+  }
+
+  /** An answer that is complete when it has been made. */
+  followed(response: ApiResponse, body: AnswerStream): AnswerStream {
+    const kept = this.#decision.level === 'RequestResponse' ? new KeptBytes() : undefined
+    const ended = (): void => this.emit('ResponseComplete', { response: { ...response, body: kept?.body ?? [] } })
+    return Object.assign(new FollowedStream(body, ended, (chunk) => kept?.add(chunk)), { isAnswer: true as const })
   }
 
   #event(stage: AuditStage, outcome: Outcome): AuditEvent {
@@ -313,19 +323,36 @@ class ObservedRequest implements ApiRequest {
   }
 }
 
+/** As much of an answer as shows whether it is short enough to be recorded. */
+class KeptBytes {
+  body: readonly Uint8Array[] = []
+  #sizeBytes = 0
+
+  add(chunk: Uint8Array): void {
+    if (this.#sizeBytes > maxRecordedBytes) return
+    this.#sizeBytes += chunk.length
+    this.body = [...this.body, chunk]
+  }
+}
+
 /** A stream that says when it has ended, however it ends. */
 class FollowedStream implements Stream<Uint8Array> {
   readonly #inner: Stream<Uint8Array>
+  readonly #see: (chunk: Uint8Array) => void
   #ended: (() => void) | undefined
 
-  constructor(inner: Stream<Uint8Array>, ended: () => void) {
+  constructor(inner: Stream<Uint8Array>, ended: () => void, see: (chunk: Uint8Array) => void = () => {}) {
     this.#inner = inner
     this.#ended = ended
+    this.#see = see
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
-      yield* this.#inner
+      for await (const chunk of this.#inner) {
+        this.#see(chunk)
+        yield chunk
+      }
     } finally {
       this.#end()
     }

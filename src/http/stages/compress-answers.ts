@@ -1,12 +1,14 @@
 /**
- * Long answers in gzip for those who take it. Not streams: a watch must not wait for a block to fill. The fastest
- * level, on another thread; an answer whose bytes are kept (a document) is compressed once.
+ * Long answers in gzip for those who take it, also those that are made while they are sent. Not watches: an event must
+ * not wait for a block to fill. The fastest level, on another thread; an answer whose bytes are kept (a document) is
+ * compressed once.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/writers.go v0.36
  */
+import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { constants, gzip } from 'node:zlib'
+import { constants, createGzip, gzip } from 'node:zlib'
 import { andThen } from '../../base/eventual.ts'
-import { type ApiBody, type ApiResponse, isStream, type Stage } from '../api.ts'
+import { type AnswerStream, type ApiBody, type ApiResponse, isAnswerStream, isStream, type Stage } from '../api.ts'
 
 /** Above that, as upstream: in a fast network less is not worth the work. */
 export const compressedFromBytes: number = 128 * 1024
@@ -28,22 +30,73 @@ export function compressAnswers(): Stage {
   return (next) => (request, context) =>
     andThen(next(request, context), (response) => {
       const { status, body, headers } = response
+      const isInTheMaking = isAnswerStream(body)
       if (
-        !isLong(body) ||
+        !(isInTheMaking || isLong(body)) ||
         headers['content-encoding'] !== undefined ||
         !takesGzip(request.headers['accept-encoding']) ||
-        !(isKept(body) || (request.account?.tryCharge(costOf(body)) ?? true))
+        !((!isInTheMaking && isKept(body)) || (request.account?.tryCharge(costOf(body)) ?? true))
       ) {
         return response
       }
+      const inGzip = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+      if (isInTheMaking) return compressedStream(body, { status, headers }, inGzip)
       return compressed(body instanceof Uint8Array ? body : Buffer.concat(body)).then(
         (bytes): ApiResponse => ({
           status,
-          headers: { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+          headers: inGzip,
           body: bytes,
         }),
       )
     })
+}
+
+/** What turns out to be short is sent as it is. */
+async function compressedStream(
+  source: AnswerStream,
+  answer: Pick<ApiResponse, 'status' | 'headers'>,
+  inGzip: ApiResponse['headers'],
+): Promise<ApiResponse> {
+  let rest = source[Symbol.asyncIterator]()
+  const begun: Uint8Array[] = []
+  try {
+    for (let size = 0; size <= compressedFromBytes; ) {
+      const { value, done } = await rest.next()
+      if (done) return { ...answer, body: Buffer.concat(begun) }
+      begun.push(value)
+      size += value.length
+    }
+  } catch (error) {
+    // Errors have been answered by an inner stage: what fails now ends the connection.
+    rest = { next: () => Promise.reject(error) }
+  }
+  return { status: answer.status, headers: inGzip, body: new GzipStream(source, begun, rest) }
+}
+
+/** Reads its source no faster than it is read itself. */
+class GzipStream implements AnswerStream {
+  readonly isAnswer = true
+  readonly #source: AnswerStream
+  readonly #gzip = createGzip(options)
+
+  constructor(source: AnswerStream, begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>) {
+    this.#source = source
+    async function* all(): AsyncGenerator<Uint8Array> {
+      yield* begun
+      yield* { [Symbol.asyncIterator]: () => rest }
+    }
+    // What fails, or is left, on one side ends the other: a reader hears of it from `#gzip`.
+    pipeline(Readable.from(all(), { objectMode: false }), this.#gzip, () => {})
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return this.#gzip[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#gzip.destroy()
+    await this.#source[Symbol.asyncDispose]()
+  }
 }
 
 function isLong(body: ApiBody): body is Uint8Array | readonly Uint8Array[] {
@@ -53,9 +106,14 @@ function isLong(body: ApiBody): body is Uint8Array | readonly Uint8Array[] {
 const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
   body instanceof Uint8Array ? body.length : body.reduce((size, chunk) => size + chunk.length, 0)
 
-/** Memory beside the answer: the compressed bytes, and joined pieces. Where none is left, it is sent as it is. */
-const costOf = (body: Uint8Array | readonly Uint8Array[]): number =>
-  body instanceof Uint8Array ? body.length / 2 : sizeOf(body) * 1.5
+/**
+ * Memory beside the answer itself: what comes out, and pieces joined. Where there is none left, it is sent as it is.
+ */
+function costOf(body: Uint8Array | readonly Uint8Array[] | AnswerStream): number {
+  if (body instanceof Uint8Array) return body.length / 2
+  // Of an answer in the making: what is looked at first, and what the compressor keeps.
+  return isStream(body) ? 4 * compressedFromBytes : sizeOf(body) * 1.5
+}
 
 /** Upstream looks for the bare word: `gzip;q=0` and `gzip;q=1` both are no request for it. */
 const takesGzip = (accepted: string | undefined): boolean =>

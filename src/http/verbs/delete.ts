@@ -31,14 +31,16 @@ export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: Dele
   }
 }
 
-export function deleteCollectionVerb({ registry, decoder, renderer, visibility }: DeleteDeps): VerbHandler {
+export function deleteCollectionVerb({ registry, decoder, renderer, visibility, turns }: DeleteDeps): VerbHandler {
   return async (request, context, target) => {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partialList']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, options.raw)
     const selection = listQuery(query, target.namespace, visibility(target, context))
-    return renderer.list(target.type, await registry.deleteCollection(scope, selection, options.parsed), n, query)
+    const slice = turns.slice(context)
+    const page = await registry.deleteCollection(scope, { ...selection, slice }, options.parsed)
+    return renderer.list(target.type, page, n, query, slice)
   }
 }
 

@@ -1,4 +1,6 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
+import { afterPause } from '../../base/eventual.ts'
+import type { Slice } from '../../base/turns.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { printGoValue, quote } from '../../kube/go-quote.ts'
@@ -14,7 +16,7 @@ import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
-import { type Parsed, readBody } from '../decode-body.ts'
+import type { Parsed } from '../decode-body.ts'
 import { bodyMediaType, negotiate } from '../negotiate.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
@@ -77,7 +79,7 @@ export async function readPatch(
   const shared = request.sharing?.value
   if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
   const report = !isApply && fieldValidationOf(query) !== 'Ignore'
-  return { mediaType, parsed: decoder.parsePatch(await readBody(request, context), isApply, report) }
+  return { mediaType, parsed: await decoder.parsePatch(request, context, isApply, report) }
 }
 
 export function patchTransform(
@@ -91,19 +93,24 @@ export function patchTransform(
   const change = changeOf(mediaType, value, type)
   const isStrategic = mediaType === strategicMergePatch
   const dialect = isStrategic ? 'map' : 'json'
-  return (current) => {
-    const changed = change(current as unknown as JsonObject)
-    if (!isJsonObject(changed)) throw undecodable(JSON.stringify(changed), listIsNoObject)
-    // A patched value shares parts with what it was made from, and defaults are filled in place.
-    const patched = cloneJson(changed)
+  const settle = (changed: JsonObject, patched: JsonObject): Unvalidated => {
     // Upstream works on the object for the one, on the text of the object for the others.
-    const shown = isStrategic ? printGoValue(value) : JSON.stringify(patched)
+    const shown = (): string => (isStrategic ? printGoValue(value) : JSON.stringify(changed))
     checkIdentity(patched, shown, type, isStrategic)
     const object = settlePatched(shown, () =>
       decoder.settle(patched, { duplicates }, context, type, validation, dialect),
     )
     checkAddress(object, target)
     return object
+  }
+  return (current, slice) => {
+    const changed = change(current as unknown as JsonObject)
+    if (!isJsonObject(changed)) throw undecodable(() => JSON.stringify(changed), listIsNoObject)
+    return afterPause(slice, () => {
+      // A patched value shares parts with what it was made from, and defaults are filled in place.
+      const patched = cloneJson(changed)
+      return afterPause(slice, () => settle(changed, patched))
+    })
   }
 }
 
@@ -125,7 +132,7 @@ function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (cur
 }
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
-function settlePatched(shown: string, settle: () => Unvalidated): Unvalidated {
+function settlePatched(shown: Shown, settle: () => Unvalidated): Unvalidated {
   try {
     return settle()
   } catch (error) {
@@ -134,12 +141,15 @@ function settlePatched(shown: string, settle: () => Unvalidated): Unvalidated {
   }
 }
 
-function undecodable(shown: string, problem: string): StatusError {
+/** What is wrong, as the refusal shows it: most patches are right, and it may be long. */
+type Shown = () => string
+
+function undecodable(shown: Shown, problem: string): StatusError {
   return invalid({ group: '', kind: '' }, '', [
     {
       type: 'FieldValueInvalid',
       field: 'patch',
-      body: `Invalid value: ${JSON.stringify(shown)}: ${problem}`,
+      body: `Invalid value: ${JSON.stringify(shown())}: ${problem}`,
     },
   ])
 }
@@ -148,7 +158,7 @@ function undecodable(shown: string, problem: string): StatusError {
  * Kind and version stay what they are. As upstream has it: a strategic merge patch can't touch those of a built-in
  * kind, what another patch takes away from one is filled in, and only a custom kind is told the field.
  */
-function checkIdentity(patched: JsonObject, shown: string, type: ResourceType, isStrategic: boolean): void {
+function checkIdentity(patched: JsonObject, shown: Shown, type: ResourceType, isStrategic: boolean): void {
   const is = { kind: type.kind, apiVersion: apiVersionOf(type) }
   if (!type.custom) {
     if (isStrategic) Object.assign(patched, is)
@@ -158,7 +168,7 @@ function checkIdentity(patched: JsonObject, shown: string, type: ResourceType, i
     return
   }
   const { kind, apiVersion, metadata } = patched
-  if (typeof kind !== 'string') throw undecodable(shown, `Object 'Kind' is missing in '${shown}'`)
+  if (typeof kind !== 'string') throw undecodable(shown, `Object 'Kind' is missing in '${shown()}'`)
   const errors: FieldError[] = []
   if (kind !== is.kind) errors.push(fieldInvalid('kind', kind, `must be ${is.kind}`))
   if (apiVersion !== is.apiVersion) {
@@ -185,7 +195,7 @@ async function applied(
   const force = isTrue(query.get('force'))
   // Ours: RFC 9110's way to say 'only if there is none'. Upstream ignores it.
   const mustBeAbsent = request.headers['if-none-match']?.trim() === '*'
-  const applyTo = async (live: KubeObject | undefined): Promise<Unvalidated> => {
+  const applyTo = async (live: KubeObject | undefined, slice: Slice | undefined): Promise<Unvalidated> => {
     const applied = await apply({
       live,
       config: addressed(value, target),
@@ -193,20 +203,23 @@ async function applied(
       subresource,
       manager: scope.fieldManager,
       force,
+      slice,
     })
     reportRepeats(parsed, validation, context)
+    await slice?.pause()
     const merged = cloneJson(applied) as unknown as JsonObject
+    await slice?.pause()
     return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
   }
   const whenMissing = async (): Promise<Unvalidated> => {
     await requireCreate(context)
     const { metadata } = value
     if (!isJsonObject(metadata) || !metadata['name']) throw nameMissing(name)
-    return applyTo(undefined)
+    return applyTo(undefined, scope.slice)
   }
-  const change: Transform = (live) => {
+  const change: Transform = (live, slice) => {
     if (mustBeAbsent) throw alreadyExists(type, name)
-    return applyTo(live)
+    return applyTo(live, slice)
   }
   return registry.update(scope, change, {
     ...(subresource === '' ? { whenMissing } : {}),

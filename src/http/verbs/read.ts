@@ -9,7 +9,10 @@ import { awaitOutside } from '../places.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
-export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
+/** An object of more bytes takes long enough, in other forms than its own, to make pauses. */
+const largeBytes = 64 * 1024
+
+export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
   return (request, context, { type, namespace, name }) => {
     const { info, caughtUp = false } = context
     const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
@@ -21,22 +24,27 @@ export function getVerb({ registry, renderer }: VerbDeps): VerbHandler {
       name,
       resourceVersion ? { resourceVersion, ...waitingOf(request, context) } : { caughtUp },
     )
-    return andThen(found, (stored) => renderer.object(stored, n, info.query))
+    return andThen(found, (stored) => {
+      const slice = stored.storedBytes.length > largeBytes ? turns.slice(context) : undefined
+      return renderer.object(stored, n, info.query, 200, slice)
+    })
   }
 }
 
-export function listVerb({ registry, renderer, visibility }: VerbDeps): VerbHandler {
+export function listVerb({ registry, renderer, visibility, turns }: VerbDeps): VerbHandler {
   return async (request, context, target) => {
     const { info } = context
     const n = negotiate(request.headers, info.query, renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, context))
+    const slice = turns.slice(context)
     const page = await registry.list(target.type, {
       ...query,
       caughtUp: context.caughtUp === true,
+      slice,
       ...waitingOf(request, context),
     })
-    return renderer.list(target.type, page, n, info.query, (bytes) => request.account?.charge(bytes))
+    return renderer.list(target.type, page, n, info.query, slice, (bytes) => request.account?.charge(bytes))
   }
 }
 

@@ -43,6 +43,7 @@ export function writeScope(
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
     caller: request,
+    slice: context.slice,
     deadlineMs: context.receivedAtMs + requestTimeoutMs(query),
   }
 }

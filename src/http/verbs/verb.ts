@@ -3,6 +3,7 @@
  * before it have settled who asks and whether they may; a verb only reads the request, calls the registry and renders.
  */
 import type { Eventual } from '../../base/eventual.ts'
+import type { Turns } from '../../base/turns.ts'
 import type { ResourceTypes } from '../../kube/resource-type.ts'
 import type { Registry, StoredObject } from '../../registry/registry.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
@@ -38,4 +39,6 @@ export interface VerbDeps {
   readonly visibility: Visibility
   readonly awaitCreated: AwaitCreated
   readonly requireCreate: RequireCreate
+  /** What takes long goes on in slices. */
+  readonly turns: Turns
 }

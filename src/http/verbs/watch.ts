@@ -2,7 +2,9 @@
  * watch: one line per event, frames shared by all watchers that want the same form. Nobody waits for a watcher: the
  * registry's stream is bounded and ends with an error for one that is too slow.
  */
+import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
+import type { Slice } from '../../base/turns.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, findStatusError, internalError, notAcceptable } from '../../kube/status-error.ts'
@@ -66,7 +68,11 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
     }
     const frames = framesOf(deps, target.type, n, query)
     const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
-    return { status: 200, headers: { 'content-type': contentType }, body: new FrameStream(events, frames) }
+    return {
+      status: 200,
+      headers: { 'content-type': contentType },
+      body: new FrameStream(events, frames, () => deps.turns.slice(context)),
+    }
   }
 }
 
@@ -160,17 +166,20 @@ function bookmark(
   }
 }
 
-/** From which size on frames are handed on. */
-const chunkBytes = 64 * 1024
+/** A batch of more events is one that a slow reader let pile up, or the state with which a watch begins. */
+const fewEvents = 32
 
 /** Event batches as bytes: one chunk per batch, several of a large one. A failure becomes the last frame. */
 class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames
 
-  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames) {
+  readonly #slice: () => Slice
+
+  constructor(events: Stream<readonly RegistryEvent[]>, frames: Frames, slice: () => Slice) {
     this.#events = events
     this.#frames = frames
+    this.#slice = slice
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -186,19 +195,16 @@ class FrameStream implements Stream<Uint8Array> {
   }
 
   /** What a slow client keeps waiting is a chunk, not all that happened: the frames of the rest are made later. */
-  *#chunks(batch: readonly RegistryEvent[]): Generator<Uint8Array> {
-    let frames: Uint8Array[] = []
-    let sizeBytes = 0
+  async *#chunks(batch: readonly RegistryEvent[]): AsyncGenerator<Uint8Array> {
+    const slice = batch.length > fewEvents ? this.#slice() : undefined
+    const out = new Chunks()
     for (const event of batch) {
-      const frame = this.#frames.event(event)
-      frames.push(frame)
-      sizeBytes += frame.length
-      if (sizeBytes < chunkBytes) continue
-      yield frames.length === 1 ? frame : Buffer.concat(frames, sizeBytes)
-      frames = []
-      sizeBytes = 0
+      out.bytes(this.#frames.event(event))
+      if (out.isFull) yield out.take()
+      const pause = slice?.pause()
+      if (pause) await pause
     }
-    if (frames.length > 0) yield Buffer.concat(frames, sizeBytes)
+    if (!out.isEmpty) yield out.take()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,7 @@ import type { JsonObject, KubeObject } from '../types.ts'
 import { type ApplyInput, applyConfiguration } from './apply-configuration.ts'
 import { trackUpdate } from './track-update.ts'
 
-type SyncInput = Omit<ApplyInput, 'versions'>
+type SyncInput = Omit<ApplyInput, 'versions' | 'slice'>
 
 /** One object on a server without defaulting: each write has its own second. */
 class Server {

@@ -25,7 +25,7 @@ import {
   withEntries,
   withoutFields,
 } from './track-update.ts'
-import { ChangesByVersion, type Steps, settled } from './versions.ts'
+import { ChangesByVersion, pausing, type Steps, settled } from './versions.ts'
 
 export interface ApplyInput extends Omit<TrackUpdateInput, 'next'> {
   /** The body of the request, as the client wrote it: not defaulted, not pruned. */
@@ -46,7 +46,9 @@ const firstManager = 'before-first-apply'
  *   managedFields; 500 without a reason for a body that does not fit the schema, as upstream answers it; what a
  *   conversion between versions throws.
  */
-export function applyConfiguration(input: ApplyInput & { readonly versions?: never }): KubeObject
+export function applyConfiguration(
+  input: ApplyInput & { readonly versions?: never; readonly slice?: never },
+): KubeObject
 export function applyConfiguration(input: ApplyInput): KubeObject | Promise<KubeObject>
 export function applyConfiguration(input: ApplyInput): KubeObject | Promise<KubeObject> {
   return settled(applied(input))
@@ -54,6 +56,7 @@ export function applyConfiguration(input: ApplyInput): KubeObject | Promise<Kube
 
 function* applied(input: ApplyInput): Steps<KubeObject> {
   checkBody(input)
+  yield* pausing(input.slice)
   const managed = input.live === undefined ? [] : entriesBefore(input, input.live)
   const plan = yield* planned(input, managed)
   const conflicts = input.force ? [] : realConflicts(input, plan.conflicts)
@@ -84,7 +87,7 @@ function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
 function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
   const stored = readStored(live.metadata.managedFields)
   if (stored.length > 0) return reconciled(stored, input)
-  const { versions: _, ...whole } = input
+  const { versions: _, slice: __, ...whole } = input
   const claimed = trackUpdate({ ...whole, live: undefined, next: withEntries(live, undefined), manager: firstManager })
   return readStored(claimed.metadata.managedFields)
 }
@@ -112,12 +115,16 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   if (live === undefined) return { object: config, fields, previous, others, conflicts: [] }
 
   const lay = (over: JsonObject): JsonObject => mergeValues(root, over, config as unknown as JsonObject) as JsonObject
+  yield* pausing(input.slice)
   const merged = lay(live as unknown as JsonObject)
+  yield* pausing(input.slice)
   const rest = previous === undefined ? merged : yield* pruned({ request: input, merged, previous, fields, others })
   // What was emptied by pruning is gone; if the configuration says it is empty, it must be there.
   const object = (rest === merged ? merged : lay(rest)) as unknown as KubeObject
+  yield* pausing(input.slice)
   const changes = object === live || others.length === 0 ? undefined : compareObjects(schema, live, object, resetFields)
   if (changes === undefined) return { object, fields, previous, others, conflicts: [] }
+  yield* pausing(input.slice)
   const byVersion = new ChangesByVersion(input, withEntries(live, undefined), withEntries(object, undefined), changes)
   const found = yield* changesFor(others, byVersion, input)
   return {
@@ -156,7 +163,8 @@ function entriesAfter(
   const mine = entryAfter(input, plan)
   const after = mine === undefined ? plan.others : [...plan.others, mine]
   const stored = input.live?.metadata.managedFields
-  const same = stored?.length === after.length && after.every((m) => m.entry !== undefined && before.includes(m))
+  const known = new Set(before)
+  const same = stored?.length === after.length && after.every((m) => m.entry !== undefined && known.has(m))
   return same ? stored : writeManaged(after)
 }
 

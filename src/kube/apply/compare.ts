@@ -148,6 +148,7 @@ function compareValues(schema: Schema, before: JsonValue, after: JsonValue): Nod
 }
 
 const none = (): boolean => false
+const manyNames = 100
 
 /** Null or without content. */
 function isVoid(value: JsonValue): boolean {
@@ -175,7 +176,9 @@ function compareFields(
   hadStructs = true,
   hasStructs = true,
 ): void {
-  for (const name of Object.keys(after)) {
+  // In order from the beginning where there are many: their sets are not built twice.
+  const names = Object.keys(after)
+  for (const name of names.length > manyNames ? sortedNames(after) : names) {
     const value = after[name]
     let old = own(before, name)
     if (value === old || value === undefined || skip(name)) continue

@@ -4,7 +4,7 @@
  */
 import { StatusError } from '../status-error.ts'
 import { type Changes, takenFields } from './compare.ts'
-import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf } from './field-set.ts'
+import { difference, emptySet, type FieldSet, intersection, isEmpty, pathsOf, type Sizes } from './field-set.ts'
 import { type Managed, managerText, showManager } from './managed-fields.ts'
 import { showPath } from './path-element.ts'
 
@@ -15,21 +15,31 @@ export interface Conflict {
 
 /** What was added or modified although its owner is another one. Sorted as upstream sorts managers. */
 export function conflictsWith(others: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Conflict[] {
+  const taken = new Map<Changes, FieldSet>()
   const wanted = (owner: Managed): FieldSet => {
     const found = changes.get(owner)
-    return found ? intersection(owner.fields, takenFields(found)) : emptySet
+    if (found === undefined) return emptySet
+    let fields = taken.get(found)
+    if (fields === undefined) {
+      fields = takenFields(found)
+      taken.set(found, fields)
+    }
+    return intersection(owner.fields, fields)
   }
   return keepReal(others.map((owner) => ({ owner, fields: wanted(owner) })))
 }
 
 export function allowedAside(conflicts: readonly Conflict[], allowed: FieldSet): readonly Conflict[] {
-  return keepReal(conflicts.map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed) })))
+  const sizes: Sizes = new Map()
+  return keepReal(conflicts.map(({ owner, fields }) => ({ owner, fields: difference(fields, allowed, sizes) })))
 }
 
 function keepReal(conflicts: readonly Conflict[]): readonly Conflict[] {
   return conflicts
     .filter((conflict) => !isEmpty(conflict.fields))
-    .sort((a, b) => (managerText(a.owner) < managerText(b.owner) ? -1 : 1))
+    .map((conflict) => ({ conflict, text: managerText(conflict.owner) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ conflict }) => conflict)
 }
 
 /** 409 with one cause per field and owner. */

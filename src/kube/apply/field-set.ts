@@ -3,13 +3,13 @@
  * nothing: an inner node maps path elements to nodes, `.` marks an inner node that is itself in the set, and `{}` is a
  * node that is in the set with nothing below it.
  *
- * Invariants: keys are canonical and in the order of `compareElements`; `.` never stands alone; no node exists without
+ * Invariants: keys are canonical and in the order of `compareSiblings`; `.` never stands alone; no node exists without
  * a member at or below it. The root stands for the whole object, which nobody can own: `{}` there is the empty set.
  *
  * Sets are immutable and share structure; an operation that changes nothing returns its argument.
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
  */
-import { canonicalElement, compareElements, type PathElement } from './path-element.ts'
+import { canonicalElement, compareSiblings, type PathElement, type Sibling, siblingOf } from './path-element.ts'
 
 export interface FieldSet {
   readonly [element: PathElement]: FieldSet
@@ -52,8 +52,16 @@ export function withoutSelf(node: FieldSet): FieldSet | undefined {
 /** Puts the elements in order; takes ownership of `node`. */
 export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
   let previous: PathElement | undefined
+  let sibling: Sibling | undefined
   for (const key in node) {
-    if (previous !== undefined && compareElements(previous, key) > 0) return sorted(node)
+    if (isField(key) && (previous === undefined || isField(previous))) {
+      if (previous !== undefined && previous > key) return sorted(node)
+      sibling = undefined
+    } else {
+      const next = siblingOf(key)
+      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sorted(node)
+      sibling = next
+    }
     previous = key
   }
   return node
@@ -61,8 +69,26 @@ export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
 
 function sorted(node: FieldSet): FieldSet {
   const result: Record<PathElement, FieldSet> = {}
-  for (const key of Object.keys(node).sort(compareElements)) result[key] = node[key] as FieldSet
+  for (const element of inOrder(Object.keys(node))) result[element] = node[element] as FieldSet
   return result
+}
+
+const isField = (element: PathElement): boolean => element === self || element.startsWith('f:')
+
+function inOrder(elements: PathElement[]): readonly PathElement[] {
+  // The order of fields is that of their texts, and maps of strings have many.
+  if (elements.every(isField)) return elements.sort()
+  return elements
+    .map(siblingOf)
+    .sort(compareSiblings)
+    .map(({ element }) => element)
+}
+
+/** Pair by pair: one after the other, each would copy what those before it made. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 2) return union(sets[0] ?? emptySet, sets[1] ?? emptySet)
+  const half = sets.length >>> 1
+  return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)))
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
@@ -111,9 +137,15 @@ function intersectNode(a: FieldSet, b: FieldSet): FieldSet | undefined {
   return isEmpty(below) ? undefined : below
 }
 
-/** Members of `a` that are not members of `b`. Removing a parent leaves its children and the other way round. */
-export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return subtract(a, b, false) ?? emptySet
+/** The numbers of children of sets that are subtracted from many others. */
+export type Sizes = Map<FieldSet, number>
+
+/**
+ * Members of `a` that are not members of `b`. Removing a parent leaves its children and the other way round.
+ * `sizes` is for one large `b` that is subtracted from many small sets: each then costs its own size, not that of `b`.
+ */
+export function difference(a: FieldSet, b: FieldSet, sizes?: Sizes): FieldSet {
+  return subtract(a, b, false, sizes) ?? emptySet
 }
 
 /** Members of `a` that are neither members of `b` nor below one. */
@@ -122,26 +154,53 @@ export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Undefined if nothing is left. */
-function subtract(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
-  let result: Record<PathElement, FieldSet> | undefined
-  for (const key in b) {
+function subtract(a: FieldSet, b: FieldSet, deep: boolean, sizes?: Sizes): FieldSet | undefined {
+  const changed = new Map<PathElement, FieldSet | undefined>()
+  for (const key in sizes === undefined ? b : smallerOf(a, b, sizes)) {
     const left = key === self ? undefined : a[key]
-    if (left === undefined) continue
-    const node = subtractNode(left, b[key] as FieldSet, deep)
-    if (node === left) continue
-    result ??= { ...a }
-    if (node === undefined) delete result[key]
-    else result[key] = node
+    const right = b[key]
+    if (left === undefined || right === undefined) continue
+    const node = subtractNode(left, right, deep, sizes)
+    if (node !== left) changed.set(key, node)
   }
-  if (result === undefined) return a
-  return isEmpty(result) ? undefined : result
+  if (changed.size === 0) return a
+  const result: Record<PathElement, FieldSet> = {}
+  let isNothing = true
+  for (const key in a) {
+    const node = changed.has(key) ? changed.get(key) : a[key]
+    if (node === undefined) continue
+    result[key] = node
+    isNothing = false
+  }
+  return isNothing ? undefined : result
 }
 
-function subtractNode(a: FieldSet, b: FieldSet, deep: boolean): FieldSet | undefined {
-  const removed = isMember(b)
+/** Below this it does not matter which is gone through. */
+const fewChildren = 8
+
+/** Asking a large object whether it has a member at all costs as much as counting them. */
+function sizeOf(set: FieldSet, sizes: Sizes): number {
+  let size = sizes.get(set)
+  if (size === undefined) {
+    size = Object.keys(set).length
+    sizes.set(set, size)
+  }
+  return size
+}
+
+function smallerOf(a: FieldSet, b: FieldSet, sizes: Sizes): FieldSet {
+  const size = sizeOf(b, sizes)
+  if (size <= fewChildren) return b
+  let ofA = 0
+  for (const _ in a) if (++ofA > size) return b
+  return a
+}
+
+function subtractNode(a: FieldSet, b: FieldSet, deep: boolean, sizes: Sizes | undefined): FieldSet | undefined {
+  const removed = sizes === undefined ? isMember(b) : self in b || sizeOf(b, sizes) === 0
   if (removed && deep) return undefined
   if (isEmpty(a)) return removed ? undefined : a
-  const rest = subtract(a, b, deep)
+  const rest = subtract(a, b, deep, sizes)
   if (rest === undefined) return undefined
   // Only `.` is left: the node is a member with nothing below.
   if (!hasChildren(rest)) return removed ? undefined : leaf

@@ -6,7 +6,7 @@
  */
 import { formatTime } from '../time.ts'
 import type { JsonObject, ManagedFieldsEntry } from '../types.ts'
-import { equalSets, type FieldSet, isEmpty, parseFieldSet, union } from './field-set.ts'
+import { equalSets, type FieldSet, isEmpty, parseFieldSet, unionOf } from './field-set.ts'
 
 export type Operation = 'Apply' | 'Update'
 
@@ -42,6 +42,20 @@ export function sameManager(a: ManagerId, b: ManagerId): boolean {
     a.subresource === b.subresource &&
     (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
   )
+}
+
+/** The same text for those that `sameManager` takes for one, and for no others. */
+const managerKey = ({ manager, operation, apiVersion, subresource }: ManagerId): string =>
+  JSON.stringify([manager, operation, subresource, operation === 'Apply' ? '' : apiVersion])
+
+/** The first entry of each manager. */
+function byManager(managed: readonly Managed[]): ReadonlyMap<string, Managed> {
+  const found = new Map<string, Managed>()
+  for (const m of managed) {
+    const key = managerKey(m)
+    if (!found.has(key)) found.set(key, m)
+  }
+  return found
 }
 
 /** The text by which upstream sorts managers. */
@@ -80,24 +94,26 @@ export function readStored(entries: readonly ManagedFieldsEntry[] | undefined): 
  */
 export function readGiven(entries: unknown, stored: readonly Managed[]): readonly Managed[] | undefined {
   if (!Array.isArray(entries)) return undefined
-  const result: Managed[] = []
+  const known = byManager(stored)
+  const result = new Map<string, Managed>()
   for (const given of entries as unknown[]) {
-    const managed = readEntry(given, stored)
+    const managed = readEntry(given, known)
     if (managed === undefined) return undefined
-    const earlier = result.findIndex((m) => sameManager(m, managed))
-    if (earlier >= 0) result.splice(earlier, 1)
-    result.push(managed)
+    const key = managerKey(managed)
+    // The last of those of one manager holds, at its own place.
+    result.delete(key)
+    result.set(key, managed)
   }
-  return result
+  return [...result.values()]
 }
 
-function readEntry(given: unknown, stored: readonly Managed[]): Managed | undefined {
+function readEntry(given: unknown, stored: ReadonlyMap<string, Managed>): Managed | undefined {
   if (typeof given !== 'object' || given === null) return undefined
   const entry = given as ManagedFieldsEntry
   const { operation, apiVersion, fieldsType } = entry
   if ((operation !== 'Apply' && operation !== 'Update') || !apiVersion || fieldsType !== 'FieldsV1') return undefined
   const id: ManagerId = { manager: entry.manager ?? '', operation, apiVersion, subresource: entry.subresource ?? '' }
-  const known = stored.find((m) => sameManager(m, id))
+  const known = stored.get(managerKey(id))
   if (known?.entry && known.apiVersion === apiVersion && known.time === entry.time && sameFields(known.entry, entry)) {
     return known
   }
@@ -122,13 +138,12 @@ function canonicalTime(time: string | undefined): string | undefined {
  * stores the object then keeps the old list.
  */
 export function sameOwnership(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
-  const known = readStored(b)
-  return (
-    a.length === b.length &&
-    readStored(a).every((m) =>
-      known.some((k) => sameManager(m, k) && m.apiVersion === k.apiVersion && equalSets(m.fields, k.fields)),
-    )
-  )
+  if (a.length !== b.length) return false
+  const known = byManager(readStored(b))
+  return readStored(a).every((m) => {
+    const k = known.get(managerKey(m))
+    return k !== undefined && m.apiVersion === k.apiVersion && equalSets(m.fields, k.fields)
+  })
 }
 
 /** `[]` and `[{}]` in a body ask for the ownership to be forgotten. */
@@ -142,7 +157,10 @@ export function isReset(entries: unknown): boolean {
 /** In the order upstream stores them; undefined if nobody owns anything. */
 export function writeManaged(managed: readonly Managed[]): ManagedFieldsEntry[] | undefined {
   if (managed.length === 0) return undefined
-  return [...managed].sort(compareManaged).map(entryOf)
+  if (managed.length === 1) return managed.map(entryOf)
+  return timed(managed)
+    .sort(compareManaged)
+    .map(({ managed }) => entryOf(managed))
 }
 
 export function entryOf(managed: Managed): ManagedFieldsEntry {
@@ -159,10 +177,20 @@ export function entryOf(managed: Managed): ManagedFieldsEntry {
   )
 }
 
-function compareManaged(a: Managed, b: Managed): number {
+interface Timed {
+  readonly managed: Managed
+  /** Since 1970; 0 where there is no time. Read once: sorting looks at each entry many times. */
+  readonly seconds: number
+}
+
+const timed = (managed: readonly Managed[]): Timed[] => managed.map((m) => ({ managed: m, seconds: secondsOf(m.time) }))
+
+const secondsOf = (time: string | undefined): number => (time ? Math.floor(Date.parse(time) / 1000) || 0 : 0)
+
+function compareManaged({ managed: a, seconds: ofA }: Timed, { managed: b, seconds: ofB }: Timed): number {
   return (
     compareText(a.operation, b.operation) ||
-    compareTime(a.time, b.time) ||
+    ofA - ofB ||
     compareText(a.manager, b.manager) ||
     compareText(a.apiVersion, b.apiVersion) ||
     compareText(a.subresource, b.subresource)
@@ -170,12 +198,6 @@ function compareManaged(a: Managed, b: Managed): number {
 }
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-function compareTime(a: string | undefined, b: string | undefined): number {
-  if (a === b) return 0
-  const seconds = (time: string | undefined): number => (time ? Math.floor(Date.parse(time) / 1000) || 0 : 0)
-  return seconds(a) - seconds(b)
-}
 
 /** With other fields; the entry is written anew. */
 export function withFields(managed: Managed, fields: FieldSet): Managed {
@@ -192,28 +214,48 @@ export function capped(managed: readonly Managed[]): readonly Managed[] {
   const updates = managed.filter((m) => m.operation === 'Update')
   let excess = updates.length - maxUpdateManagers
   if (excess <= 0) return managed
-  updates.sort((a, b) => compareTime(a.time, b.time) || compareText(managerText(a), managerText(b)))
-  const kept = new Set(managed)
+  const known = byManager(managed)
+  const ancientOf = (apiVersion: string): ManagerId => ({
+    manager: bucketName,
+    operation: 'Update',
+    apiVersion,
+    subresource: '',
+  })
   const oldest = new Map<string, Managed>()
-  for (const update of updates) {
+  /** What goes into one, by version. */
+  const folds = new Map<string, Set<Managed>>()
+  for (const update of oldestFirst(updates)) {
     if (excess <= 0) break
-    if (!kept.has(update)) continue
-    const base = oldest.get(update.apiVersion)
+    const { apiVersion } = update
+    let parts = folds.get(apiVersion)
+    if (parts?.has(update)) continue
+    const base = oldest.get(apiVersion)
     if (base === undefined) {
-      oldest.set(update.apiVersion, update)
+      oldest.set(apiVersion, update)
       continue
     }
-    const id: ManagerId = { manager: bucketName, operation: 'Update', apiVersion: update.apiVersion, subresource: '' }
-    const parts = [...kept].filter((m) => m === base || m === update || sameManager(m, id))
-    const bucket: Managed = {
-      ...id,
-      time: parts.reduce((latest, m) => (compareTime(m.time, latest) > 0 ? m.time : latest), update.time),
-      fields: parts.map((m) => m.fields).reduce(union),
+    const before = parts?.size ?? 1
+    if (parts === undefined) {
+      const ancient = known.get(managerKey(ancientOf(apiVersion)))
+      parts = new Set(ancient === undefined ? [base] : [base, ancient])
+      folds.set(apiVersion, parts)
     }
-    for (const part of parts) kept.delete(part)
-    kept.add(bucket)
-    oldest.set(update.apiVersion, bucket)
-    excess -= parts.length - 1
+    parts.add(update)
+    excess -= parts.size - before
   }
-  return [...kept]
+  const folded = new Set([...folds.values()].flatMap((parts) => [...parts]))
+  const buckets = [...folds].map(([apiVersion, parts]) => folding(ancientOf(apiVersion), [...parts]))
+  return [...managed.filter((m) => !folded.has(m)), ...buckets]
+}
+
+const oldestFirst = (updates: readonly Managed[]): readonly Managed[] =>
+  timed(updates)
+    .map((update) => ({ ...update, text: managerText(update.managed) }))
+    .sort((a, b) => a.seconds - b.seconds || compareText(a.text, b.text))
+    .map(({ managed }) => managed)
+
+/** All parts as one entry, with the latest of their times. */
+function folding(id: ManagerId, parts: readonly Managed[]): Managed {
+  const latest = timed(parts).reduce((last, part) => (part.seconds > last.seconds ? part : last))
+  return { ...id, time: latest.managed.time, fields: unionOf(parts.map(({ fields }) => fields)) }
 }

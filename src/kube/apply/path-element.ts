@@ -85,19 +85,33 @@ const ranks = '.fkvi'
  * The order of siblings: `.`, then fields by name, keyed items, set members and indices, each by value. Names are
  * compared by UTF-16 units; upstream's byte order differs from that only beyond the basic plane.
  */
-export function compareElements(a: PathElement, b: PathElement): number {
-  if (a === b) return 0
-  const kind = a.charAt(0)
-  if (kind !== b.charAt(0)) return ranks.indexOf(kind) - ranks.indexOf(b.charAt(0))
-  if (kind === 'f') return a < b ? -1 : 1
-  const left = JSON.parse(a.slice(2)) as JsonValue
-  const right = JSON.parse(b.slice(2)) as JsonValue
-  return isObject(left) && isObject(right) ? compareKeys(left, right) : compareScalars(left, right)
+/** An element with what its order goes by, read once: sorting looks at each many times. */
+export interface Sibling {
+  readonly element: PathElement
+  /** Of keyed items, and of set members that are objects. */
+  readonly members?: readonly (readonly [string, JsonValue])[]
+  /** Of other set members and indices. */
+  readonly value?: JsonValue
 }
 
-function compareKeys(a: JsonObject, b: JsonObject): number {
-  const left = Object.entries(a)
-  const right = Object.entries(b)
+export function siblingOf(element: PathElement): Sibling {
+  const kind = element.charAt(0)
+  if (kind === 'f' || kind === '.') return { element }
+  const value = JSON.parse(element.slice(2)) as JsonValue
+  return isObject(value) ? { element, members: Object.entries(value) } : { element, value }
+}
+
+export function compareSiblings(a: Sibling, b: Sibling): number {
+  if (a.element === b.element) return 0
+  const kind = a.element.charAt(0)
+  const other = b.element.charAt(0)
+  if (kind !== other) return ranks.indexOf(kind) - ranks.indexOf(other)
+  if (kind === 'f') return a.element < b.element ? -1 : 1
+  if (a.members && b.members) return compareKeys(a.members, b.members)
+  return compareScalars(a.value ?? null, b.value ?? null)
+}
+
+function compareKeys(left: NonNullable<Sibling['members']>, right: NonNullable<Sibling['members']>): number {
   for (let i = 0; i < left.length && i < right.length; i++) {
     const [name, value] = left[i] as [string, JsonValue]
     const [otherName, otherValue] = right[i] as [string, JsonValue]

@@ -5,7 +5,17 @@
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
 import { fieldsOf, withNamedFields } from './configured-fields.ts'
-import { difference, emptySet, type FieldSet, intersection, isEmpty, isMember, setOf, union } from './field-set.ts'
+import {
+  difference,
+  emptySet,
+  type FieldSet,
+  intersection,
+  isEmpty,
+  isMember,
+  setOf,
+  union,
+  unionOf,
+} from './field-set.ts'
 import type { Managed } from './managed-fields.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement } from './path-element.ts'
@@ -71,14 +81,15 @@ function ownedByForm(
   others: readonly Managed[],
 ): ReadonlyMap<string, Owned> {
   const { apiVersion, schema, resetFields } = request
-  const owned = new Map<string, Owned>([[apiVersion, { form: { apiVersion, schema, resetFields }, fields }]])
+  const sets = new Map([[apiVersion, { form: { apiVersion, schema, resetFields } as Form, fields: [fields] }]])
   for (const m of others) {
     const form = formOf(request, m.apiVersion)
     if (form === undefined) continue
-    const known = owned.get(form.apiVersion)
-    owned.set(form.apiVersion, { form, fields: known ? union(known.fields, m.fields) : m.fields })
+    const known = sets.get(form.apiVersion)
+    if (known) known.fields.push(m.fields)
+    else sets.set(form.apiVersion, { form, fields: [m.fields] })
   }
-  return owned
+  return new Map([...sets].map(([version, found]) => [version, { form: found.form, fields: unionOf(found.fields) }]))
 }
 
 /** An object with all it had, and what is left of it, in one version. */

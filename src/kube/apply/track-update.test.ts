@@ -6,6 +6,7 @@ import {
   workload,
   workloadSchema,
 } from '../../../test/support/apply-fixtures.ts'
+import { threadMs } from '../../../test/support/thread-time.ts'
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { sameOwnership } from './managed-fields.ts'
 import { hasAppliedBy, ownedBy, ownersByPath } from './ownership.ts'
@@ -31,7 +32,7 @@ const entry = (manager: string, fieldsV1: JsonObject, rest: Partial<ManagedField
 })
 
 describe('a create', () => {
-  const cases: { name: string; input: Omit<TrackUpdateInput, 'live' | 'versions'>; want: unknown }[] = [
+  const cases: { name: string; input: Omit<TrackUpdateInput, 'live' | 'versions' | 'slice'>; want: unknown }[] = [
     {
       name: 'owns leaves and the maps around them, but nothing that names the object',
       input: {
@@ -165,8 +166,10 @@ describe('an update', () => {
     manager: 'creator',
     next: configMap({ metadata: { uid: 'u' }, data: { a: '1', b: '1' } }),
   })
-  const update = (data: Record<string, string>, rest: Partial<Omit<TrackUpdateInput, 'versions'>> = {}): KubeObject =>
-    trackUpdate({ ...onConfigMap, live, now: later, next: { ...live, data }, ...rest })
+  const update = (
+    data: Record<string, string>,
+    rest: Partial<Omit<TrackUpdateInput, 'versions' | 'slice'>> = {},
+  ): KubeObject => trackUpdate({ ...onConfigMap, live, now: later, next: { ...live, data }, ...rest })
 
   it('takes changed and new fields from everybody', () => {
     expect(summary(update({ a: '2', b: '1', c: '1' }))).toEqual([
@@ -290,6 +293,38 @@ describe('an update', () => {
     const versions = { find: () => undefined, isAlike: () => false, convert: (object: KubeObject) => object }
     const next = trackUpdate({ ...onConfigMap, live: old, next: old, versions }) as KubeObject
     expect(next.metadata).not.toHaveProperty('managedFields')
+  })
+
+  it('reads, folds and compares thousands of entries in one pass', () => {
+    const count = 20_000
+    const time = (i: number): string => new Date(Date.UTC(2026, 0, 1) + i * 1000).toISOString()
+    const named = (i: number): string => `k${String(i).padStart(5, '0')}`
+    const entries = Array.from({ length: count }, (_, i) =>
+      entry(`m${i}`, { 'f:data': { [`f:${named(i)}`]: {} } }, { time: time(i) }),
+    )
+    const data = Object.fromEntries(entries.map((_, i) => [named(i), '1']))
+    const began = threadMs()
+    const given = configMap({ metadata: { managedFields: entries, labels: { a: 'b' } }, data })
+    const folded = trackUpdate({ ...onConfigMap, live: configMap({ data }), next: given, now: time(count) })
+    expect(threadMs() - began).toBeLessThan(2000)
+    expect(folded.metadata.managedFields).toHaveLength(10)
+    expect(Object.keys(ownedBy(folded)[0]?.fields['f:data'] ?? {})).toHaveLength(count - 8)
+    expect(sameOwnership(entries, [...entries].reverse())).toBe(true)
+    expect(threadMs() - began).toBeLessThan(3000)
+  })
+
+  it('takes a large change from thousands of appliers at the price of what they own', () => {
+    const appliers = Array.from({ length: 5_000 }, (_, i) =>
+      entry(`m${i}`, { 'f:data': { 'f:shared': {}, [`f:k${i}`]: {} } }, { operation: 'Apply' }),
+    )
+    const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}`)
+    const filled = (value: string): JsonObject => Object.fromEntries(keys.map((key) => [key, value]))
+    const held = configMap({ metadata: { managedFields: appliers }, data: { ...filled('1'), shared: '1' } })
+    const began = threadMs()
+    const next = trackUpdate({ ...onConfigMap, live: held, next: { ...held, data: { ...filled('2'), shared: '1' } } })
+    expect(threadMs() - began).toBeLessThan(2000)
+    expect(ownedBy(next, 'm17')).toMatchObject([{ fields: { 'f:data': { 'f:shared': {} } } }])
+    expect(Object.keys(ownedBy(next, 'curl')[0]?.fields['f:data'] ?? {})).toHaveLength(20_000)
   })
 
   it('folds the oldest of more than ten updaters into ancient-changes, per version', () => {

@@ -4,10 +4,12 @@
  * Runs on every create and update, so it compares once and touches only entries that lose or gain something.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
+import { afterPause, type Eventual } from '../../base/eventual.ts'
+import type { Slice } from '../../base/turns.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
-import { difference, type FieldSet, isEmpty, union } from './field-set.ts'
+import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
   capped,
   entryOf,
@@ -21,7 +23,15 @@ import {
   writeManaged,
 } from './managed-fields.ts'
 import { objectSchema } from './object-schema.ts'
-import { ChangesByVersion, formOf, type RequestVersion, type Steps, settled, type Version } from './versions.ts'
+import {
+  ChangesByVersion,
+  formOf,
+  pausing,
+  type RequestVersion,
+  type Steps,
+  settled,
+  type Version,
+} from './versions.ts'
 
 /** `schema` is that of the kind in version `apiVersion`; so are `resetFields` (`status` on the main resource). */
 export interface TrackUpdateInput extends RequestVersion {
@@ -34,6 +44,8 @@ export interface TrackUpdateInput extends RequestVersion {
   readonly subresource?: string
   /** RFC3339, seconds, UTC. */
   readonly now: string
+  /** Where the object is large: to be asked between two passes over it. */
+  readonly slice?: Slice | undefined
 }
 
 /**
@@ -41,7 +53,7 @@ export interface TrackUpdateInput extends RequestVersion {
  * were right already. Throws only what a conversion between versions throws.
  * What mutating admission changes afterwards belongs to nobody, as upstream.
  */
-export function trackUpdate(input: TrackUpdateInput & { readonly versions?: never }): KubeObject
+export function trackUpdate(input: TrackUpdateInput & { readonly versions?: never; readonly slice?: never }): KubeObject
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject> {
   const { live, next, subresource = '' } = input
@@ -56,19 +68,22 @@ export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeO
 function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: readonly Managed[]): Steps<KubeObject> {
   const { live, next } = input
   const changes = compareObjects(input.schema, live, next, input.resetFields)
+  yield* pausing(input.slice)
   const managed = yield* updated(base, changes, input)
   if (managed === stored) return withEntries(next, live?.metadata.managedFields)
   return withEntries(next, writeManaged(managed))
 }
 
 /** What is created without a history belongs to its creator: no sets to join. */
-function tracksNew(input: TrackUpdateInput): KubeObject {
+function tracksNew(input: TrackUpdateInput): Eventual<KubeObject> {
   const { next, schema, resetFields } = input
   const { added, modified } = compareObjects(schema, undefined, next, resetFields) ?? {}
   if (!added || !modified) return next
-  const taken = isEmpty(modified) ? added : union(added, modified)
-  if (isEmpty(taken)) return next
-  return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
+  return afterPause(input.slice, () => {
+    const taken = isEmpty(modified) ? added : union(added, modified)
+    if (isEmpty(taken)) return next
+    return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
+  })
 }
 
 /** The body's own entries are believed if they are good, but never through a sub-resource. */
@@ -89,7 +104,9 @@ function* updated(
   if (changes === undefined) return current
   const taken = takenFields(changes)
   // The writer itself loses nothing that it takes: it is given it again below.
+  yield* pausing(input.slice)
   const remaining = yield* withoutChanged(reconciled(current, input), changes, input)
+  yield* pausing(input.slice)
   return isEmpty(taken) ? remaining : capped(given(remaining, taken, input))
 }
 
@@ -120,9 +137,18 @@ export function* changesFor(
 
 /** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
 export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Managed[] {
+  const sizes: Sizes = new Map()
+  /** Most entries are of one version, and so share what happened. */
+  const concerned = new Map<Changes, FieldSet>()
   return mapEntries(managed, (m) => {
     const found = changes.get(m)
-    return found ? withFields(m, difference(m.fields, union(takenFields(found), found.removed))) : m
+    if (found === undefined) return m
+    let fields = concerned.get(found)
+    if (fields === undefined) {
+      fields = union(takenFields(found), found.removed)
+      concerned.set(found, fields)
+    }
+    return withFields(m, difference(m.fields, fields, sizes))
   })
 }
 

@@ -6,6 +6,7 @@
  * conversions and is given the converted objects. Without such a question nothing is awaited.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (Converter)
  */
+import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { KubeObject } from '../types.ts'
 import { type Changes, compareObjects } from './compare.ts'
@@ -34,8 +35,14 @@ export interface RequestVersion extends Version {
   readonly versions?: Versions | undefined
 }
 
-/** Yields what may have to be waited for; is given what came of it. */
-export type Steps<T> = Generator<KubeObject | Promise<KubeObject>, T, KubeObject>
+/** Yields what may have to be waited for, a conversion or a pause; is given what came of it. */
+export type Steps<T> = Generator<KubeObject | Promise<KubeObject | undefined>, T, KubeObject>
+
+/** Between two passes over a large object. */
+export function* pausing(slice: Slice | undefined): Steps<void> {
+  const pause = slice?.pause()
+  if (pause) yield pause.then(() => undefined)
+}
 
 /** Runs steps: at once if none of them has to be waited for. */
 export function settled<T>(steps: Steps<T>): T | Promise<T> {
@@ -47,12 +54,12 @@ export function settled<T>(steps: Steps<T>): T | Promise<T> {
   return step.value
 }
 
-async function settledLater<T>(steps: Steps<T>, first: Promise<KubeObject>): Promise<T> {
-  let awaited: KubeObject | Promise<KubeObject> = first
+async function settledLater<T>(steps: Steps<T>, first: Promise<KubeObject | undefined>): Promise<T> {
+  let awaited: KubeObject | Promise<KubeObject | undefined> = first
   for (;;) {
-    let step: IteratorResult<KubeObject | Promise<KubeObject>, T>
+    let step: IteratorResult<KubeObject | Promise<KubeObject | undefined>, T>
     try {
-      step = steps.next(await awaited)
+      step = steps.next((await awaited) as KubeObject)
     } catch (error) {
       step = steps.throw(error)
     }

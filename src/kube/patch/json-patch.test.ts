@@ -284,6 +284,33 @@ describe('a JSON patch', () => {
     expect((refusal(() => run({}, patch)).cause as Error).message).toBe('exceeded max depth')
   })
 
+  test('that copies within a large object pays for what it copies, not for the object', () => {
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 'v']))
+    const copies = Array.from({ length: 9_999 }, (_, i) => ({ op: 'copy', from: '/data/k1', path: `/data/z${i}` }))
+    const result = run({}, [{ op: 'add', path: '/data', value: data }, ...copies]) as { data: JsonValue }
+    expect(Object.keys(result.data as object)).toHaveLength(29_999)
+    expect(Object.keys(data)).toHaveLength(20_000)
+  })
+
+  test('that copies a part into itself leaves the original as it was', () => {
+    const given = { a: { b: { c: 1 } } }
+    const patch = [
+      { op: 'copy', from: '/a', path: '/a/b/d' },
+      { op: 'add', path: '/a/b/c', value: 2 },
+      { op: 'add', path: '/a/b/d/b/c', value: 3 },
+    ]
+    expect(run(given, patch)).toEqual({ a: { b: { c: 2, d: { b: { c: 3 } } } } })
+    expect(given).toEqual({ a: { b: { c: 1 } } })
+  })
+
+  test('that copies a value nested too deeply is refused before it recurses', () => {
+    const nest = (depth: number): JsonValue => (depth === 0 ? {} : { a: nest(depth - 1) })
+    const path = (times: number): string => `/x${'/a'.repeat(900 * times)}`
+    const add = Array.from({ length: 3 }, (_, i) => ({ op: 'add', path: path(i), value: nest(900) }))
+    const patch = [...add, { op: 'copy', from: '/x', path: '/y' }, { op: 'remove', path: '/x' }]
+    expect((refusal(() => run({}, patch)).cause as Error).message).toBe('exceeded max depth')
+  })
+
   test('that shifts a long list again and again is stopped', () => {
     const list = Array.from({ length: 100_000 }, () => 0)
     const patch = Array.from({ length: 10_000 }, () => ({ op: 'add', path: '/l/0', value: 1 }))

@@ -4,10 +4,13 @@
  *
  * Bounds: 10,000 operations; the bytes that `copy` may add (a few copies of copies otherwise make gigabytes); the
  * number of members moved or cloned on the way, since each insertion into a long list moves what follows; the depth of
- * the result. The document is never changed: containers are cloned when first written, the rest is shared.
+ * the result. The document is never changed: a container is cloned when it is first written, at most once for each
+ * place it stands at. A copied value is cloned whole at once, which its bytes pay for: the containers around it stay the
+ * patch's own, so an operation costs what it names, whatever came before it.
  * What does not apply is said in the words of that library; webhooks and policies see them, clients do not.
  * @see RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
  */
+import { cloneJson } from '../clone-json.ts'
 import { quote } from '../go-quote.ts'
 import { isJsonObject, jsonEqual, member, nestsDeeperThan, setMember } from '../json-value.ts'
 import { badRequest, rejected, requestTooLarge, StatusError } from '../status-error.ts'
@@ -159,7 +162,7 @@ function stepInto(container: Container, token: string): JsonValue | undefined {
 /** One application: knows which containers it made itself and may therefore change. */
 class Application {
   #root: JsonValue
-  #own = new Set<object>()
+  readonly #own = new Set<object>()
   #copiedBytes = 0
   #moved = 0
 
@@ -284,6 +287,8 @@ class Application {
     const value = within(`error in copy for from: '${from}'`, () => valueAt(origin))
     const to = given(path, 'copy operation failed to decode path: missing value')
     const place = this.#writable(to, `copy operation does not apply: doc is missing destination path: ${to}`)
+    // Depth first: what prints and clones the value recurses.
+    if (nestsDeeperThan(value, maxDepth)) throw new PatchFault('exceeded max depth')
     this.#copiedBytes += Buffer.byteLength(JSON.stringify(value))
     if (this.#copiedBytes > maxCopiedBytes) {
       throw new PatchFault(
@@ -291,9 +296,8 @@ class Application {
           `exceeding the limit ${maxCopiedBytes}`,
       )
     }
-    within('error while adding value during copy', () => this.#insert(place, value))
-    // From here on the value stands in two places: whoever writes to one must clone it first.
-    this.#own = new Set()
+    // A value that stood in two places would have to be cloned, with all around it, before the next write to either.
+    within('error while adding value during copy', () => this.#insert(place, cloneJson(value)))
   }
 
   #test(path: string, value: JsonValue): void {

@@ -63,37 +63,44 @@ function badIncludeObject(text: string): StatusError {
 
 export interface TableRequest {
   readonly columns: TableColumns
-  /** Complete with apiVersion and kind where `includeObject` is Object. */
-  readonly objects: readonly KubeObject[]
-  readonly metadata: ListMeta
   readonly includeObject: IncludeObject
   readonly nowMs: number
   /** `v1` or `v1beta1`. */
   readonly version: string
+}
+
+export interface WholeTableRequest extends TableRequest {
+  /** Complete with apiVersion and kind where `includeObject` is Object. */
+  readonly objects: readonly KubeObject[]
+  readonly metadata: ListMeta
   /** False: all but the first Table of a watch come without definitions. */
   readonly withDefinitions?: boolean
 }
+
+const apiVersionOf = ({ version }: TableRequest): string => `meta.k8s.io/${version}`
 
 function rowObject(object: KubeObject, include: IncludeObject, apiVersion: string): KubeObject | null {
   if (include === 'None') return null
   return include === 'Object' ? object : { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata }
 }
 
-export function renderTable(request: TableRequest): Table {
+/** A Table without its rows. */
+export function tableHead(request: TableRequest, metadata: ListMeta, withDefinitions = true): Omit<Table, 'rows'> {
+  const columnDefinitions = withDefinitions ? request.columns.definitions : null
+  return { kind: 'Table', apiVersion: apiVersionOf(request), metadata, columnDefinitions }
+}
+
+export function tableRow(request: TableRequest, object: KubeObject): TableRow {
   const { columns, includeObject, nowMs } = request
-  const apiVersion = `meta.k8s.io/${request.version}`
+  const conditions = columns.conditions?.(object)
   return {
-    kind: 'Table',
-    apiVersion,
-    metadata: request.metadata,
-    columnDefinitions: request.withDefinitions === false ? null : columns.definitions,
-    rows: request.objects.map((object) => {
-      const conditions = columns.conditions?.(object)
-      return {
-        cells: columns.cells(object, nowMs),
-        ...(conditions ? { conditions } : {}),
-        object: rowObject(object, includeObject, apiVersion),
-      }
-    }),
+    cells: columns.cells(object, nowMs),
+    ...(conditions ? { conditions } : {}),
+    object: rowObject(object, includeObject, apiVersionOf(request)),
   }
+}
+
+export function renderTable(request: WholeTableRequest): Table {
+  const head = tableHead(request, request.metadata, request.withDefinitions)
+  return { ...head, rows: request.objects.map((object) => tableRow(request, object)) }
 }

@@ -1,0 +1,92 @@
+/**
+ * Long work on the main thread, in slices. Everything a process does shares one event loop: work that holds it makes
+ * every other request wait. A loop over many objects therefore takes a `Slice`, asks it after each object, and when the
+ * slice is used up waits for its turn:
+ *
+ *   const slice = turns.slice()
+ *   for (const object of objects) {
+ *     work(object)
+ *     const pause = slice.pause()
+ *     if (pause) await pause
+ *   }
+ *
+ * Work on one large object is made of a few passes over it: there `afterPause` (`eventual.ts`) stands between two
+ * passes.
+ *
+ * One slice begins in each turn of the event loop, in the order in which they paused, however many there are: between
+ * two slices all sockets are served, so a request that needs no slice waits for one slice at most.
+ */
+
+import { type Topic, topic } from './diagnostics.ts'
+
+/** Work begins in a slice, or goes on in the next: told is whose it is, as far as that is known. */
+export const sliceBegan: Topic<object | undefined> = topic('a slice of the loop began')
+
+/** Long enough that a pause costs little beside it, short beside the time that a request takes on a network. */
+export const sliceMs = 10
+
+export interface TurnsOptions {
+  /** Monotonic milliseconds. */
+  readonly now?: () => number
+  /** Runs something when the sockets have been served. */
+  readonly soon?: (run: () => void) => void
+  /** Told whose work begins or goes on. */
+  readonly began?: (owner: object | undefined) => void
+}
+
+export class Turns {
+  readonly #now: () => number
+  readonly #soon: (run: () => void) => void
+  readonly #began: (owner: object | undefined) => void
+  readonly #waiting: (() => void)[] = []
+
+  constructor({ now = () => performance.now(), soon = setImmediate, began = () => {} }: TurnsOptions = {}) {
+    this.#now = now
+    this.#soon = soon
+    this.#began = began
+  }
+
+  /** Begins now. `owner`: the request that it works for. */
+  slice(owner?: object): Slice {
+    this.#began(owner)
+    return new Slice(this.#now, async () => {
+      await this.#next()
+      this.#began(owner)
+    })
+  }
+
+  #next(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#waiting.push(resolve) === 1) this.#soon(() => this.#turn())
+    })
+  }
+
+  #turn(): void {
+    const begin = this.#waiting.shift()
+    if (this.#waiting.length > 0) this.#soon(() => this.#turn())
+    begin?.()
+  }
+}
+
+export class Slice {
+  readonly #now: () => number
+  readonly #next: () => Promise<void>
+  #until: number
+
+  /** `next` resolves when another slice may begin. */
+  constructor(now: () => number, next: () => Promise<void>) {
+    this.#now = now
+    this.#next = next
+    this.#until = now() + sliceMs
+  }
+
+  /** Undefined while there is time left; else to be awaited before going on. */
+  pause(): Promise<void> | undefined {
+    return this.#now() < this.#until ? undefined : this.#resume()
+  }
+
+  async #resume(): Promise<void> {
+    await this.#next()
+    this.#until = this.#now() + sliceMs
+  }
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { FakeClock } from '../base/fake-clock.ts'
+import type { Log } from '../base/log.ts'
+import { type Culprit, type LoopBlock, LoopBlocks } from './loop-blocks.ts'
+
+const request = (verb: string, username = 'alice'): Culprit =>
+  ({
+    resolution: { verb, type: { group: '', resource: 'secrets' } },
+    user: { username, groups: [] },
+  }) as unknown as Culprit
+
+/** A loop that is held by hand: timers are late by what holds it. */
+function held() {
+  const clock = new FakeClock()
+  let workedMs = 0
+  let collectedMs = 0
+  const found: LoopBlock[] = []
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void lines.push({ ...fields }) } as Log
+  let timers: (() => void)[] = []
+  const late = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after: (_ms: number, run: () => void) => {
+      timers.push(run)
+      return { cancel() {} }
+    },
+  }
+  const blocks = new LoopBlocks({
+    clock: late,
+    log,
+    onBlock: (block) => found.push(block),
+    workedMs: () => workedMs,
+    collectedMs: () => collectedMs,
+  })
+  return {
+    blocks,
+    found,
+    lines,
+    work: async (ms: number, collected = 0) => {
+      workedMs += ms
+      collectedMs += collected
+      await clock.advance(ms)
+    },
+    wait: (ms: number) => clock.advance(ms),
+    /** The timers come at last. */
+    turn: () => {
+      const due = timers
+      timers = []
+      for (const run of due) run()
+    },
+    ticking: () => timers.length > 0,
+  }
+}
+
+describe('a loop that is held', () => {
+  test('names the request whose piece of work was longest', async () => {
+    const { blocks, found, work, turn } = held()
+    blocks.begin(request('get'))
+    await work(3)
+    blocks.begin(request('list'))
+    await work(80)
+    blocks.begin(request('watch'))
+    await work(2)
+    turn()
+    expect(found).toEqual([{ culprit: request('list'), heldMs: 80 }])
+  })
+
+  test('counts neither collections nor time in which the thread had no core', async () => {
+    const { blocks, found, work, wait, turn } = held()
+    blocks.begin(request('get'))
+    await work(90, 40)
+    turn()
+    blocks.begin(request('get'))
+    await wait(100)
+    await work(20)
+    turn()
+    expect(found.map(({ heldMs }) => heldMs)).toEqual([50, 20])
+  })
+
+  test('is not counted for a short while, nor as one piece where work took turns', async () => {
+    const { blocks, found, work, turn } = held()
+    for (let i = 0; i < 10; i++) {
+      blocks.begin(request('list'))
+      await work(9)
+    }
+    turn()
+    expect(found).toEqual([])
+  })
+
+  test('warns of a flow once a minute', async () => {
+    const { blocks, lines, work, wait, turn } = held()
+    const hold = async (culprit: Culprit): Promise<void> => {
+      blocks.begin(culprit)
+      await work(60)
+      turn()
+    }
+    await hold(request('list'))
+    await hold(request('list'))
+    await hold(request('list', 'bob'))
+    await wait(60_000)
+    turn()
+    await hold(request('list'))
+    const line = { heldMs: 60, user: 'alice', verb: 'list', resource: 'secrets' }
+    expect(lines).toEqual([line, { ...line, user: 'bob' }, line])
+  })
+
+  test('is looked for only while work begins', () => {
+    const { blocks, turn, ticking } = held()
+    expect(ticking()).toBe(false)
+    blocks.begin(undefined)
+    expect(ticking()).toBe(true)
+    blocks.begin(undefined)
+    turn()
+    expect(ticking()).toBe(true)
+    turn()
+    expect(ticking()).toBe(false)
+  })
+})

@@ -1,0 +1,167 @@
+/**
+ * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it
+ * goes on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two
+ * beginnings is what held it, and its owner is the culprit.
+ *
+ * The timer runs only while work begins: a process at rest is not woken. What is counted is processor time without
+ * collections: a thread that had to wait for its core was not held by a request.
+ */
+import { PerformanceObserver } from 'node:perf_hooks'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import type { RequestContext } from '../http/api.ts'
+
+export type Culprit = Pick<RequestContext, 'user' | 'resolution'>
+
+export interface LoopBlock {
+  readonly culprit: Culprit | undefined
+  readonly heldMs: number
+}
+
+/** How late the timer must be for the piece before it to be counted. */
+const countedMs = 10
+/** No request may hold the loop for longer. */
+const warnedMs = 50
+const tickMs = 10
+const warningEveryMs = 60_000
+/** Flows that are remembered; when there are more all may be warned of again. */
+const maxFlows = 1000
+
+/** Empty where nothing is known to have caused it. Of what is served only: clients can make up any other name. */
+export function labelsOf(culprit: Culprit | undefined): { readonly verb: string; readonly resource: string } {
+  const target = culprit?.resolution
+  if (typeof target !== 'object') return { verb: '', resource: '' }
+  return { verb: target.verb, resource: target.type.resource }
+}
+
+export interface LoopBlocksOptions {
+  readonly clock: Clock
+  readonly log: Log
+  readonly onBlock: (block: LoopBlock) => void
+  /** Milliseconds that this thread has worked, and that it has spent on collections, since some moment. */
+  readonly workedMs?: () => number
+  readonly collectedMs?: () => number
+}
+
+export class LoopBlocks implements Disposable {
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #onBlock: (block: LoopBlock) => void
+  readonly #collections = new Collections()
+  readonly #workedMs: () => number
+  readonly #collectedMs: () => number
+  readonly #warnedAt = new Map<string, number>()
+  #isTicking = false
+  #hasBegun = false
+  #dueMs = 0
+  #workedBefore = 0
+  #collectedBefore = 0
+  #current: Culprit | undefined
+  #sinceMs = 0
+  #longestMs = 0
+  #longest: Culprit | undefined
+
+  constructor({ clock, log, onBlock, workedMs, collectedMs }: LoopBlocksOptions) {
+    this.#clock = clock
+    this.#log = log
+    this.#onBlock = onBlock
+    this.#workedMs = workedMs ?? threadMs
+    this.#collectedMs = collectedMs ?? (() => this.#collections.sumMs())
+  }
+
+  /** Work of `owner` begins, or goes on, here and now. */
+  begin(owner: Culprit | undefined): void {
+    const now = this.#clock.monotonic()
+    this.#hasBegun = true
+    if (this.#isTicking) this.#endPiece(now)
+    else this.#tick(now)
+    this.#current = owner
+    this.#sinceMs = now
+  }
+
+  [Symbol.dispose](): void {
+    this.#collections[Symbol.dispose]()
+  }
+
+  #endPiece(now: number): void {
+    const pieceMs = now - this.#sinceMs
+    if (pieceMs <= this.#longestMs) return
+    this.#longestMs = pieceMs
+    this.#longest = this.#current
+  }
+
+  #tick(now: number): void {
+    this.#isTicking = true
+    this.#hasBegun = false
+    this.#longestMs = 0
+    this.#longest = undefined
+    this.#dueMs = now + tickMs
+    this.#workedBefore = this.#workedMs()
+    this.#collectedBefore = this.#collectedMs()
+    this.#clock.after(tickMs, () => this.#look())
+  }
+
+  #look(): void {
+    const now = this.#clock.monotonic()
+    this.#endPiece(now)
+    if (now - this.#dueMs >= countedMs) this.#count()
+    if (this.#hasBegun) {
+      this.#tick(now)
+      this.#current = undefined
+      this.#sinceMs = now
+    } else this.#isTicking = false
+  }
+
+  #count(): void {
+    const workedMs = this.#workedMs() - this.#workedBefore
+    const collectedMs = this.#collectedMs() - this.#collectedBefore
+    const heldMs = Math.min(this.#longestMs, workedMs) - collectedMs
+    if (heldMs < countedMs) return
+    const culprit = this.#longest
+    this.#onBlock({ culprit, heldMs })
+    if (heldMs > warnedMs) this.#warn(culprit, heldMs)
+  }
+
+  #warn(culprit: Culprit | undefined, heldMs: number): void {
+    const { verb, resource } = labelsOf(culprit)
+    const user = culprit?.user.username ?? ''
+    const flow = JSON.stringify([user, verb, resource])
+    const now = this.#clock.monotonic()
+    if (now - (this.#warnedAt.get(flow) ?? Number.NEGATIVE_INFINITY) < warningEveryMs) return
+    if (this.#warnedAt.size >= maxFlows) this.#warnedAt.clear()
+    this.#warnedAt.set(flow, now)
+    this.#log.warn(
+      { heldMs: Math.round(heldMs), user, verb, resource },
+      'a request held the event loop for long; others waited',
+    )
+  }
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** Node tells of a collection a moment after it; what it has not told yet is asked for. */
+class Collections implements Disposable {
+  #observer: PerformanceObserver | undefined
+  #sumMs = 0
+
+  sumMs(): number {
+    this.#observer ??= this.#observe()
+    for (const { duration } of this.#observer.takeRecords()) this.#sumMs += duration
+    return this.#sumMs
+  }
+
+  [Symbol.dispose](): void {
+    this.#observer?.disconnect()
+  }
+
+  #observe(): PerformanceObserver {
+    const observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) this.#sumMs += duration
+    })
+    observer.observe({ entryTypes: ['gc'] })
+    return observer
+  }
+}
