@@ -3,6 +3,7 @@
  * registry's stream is bounded and ends with an error for one that is too slow.
  */
 import type { Stream } from '../../base/stream.ts'
+import { type FieldTerm, parseFieldSelector, printFieldSelector, requiredField } from '../../kube/field-selector.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, findStatusError, internalError, notAcceptable } from '../../kube/status-error.ts'
@@ -70,17 +71,19 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
   }
 }
 
-/** A path that names one object watches that one. @throws StatusError BadRequest */
+/**
+ * A path that names one object watches that one, so a field selector must name it too: by the name it was authorized.
+ * @throws StatusError BadRequest
+ */
 function fieldSelector(query: URLSearchParams, { name }: Target): Pick<WatchQuery, 'fieldSelector'> {
   const asked = given('fieldSelector', query)
   if (name === '') return asked
-  if (asked.fieldSelector === undefined) return { fieldSelector: `metadata.name=${name}` }
-  const pinned = /metadata\.name==?([^,]+)/.exec(asked.fieldSelector)?.[1]
-  if (pinned !== undefined && pinned !== name) {
-    throw badRequest("fieldSelector metadata.name doesn't match requested name")
-  }
-  return asked
+  if (asked.fieldSelector === undefined) return { fieldSelector: printFieldSelector([nameIs(name)]) }
+  if (requiredField(parseFieldSelector(asked.fieldSelector), 'metadata.name') === name) return asked
+  throw badRequest("fieldSelector metadata.name doesn't match requested name")
 }
+
+const nameIs = (value: string): FieldTerm => ({ field: 'metadata.name', operator: '=', value })
 
 interface Frames {
   event(event: RegistryEvent): Uint8Array
