@@ -28,6 +28,7 @@ import type { Lister, Registry } from '../registry/registry.ts'
 import { schemaErrors } from '../registry/schema-errors.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { validateNew } from '../registry/validate-new.ts'
+import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
@@ -75,6 +76,11 @@ export async function wireCore(
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
+  const watchPermits = new WatchPermits()
+  // After those who decide: they must have forgotten the earlier namespace of that name.
+  lister.subscribe(typeOf(namespaceResource), (next, old) => {
+    if (next !== undefined && old === undefined) watchPermits.onCreated(next.name)
+  })
   const diagnostics = new Diagnostics()
   const webhookClient = new WebhookClient({
     clock,
@@ -120,6 +126,7 @@ export async function wireCore(
 
   const registry: Registry = createRegistry({
     storage,
+    watchPermits,
     folded,
     cache,
     types: catalog.types,

@@ -17,7 +17,7 @@ import type { Target } from '../resolution.ts'
 import { metaKind, partialObject } from '../respond.ts'
 import { checkIncludeObject, waitingOf } from './read.ts'
 import { given, integer } from './target.ts'
-import type { VerbDeps, VerbHandler } from './verb.ts'
+import type { PermitOf, VerbDeps, VerbHandler } from './verb.ts'
 
 /** Length-prefixed protobuf frames. */
 export interface WatchEventEncoder {
@@ -26,6 +26,7 @@ export interface WatchEventEncoder {
 
 export interface WatchDeps extends VerbDeps {
   readonly protobufEvents: WatchEventEncoder
+  readonly permitOf: PermitOf
   /** 0 ≤ x < 1 */
   readonly random: () => number
 }
@@ -39,7 +40,7 @@ const minWatchMs = 30 * 60_000
 const streamedMediaTypes = [`${jsonMediaType};stream=watch`, `${protobufMediaType};stream=watch`]
 
 export function watchVerb(deps: WatchDeps): VerbHandler {
-  const { registry, renderer, visibility, random } = deps
+  const { registry, renderer, visibility, permitOf, random } = deps
   return async (request, context, target) => {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
@@ -61,6 +62,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       timeoutMs,
       ...waitingOf(request, context),
       flow: `user ${context.user.username}`,
+      permit: permitOf(target, context),
     })
     if (request.sharing !== undefined && n.view === 'object') {
       return { status: 200, headers: {}, body: nothing, shared: { events } }
