@@ -13,6 +13,7 @@ import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 import type { WatchEvent } from '../watch/watch-event.ts'
+import type { WatchPermit } from './watch-permits.ts'
 
 export type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 export type { SchemaUpdate } from './parts.ts'
@@ -101,6 +102,8 @@ export interface WatchQuery extends ReadOptions {
   readonly signal: AbortSignal
   /** Whose watch it is. */
   readonly flow?: string
+  /** Absent = whatever becomes of the namespace. */
+  readonly permit?: WatchPermit | undefined
 }
 
 export type RegistryEvent = WatchEvent
