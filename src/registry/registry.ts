@@ -2,7 +2,7 @@
  * The registry: create, read, update, delete, list and watch for every kind, with upstream's semantics. What differs by
  * kind is its `Strategy`; what other objects have a say is admission. Callers are already authorized.
  */
-import type { Caller } from '../admission/admission.ts'
+import type { Caller, PendingScope } from '../admission/admission.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { Slice } from '../base/turns.ts'
@@ -43,8 +43,8 @@ export interface WriteScope {
   readonly slice?: Slice | undefined
   /** One of those that a deletecollection deletes. */
   readonly ofCollection?: boolean
-  /** The namespace that is to be created in the same transaction. */
-  readonly newNamespace?: KubeObject
+  /** Of what admission adds to another create. */
+  readonly pendingScope?: PendingScope
 }
 
 export interface Preconditions {
