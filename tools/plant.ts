@@ -4,7 +4,7 @@
  *   node tools/plant.ts                    all of `tools/plants/`
  *   node tools/plant.ts impersonat table   those whose description holds one of these words
  *
- * Prints a table, and fails if one was not found. A suite is run without a fault first: what fails anyhow finds nothing.
+ * Prints a table, and fails if one was not found. A suite is run without a fault first: one that fails finds nothing.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

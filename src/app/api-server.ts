@@ -32,8 +32,7 @@ import { catchUp } from '../http/stages/catch-up.ts'
 import { compressAnswers } from '../http/stages/compress-answers.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { keepForAdministrators } from '../http/stages/keep-for-administrators.ts'
-import { limitAnonymous, limitInFlight } from '../http/stages/limit-in-flight.ts'
-import { limitTime } from '../http/stages/limit-time.ts'
+import { limitAnonymous, limitInFlight, limitTime } from '../http/stages/limit-in-flight.ts'
 import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
@@ -147,7 +146,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
       resolveTarget: resolveTarget(catalog.types),
       authenticate: authenticate(deps.authenticate),
-      keepForAdministrators,
+      keepForAdministrators: config.adminListen && keepForAdministrators,
       limitAnonymous: limitAnonymous(),
       auditRequests: audit && auditRequests(audit),
       impersonate: impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
@@ -254,7 +253,7 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
     leavePlaces(context)
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
     const current = (): Namespace | undefined => find()?.object as Namespace | undefined
-    // It is created, so it is not refused: who has too many of them waiting is answered at once.
+    // It is created, so it is not refused: a flow that has too many of them waiting is answered at once.
     const mayWait = request.account?.tryCharge(heldCreateBytes) ?? true
     const timeoutMs = mayWait ? holdMs(config.initializationTimeoutMs, context.info.query) : 0
     const outcome = await hold.wait(held, current, timeoutMs, request.signal)

@@ -35,6 +35,7 @@ import { openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
+import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
@@ -115,8 +116,10 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const defense = opening.use(new Defense({ clock, log }))
   const pending = pendingWithin(config.load.maxMemoryBytes)
   defense.sweeper.add(() => {
-    for (const flow of core.cache.endThoseBehind(pending)) defense.incidents.happened('watch_memory', flow)
-    // Where nobody is connected, nobody is behind.
+    for (const flow of endThoseBehind(sessionsOf(core.cache), pending)) {
+      defense.incidents.happened('watch_memory', flow)
+    }
+    // The connections keep the sweeper awake, and without them no watch is behind.
     return false
   })
   const chain = authenticatorChain(await openAuthenticators(config, pki.caCert, tokens), {

@@ -54,7 +54,7 @@ export function addLoadOptions(command: Command): void {
     )
     .option(
       '--max-connections <n>',
-      `open at once (default: what --max-memory allows, ${defaultConnections})`,
+      `open at once (default: ${defaultConnections} with the default of --max-memory)`,
       parseCount,
     )
     .option(

@@ -29,6 +29,7 @@ type ToKeys = (next: KubeObject | undefined, old: KubeObject | undefined) => Key
 export class Watches implements Source {
   readonly #options: WatchesOptions
   readonly #watched: { readonly informer: Informer; readonly toKeys: ToKeys }[] = []
+  readonly #awaited: ((signal: AbortSignal) => Promise<void>)[] = []
   readonly #whenSynced: (() => void)[] = []
   #enqueue: ((key: ObjectKey) => void) | undefined
 
@@ -50,6 +51,11 @@ export class Watches implements Source {
     return informer
   }
 
+  /** Something else that must be known first: begun with the watches, and nothing is enqueued before it resolves. */
+  waitFor(step: (signal: AbortSignal) => Promise<void>): void {
+    this.#awaited.push(step)
+  }
+
   /** Called each time the controller begins to run, when all have listed. */
   onSynced(listener: () => void): void {
     this.#whenSynced.push(listener)
@@ -62,7 +68,9 @@ export class Watches implements Source {
 
   async run(enqueue: (key: ObjectKey) => void, signal: AbortSignal): Promise<void> {
     const running = this.#watched.map(({ informer }) => informer.run(signal))
-    await Promise.race([Promise.all(this.#watched.map(({ informer }) => informer.whenSynced())), aborted(signal)])
+    const synced = this.#watched.map(({ informer }) => informer.whenSynced())
+    const known = this.#awaited.map((step) => step(signal))
+    await Promise.race([Promise.all([...synced, ...known]), aborted(signal)])
     if (!signal.aborted) {
       this.#enqueue = enqueue
       for (const listener of this.#whenSynced) listener()

@@ -42,7 +42,7 @@ export interface ApiRequest {
   readonly signal: AbortSignal
   /** Called when the caller has been given up on: aborts `signal`. Absent for the in-process client. */
   readonly abandon?: () => void
-  /** Called when it is known who asks. @throws StatusError TooManyRequests if the user has too many connections */
+  /** Called when the user is known. @throws StatusError TooManyRequests if the user has too many connections */
   readonly identify?: (username: string) => void
   /** What this request takes of the memory that clients may take. Absent for the in-process client. */
   readonly account?: RequestAccount | undefined
@@ -50,13 +50,9 @@ export interface ApiRequest {
   readonly reserved?: boolean
 }
 
-/**
- * Charged to the flow of the request: its user, before authentication its address. Given back when the request is over.
- */
+/** Charged to the flow of the request: its user, before authentication its address. Given back when it is over. */
 export interface RequestAccount {
-  /**
-   * Before the memory is taken. @throws StatusError TooManyRequests, or RequestEntityTooLarge if it can never be had
-   */
+  /** Before the memory is taken. @throws StatusError TooManyRequests; RequestEntityTooLarge beyond all there is */
   charge(bytes: number): void
   /** False if `charge` would throw; then nothing is charged. */
   tryCharge(bytes: number): boolean
@@ -86,9 +82,7 @@ export type SharedEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly stored: { readonly object: KubeObject } }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean }
 
-/**
- * One place of one request. The stage that gave it takes it back when the request is over, whatever happened between.
- */
+/** One place of one request. The stage that gave it takes it back when the request is over, however it ends. */
 export interface Place {
   /** Harmless if it was left before. */
   leave(): void

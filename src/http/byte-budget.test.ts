@@ -57,7 +57,8 @@ describe('what a flow takes', () => {
     expect(await refusal((async () => budget.open('a').charge(2 * mib))())).toEqual(
       failure({
         message:
-          'The answer would take 2097152 bytes of memory, more than the 1048576 that all requests may take together: ask for less at a time, with limit and continue.',
+          'The answer would take 2097152 bytes of memory, more than the 1048576 that all requests may take together: ' +
+          'ask for less at a time, with limit and continue.',
         reason: 'RequestEntityTooLarge',
         code: 413,
       }),

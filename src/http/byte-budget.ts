@@ -142,7 +142,7 @@ export class ByteAccount implements RequestAccount {
     this.#write(1)
   }
 
-  /** It is known now who asks. */
+  /** The user of the request is known now. */
   moveTo(flow: string): void {
     if (flow === this.#flow) return
     this.#write(-1)
@@ -171,7 +171,9 @@ export class ByteAccount implements RequestAccount {
 
 function refusal(excess: Excess, bytes: number, { totalBytes }: BudgetLimits): StatusError {
   if (bytes > totalBytes) {
-    const message = `The answer would take ${bytes} bytes of memory, more than the ${totalBytes} that all requests may take together: ask for less at a time, with limit and continue.`
+    const message =
+      `The answer would take ${bytes} bytes of memory, more than the ${totalBytes} that all requests may take ` +
+      'together: ask for less at a time, with limit and continue.'
     return new StatusError(message, { reason: 'RequestEntityTooLarge' })
   }
   return excess === 'flow_memory'

@@ -44,8 +44,10 @@ export const maxBodyBytes: number = 3 * 1024 * 1024
 export const maxBodyValues = 50_000
 
 /** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
-export const readBody = (request: ApiRequest, context: RequestContext): Eventual<Uint8Array> =>
-  awaitOutside(request, context, () => request.body(maxBodyBytes))
+export function readBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
+  const body = request.body(maxBodyBytes)
+  return body instanceof Promise ? awaitOutside(request, context, body) : body
+}
 
 /** From here on a body takes long enough to make pauses. */
 const longBodyBytes = 64 * 1024

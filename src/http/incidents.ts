@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 
-/** Every bound that a client can run into, and what is said of it. */
+/** Every bound that a client can run into, and the line for the log. */
 export const bounds = {
   handshake_deadline: 'TLS handshakes were not finished in time: connections closed',
   headers_deadline: 'requests did not begin, or their headers did not end, in time: connections closed',
@@ -14,7 +14,7 @@ export const bounds = {
   answer_deadline: 'answers were read too slowly, or not at all: answers cut off',
   idle_deadline: 'connections without a request were closed',
   connections: 'there were too many connections: connections closed',
-  address_connections: 'an address had too many connections on which nobody had authenticated: connections closed',
+  address_connections: 'an address had too many connections without a user: connections closed',
   user_connections: 'a user had too many connections: requests refused, connections closed',
   memory: 'requests under way took too much memory: requests refused',
   flow_memory: 'requests of one user or address took too much memory: requests refused',
@@ -27,7 +27,7 @@ export const bounds = {
 
 export type Bound = keyof typeof bounds
 
-/** Closing what is idle is no sign of trouble: it is counted, not told. */
+/** Closing an idle connection is no sign of trouble: it is counted, not told. */
 const quiet: ReadonlySet<Bound> = new Set<Bound>(['idle_deadline'])
 
 const intervalMs = 60_000

@@ -6,7 +6,7 @@ export interface Deadlines {
   readonly handshakeMs: number
   /** From the handshake to the first request, and from the first byte of a request to the end of its headers. */
   readonly headersMs: number
-  /** Of a body and of an answer that is not read: what is behind the least rate for longer than this is given up. */
+  /** A body that comes in, or an answer that is read, more slowly than the least rate for so long is given up. */
   readonly slowMs: number
   readonly leastBytesPerSecond: number
   /** Of the work on a request. Not of watches, and not while a request waits for its body or an initializer. */
@@ -17,7 +17,7 @@ export interface Deadlines {
 
 export interface ConnectionLimits {
   readonly all: number
-  /** On which nobody has authenticated yet. */
+  /** Without a user yet. */
   readonly perAddress: number
   readonly perUser: number
 }
@@ -65,8 +65,8 @@ export const defaultMaxMemoryBytes: number = 512 * 1024 * 1024
 export const leastMaxMemoryBytes: number = 32 * 1024 * 1024
 
 /**
- * Two fifths of the memory may be connections, two fifths what is counted of requests and answers. The last fifth is
- * for what is not counted one by one, and for garbage that is not collected yet.
+ * Two fifths of the memory are for connections, two fifths for requests and answers that are counted, a tenth for
+ * events that wait for watches. The rest is for small answers, and for garbage that is not collected yet.
  */
 export function connectionsWithin(maxMemoryBytes: number): ConnectionLimits {
   const all = Math.floor((maxMemoryBytes * 0.4) / connectionBytes)

@@ -7,8 +7,7 @@ import type { ApiRequest, ApiResponse, Handler, RequestContext } from './api.ts'
 import { Defense } from './overload.ts'
 import { awaitOutside } from './places.ts'
 import { parseRequestInfo } from './request-info.ts'
-import { limitAnonymous, limitInFlight } from './stages/limit-in-flight.ts'
-import { limitTime } from './stages/limit-time.ts'
+import { limitAnonymous, limitInFlight, limitTime } from './stages/limit-in-flight.ts'
 
 const answer: ApiResponse = { status: 200, headers: {}, body: new Uint8Array() }
 const busy = failure({
@@ -30,7 +29,7 @@ function asking(stage: (next: Handler) => Handler, user: UserInfo = { username: 
     places: [],
   } as unknown as RequestContext
   const handler = stage(async () => {
-    await awaitOutside(request, context, () => outside.promise)
+    await awaitOutside(request, context, outside.promise)
     return inside.promise
   })
   return { asked: (async () => handler(request, context))(), outside, inside, abandoned }
@@ -44,7 +43,7 @@ describe('a request that waits outside', () => {
     const second = asking(shared)
     first.outside.resolve()
     await Promise.resolve()
-    // Now the first has the place: who comes back is told to come again.
+    // Now the first has the place: the second is told to come again.
     second.outside.resolve()
     expect(await refusal(second.asked)).toEqual(busy)
     expect(await refusal(asking(shared).asked)).toEqual(busy)
@@ -75,8 +74,7 @@ describe('a request that waits outside', () => {
       },
     }
     const request = { account } as unknown as ApiRequest
-    await expect(awaitOutside(request, context, () => Promise.reject(new Error('later')))).rejects.toBe(refused)
-    expect(awaitOutside(request, context, () => 'at once')).toBe('at once')
+    await expect(awaitOutside(request, context, Promise.reject(new Error('later')))).rejects.toBe(refused)
   })
 })
 

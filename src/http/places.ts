@@ -5,23 +5,21 @@
  * needs none: it leaves its places and takes them again before it goes on. Otherwise a client that sends half a body
  * would stop every other writer.
  */
-import type { Eventual } from '../base/eventual.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 
 /** What a request that waits is counted as: its headers, its promises, its part of the connection. */
 export const waitingBytes: number = 16 * 1024
 
 /**
- * What `wait` answers, without a place for as long as that takes. What is there at once costs nothing.
+ * What `waited` answers; the request is without its places for as long as that takes.
  * @throws StatusError TooManyRequests if the flow has too much waiting, or no place is free afterwards
  */
-export function awaitOutside<T>(request: ApiRequest, context: RequestContext, wait: () => Eventual<T>): Eventual<T> {
-  const waited = wait()
-  return waited instanceof Promise ? waitOutside(request, context, waited) : waited
-}
-
-async function waitOutside<T>({ account }: ApiRequest, { places }: RequestContext, waited: Promise<T>): Promise<T> {
-  // What fails below is answered; how the wait ends is then of no interest.
+export async function awaitOutside<T>(
+  { account }: ApiRequest,
+  { places }: RequestContext,
+  waited: Promise<T>,
+): Promise<T> {
+  // The failures below are answered; how the wait ends is then of no interest.
   waited.catch(() => {})
   account?.charge(waitingBytes)
   for (const place of places) place.leave()

@@ -349,12 +349,17 @@ describe('a race', () => {
   })
 })
 
-test('what is no refusal is not swallowed', async () => {
-  const broken = about({
-    mutate() {
-      throw new TypeError('a mistake')
-    },
+describe('a fault in a plugin is no refusal, and surfaces', () => {
+  const fault = new TypeError('a mistake')
+  const fail = (): never => {
+    throw fault
+  }
+  test.each([
+    { in: 'mutate', plugin: about({ mutate: fail }) },
+    { in: 'validate', plugin: about({ validate: fail }) },
+    { in: 'decide', plugin: about({ decide: fail }) },
+  ])('in $in', async ({ plugin }) => {
+    await using f = await startFixture({ admission: [plugin, accompanying(two)] })
+    await expect(create(f)).rejects.toThrow(fault)
   })
-  await using f = await startFixture({ admission: [broken, accompanying(two)] })
-  await expect(create(f)).rejects.toThrow(new TypeError('a mistake'))
 })

@@ -4,6 +4,7 @@
  */
 import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'
+import { findStatusError } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
@@ -39,7 +40,8 @@ export function decideTogether(
     let decision: MergedDecision
     try {
       decision = chain.decide(write.attributes, write.change, round)
-    } catch {
+    } catch (error) {
+      if (findStatusError(error) === undefined) throw error
       return undefined
     }
     if (decision.wait !== undefined || decision.begin !== undefined) return undefined

@@ -368,3 +368,17 @@ test('contentOf counts what a namespace holds', async () => {
   expect(content('a')).toEqual(['pods=1'])
   expect(content('none')).toEqual([])
 })
+
+test('a reader that leaves is waited for no longer, and its list goes no further', async () => {
+  await using f = await startFixture()
+  await fill(f, ['a/x'])
+  const leaving = new AbortController()
+  const asked = refusal(
+    f.registry.list(configMaps, { namespace: '', resourceVersion: '999999999', signal: leaving.signal }),
+  )
+  leaving.abort()
+  expect(await asked).toMatchObject({ code: 504 })
+  expect(await refusal(f.registry.list(configMaps, { namespace: '', signal: leaving.signal }))).toEqual(
+    failure({ message: 'Timeout: the client left before its request was answered', reason: 'Timeout', code: 504 }),
+  )
+})

@@ -6,12 +6,21 @@
  * Looked at now and then: what waits grows no faster than the store is written to. The limit of a single watch
  * (`SessionLimits`) holds at once.
  */
+import type { WatchCache } from './watch-cache.ts'
 import type { WatchEvent } from './watch-event.ts'
 import type { WatchSession } from './watch-session.ts'
 
 export interface PendingLimits {
   readonly totalBytes: number
   readonly flowBytes: number
+}
+
+/** All that are open. */
+export function* sessionsOf(cache: Pick<WatchCache, 'storageNames' | 'type'>): Iterable<WatchSession> {
+  for (const name of cache.storageNames()) {
+    const { watchers } = cache.type(name)
+    if (watchers.size > 0) yield* watchers.all()
+  }
 }
 
 /** An event is its object and the frame made of it. */
@@ -29,7 +38,7 @@ export function endThoseBehind(
     atMost += session.pendingBytes * copies
     behind.push(session)
   }
-  // Nobody can have more than all have together, each event counted as often as it waits.
+  // No flow can have more than all have together, each event counted as often as it waits.
   if (atMost <= Math.min(totalBytes, flowBytes)) return []
   const all = new Pending()
   const byFlow = new Map<string, Pending>()

@@ -7,7 +7,6 @@
  * When the storage watch breaks it is resumed where it stopped. When the history in between is gone, everything is
  * read again: listeners are told the differences, watch sessions are ended with `compacted` and start anew.
  */
-
 import { Backoff } from '../base/backoff.ts'
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
@@ -25,7 +24,6 @@ import {
   type Storage,
   StorageError,
 } from '../storage/storage.ts'
-import { endThoseBehind, type PendingLimits } from './behind.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
@@ -233,15 +231,6 @@ export class WatchCache implements AsyncDisposable {
       this.#bookmarkTimer ??= this.#clock.after(bookmarkIntervalMs, this.#sendBookmarks)
     }
     return session
-  }
-
-  /** Ends watches that keep too much waiting for them. Answers the flows that they belong to. */
-  endThoseBehind(limits: PendingLimits): readonly string[] {
-    return endThoseBehind(this.#sessions(), limits)
-  }
-
-  *#sessions(): Iterable<WatchSession> {
-    for (const { watchers } of this.#types.values()) if (watchers.size > 0) yield* watchers.all()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -161,7 +161,7 @@ async function answer(request: ApiRequest): Promise<ApiResponse> {
   } catch (error) {
     const status = findStatusError(error)
     if (status !== undefined) return text(JSON.stringify(status.toStatus()), status.code)
-    // The body of a client that left: nobody hears the answer.
+    // The body of a client that left, which does not hear the answer.
     return text(String(error), 500)
   }
 }

@@ -1,4 +1,4 @@
-/** Connections: how many an address, a user and all together may have, and who still gets in. */
+/** Connections: how many an address, a user and all together may have, and that others still get in. */
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ async function stay(user: string): ReturnType<Listening['tls']> {
   return socket
 }
 
-test('attack: one address opens connections and says nothing: what is beyond its share is closed before TLS', async () => {
+test('attack: silent connections of one address: those beyond its share are closed before TLS', async () => {
   await start({ all: 10, perAddress: 3, perUser: 10 })
   const kept = [await world.tcp(), await world.tls(), await world.tls()]
   const beyond = await Promise.all([world.tcp(), world.tcp()])
@@ -51,7 +51,7 @@ describe('attack: one user opens connections', () => {
     code: 429,
   })
 
-  test('what is beyond the share is refused and closed over HTTP/1.1; others come in', async () => {
+  test('a connection beyond the share is refused and closed over HTTP/1.1; others come in', async () => {
     await start({ all: 20, perAddress: 10, perUser: 2 })
     const [first] = [await stay('eve'), await stay('eve')]
     const [status, body] = await world.get('/ok', asUser('eve'))
@@ -63,7 +63,7 @@ describe('attack: one user opens connections', () => {
     expect(world.lines).toEqual([{ bound: 'user_connections', flow: 'user eve', times: 1 }])
   })
 
-  test('what is beyond the share is refused and ended over HTTP/2', async () => {
+  test('a connection beyond the share is refused and ended over HTTP/2', async () => {
     await start({ all: 20, perAddress: 10, perUser: 1 })
     await stay('eve')
     const session = http2.connect(`https://127.0.0.1:${world.port}`, { ca: world.ca })
@@ -76,7 +76,7 @@ describe('attack: one user opens connections', () => {
 })
 
 describe('attack: all connections are taken', () => {
-  test('by clients that nobody knows: the oldest makes room for the next', async () => {
+  test('by clients without a user: the oldest makes room for the next', async () => {
     await start({ all: 3, perAddress: 10, perUser: 10 })
     const silent = [await world.tls(), await world.tls(), await world.tls()]
     expect(await world.get('/ok', asUser('ann'))).toEqual([200, 'ok'])
@@ -84,7 +84,7 @@ describe('attack: all connections are taken', () => {
     expect(world.lines).toEqual([{ bound: 'connections', flow: 'address 127.0.0.1', times: 1 }])
   })
 
-  test('by users: the next is closed, and nobody who is in loses his', async () => {
+  test('by users: the next is closed, and no other', async () => {
     await start({ all: 3, perAddress: 10, perUser: 10 })
     const known = [await stay('ann'), await stay('bob'), await stay('eve')]
     const late = await world.tcp()
@@ -109,7 +109,7 @@ describe('attack: memory', () => {
   const body = (user: string, sizeBytes: number): string =>
     `POST /body HTTP/1.1\r\nhost: x\r\n${asUser(user)}content-length: ${3 * mib}\r\n\r\n${'x'.repeat(sizeBytes)}`
 
-  test('bodies that are sent half and held back: the flow is told that it has too much, others are not touched', async () => {
+  test('bodies that are sent half and held back: their user is refused, others are not', async () => {
     world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: 4 * mib } })
     const sockets = [await world.tls(), await world.tls(), await world.tls()]
     for (const socket of sockets.slice(0, 2)) socket.write(body('eve', 2 * mib - 1000))
@@ -135,7 +135,7 @@ describe('attack: memory', () => {
     await expect.poll(() => world.overload.budget.takenBytes).toBe(0)
   })
 
-  test('answers that are not read and are too small to be counted one by one: the largest connections are cut', async () => {
+  test('many small answers that are not read: the connections that hold most are cut', async () => {
     world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: mib } })
     const session = http2.connect(`https://127.0.0.1:${world.port}`, {
       ca: world.ca,

@@ -64,7 +64,8 @@ describe('attack: requests that wait, where two reads and two writes may be work
     const waiting = ['', '/db', '&watch=1'].flatMap((what) =>
       Array.from({ length: 20 }, () => {
         const [name, more] = what.startsWith('&') ? ['', what] : [what, '']
-        const path = `/api/v1/namespaces/mine/secrets${name}?resourceVersion=${future}&resourceVersionMatch=NotOlderThan${more}`
+        const fresh = `resourceVersion=${future}&resourceVersionMatch=NotOlderThan`
+        const path = `/api/v1/namespaces/mine/secrets${name}?${fresh}${more}`
         const asked = name === '' ? path : `/api/v1/namespaces/mine/secrets/db?resourceVersion=${future}`
         const events = more === '' ? asked : `${asked}&sendInitialEvents=true&allowWatchBookmarks=true`
         return session.request({ ':path': events, ...bearer(doraToken) }).on('error', () => {})
@@ -177,7 +178,9 @@ describe('attack: memory', () => {
     const behind = /^the watch fell (\d+) events behind/.exec(object.message)?.[1]
     expect(object).toEqual(
       failure({
-        message: `the watch fell ${behind} events behind and was cut off; go on from the resourceVersion that was seen last`,
+        message:
+          `the watch fell ${behind} events behind and was cut off; ` +
+          'go on from the resourceVersion that was seen last',
         reason: 'TooManyRequests',
         details: { retryAfterSeconds: 1 },
         code: 429,
@@ -242,7 +245,7 @@ describe('the address for administrators', () => {
     for (const session of sessions) session.destroy()
   })
 
-  test('answers nobody else', async () => {
+  test('refuses other users', async () => {
     await start({}, { adminListen })
     const { code, text } = await ask('/api/v1/namespaces/mine/secrets', doraToken)
     expect([code, JSON.parse(text)]).toEqual([

@@ -17,7 +17,7 @@ const here = 'address 127.0.0.1'
 const counts = (): Record<string, number> => Object.fromEntries(world.overload.incidents.counts)
 
 describe('attack: a connection that does not get on', () => {
-  test('TLS handshakes that never begin are ended; ten of them are one line in the log, and a second one a minute later', async () => {
+  test('TLS handshakes that never begin are ended, with one line in the log now and one a minute later', async () => {
     const sockets = await Promise.all(Array.from({ length: 10 }, () => world.tcp()))
     await expect.poll(() => world.connections()).toBe(10)
     await passesUntil(world.clock, () => sockets.every(({ closed }) => closed))
@@ -162,7 +162,7 @@ describe.each(['/large', '/watch'])('attack: an answer that is not read: %s', (p
   })
 })
 
-test('attack: a client that leaves: what is done for it is told so', async () => {
+test('a client that leaves: the signal of its request aborts', async () => {
   for (const protocol of ['http/1.1', 'h2'] as const) {
     const socket = await world.tls(protocol)
     if (protocol === 'h2') {

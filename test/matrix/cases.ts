@@ -1,12 +1,12 @@
-/** What is asked: every route in every way by everybody, as a sample that leaves no sort of question out, or all of it. */
+/** What is asked: every route in every way by every identity, as a sample that leaves no kind out, or all of it. */
 import type { Identity } from './identities.ts'
-import type { DocumentQuestion, Question } from './question.ts'
+import type { AnyQuestion, DocumentQuestion, Question } from './question.ts'
 import { asksOf, pathOf, type Route } from './routes.ts'
 import type { Asked } from './server.ts'
 import type { World } from './world.ts'
 
 export interface Case {
-  readonly question: Question | DocumentQuestion
+  readonly question: AnyQuestion
   readonly form: Form
   readonly identity: Identity
 }

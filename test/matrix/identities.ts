@@ -1,4 +1,4 @@
-/** Who asks, and the policy that says what they may. Names say what they are; what they may is in `policy`, and nowhere else. */
+/** The identities that ask, and the policy: names say what an identity is, `policy` alone says what it may. */
 import type { Binding, Role } from '../../src/kube/rbac.ts'
 import {
   allow,
@@ -11,7 +11,7 @@ import {
   user,
 } from '../support/fake-rbac-source.ts'
 
-/** Namespaces: one where most identities have rights, one of other tenants, one that initializes, one that is not there. */
+/** Namespaces: most identities have rights in the first; one of other tenants, one that initializes, a missing one. */
 export const mine = 'zqmine'
 export const theirs = 'zqtheirs'
 export const young = 'zqyoung'

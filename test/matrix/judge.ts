@@ -108,7 +108,7 @@ function wrongAnswer({ shows, waits }: Allowed, answer: Answer, q: Case['questio
   const isCounted = (name: string): boolean =>
     type?.namespaced ? isMark(name) : type?.resource !== 'namespaces' || name.startsWith('zq')
   const wanted = shows.toSorted()
-  // In protobuf a name is any piece of text: names that are like no other text are looked for, of the rest those wanted.
+  // In protobuf a name is any text: marks and namespaces are like no other text; of the rest, those wanted count.
   const isTelling = type?.namespaced || type?.resource === 'namespaces'
   const lookedFor = isTelling && type ? facts.namesOf(type, '') : wanted
   const shown = isJson(answer) ? shownIn(answer) : lookedFor.filter((name) => text.includes(name))

@@ -1,5 +1,5 @@
 /**
- * Who may do what, on every route: answers of the server against an oracle that knows the documents and none of its code.
+ * Rights on every route: answers of the server against an oracle that knows the documents and none of its code.
  * README.md says how to read a finding.
  */
 import { describe, expect, test } from 'vitest'
@@ -85,11 +85,13 @@ test('a finding tells the request, what was expected and what came', async () =>
   const stranger = identities.find(({ name }) => name === 'stranger') ?? administrator
   // The oracle is told of an identity that the server does not see.
   const mistaken = { ...stranger, groups: ['system:masters'] }
+  const refusal =
+    'secrets is forbidden: User "stranger" cannot list resource "secrets" in API group "" in the namespace "zqtheirs"'
   const { findings }: Run = await run(server, world, [{ question, form: 'json', identity: mistaken }])
   expect(report(findings)).toBe(
     `GET /api/v1/namespaces/zqtheirs/secrets as stranger
     expected no refusal
-    got      403 Forbidden secrets is forbidden: User "stranger" cannot list resource "secrets" in API group "" in the namespace "zqtheirs"
+    got      403 Forbidden ${refusal}
     (1 like this)`,
   )
 })

@@ -35,7 +35,8 @@ export function report(findings: readonly Finding[], limit = 20): string {
   const sorts = [...Map.groupBy(findings, sortOf).values()]
   const lines = sorts.slice(0, limit).map((alike) => {
     const [first] = alike.toSorted((a, b) => a.request.length - b.request.length)
-    return `${first?.request}\n    expected ${first?.expected}\n    got      ${first?.got}\n    (${alike.length} like this)`
+    const rest = [`expected ${first?.expected}`, `got      ${first?.got}`, `(${alike.length} like this)`]
+    return [first?.request, ...rest].join('\n    ')
   })
   const more = sorts.length > limit ? [`and ${sorts.length - limit} other sorts`] : []
   return [...lines, ...more].join('\n')

@@ -1,4 +1,4 @@
-/** The words in which the matrix asks: what a request is about, what is known of the server, and what must be answered. */
+/** The words of the matrix: what a request is about, what is known of the server, what must be answered. */
 import type { Binding, Role } from '../../src/kube/rbac.ts'
 
 export interface Question {
@@ -22,6 +22,20 @@ export interface DocumentQuestion {
   readonly method: string
   readonly document: string
 }
+
+export type AnyQuestion = Question | DocumentQuestion
+
+/** What authorization is asked about: an object, a collection, or a path. */
+export interface Attributes {
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+export type Asked = Attributes | { readonly verb: string; readonly path: string }
 
 /** As discovery shows it. */
 export interface ServedType {

@@ -1,6 +1,6 @@
 /**
- * Every path that the URL grammar makes of what discovery shows. A route is a question without its method, with a label of
- * its kind: which form of path, about what sort of type, in which place. Nothing here is a list of types.
+ * Every path that the URL grammar makes of what discovery shows. A route is a question without its method, labelled
+ * with its kind: the form of path, the sort of type, the place. Nothing here is a list of types.
  */
 import { held, mine, nowhere, other, theirs, young } from './identities.ts'
 import type { Facts, Question, ServedType } from './question.ts'

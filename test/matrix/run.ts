@@ -3,8 +3,8 @@
  *
  *   node test/matrix/run.ts --minutes 10 [--seed 7] [--own] [--sqlite] [--workers]
  *
- * Prints what it tried and what it found. Where it stopped is kept in `.cache/matrix/`, and the next run of the same seed and
- * setting goes on from there.
+ * Prints what it tried and what it found. Where it stopped is kept in `.cache/matrix/`; the next run of the same seed
+ * and setting goes on from there.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -1,4 +1,4 @@
-/** A server that the matrix asks: in this process through its whole pipeline, or a process of its own through sockets. */
+/** A server that the matrix asks: in this process through its whole pipeline, or two workers through sockets. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * What the server holds while it is asked: two namespaces that are ready and one that waits for an initializer, each with
- * two objects of every kind that can be created there, named after the namespace; custom types of both scopes; the policy.
+ * What the server holds while it is asked: two namespaces that are ready and one that waits for an initializer, each
+ * with two objects of every kind that can be created there, named after it; custom types of both scopes; the policy.
  */
 import type { GroupVersionResource } from '../../src/kube/gvk.ts'
 import type { KubeObject } from '../../src/kube/types.ts'

@@ -3,9 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { EventRecorder } from '../../src/apis/events/recorder.ts'
+import { ConfigMapRecords } from '../../src/apis/templates/config-map-records.ts'
+import { populationControllers } from '../../src/apis/templates/reconcile.ts'
+import { templateControllerName } from '../../src/apis/templates/types.ts'
 import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { randomIds } from '../../src/base/ids.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { runController } from '../../src/controller/run-controller.ts'
 import { fetchAdapter } from '../../src/http/fetch.ts'
+import { serviceAccountUser } from '../../src/kube/user.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
@@ -103,4 +112,51 @@ test('a template that was being deleted still prunes', async () => {
   await using plane = await start(true)
   await waitFor(plane.client(), templates, { name: 't' }, isGone)
   await waitFor(plane.client(), configMaps, one, isGone)
+})
+
+test('a first look at the cluster that fails is repeated', async () => {
+  await using plane = await createControlPlane({
+    ...defaultConfig,
+    storage: { engine: 'memory' },
+    controllers: (name) => name !== templateControllerName,
+  })
+  const admin = plane.client()
+  await admin.create(templates, { metadata: { name: 't' }, spec })
+  await admin.create(namespaces, { metadata: { name: 'team' } }, { includeUninitialized: true })
+  const client = plane.client(serviceAccountUser('kube-system', templateControllerName))
+  let asked = 0
+  const findKind: typeof client.discovery.findKind = async (...kind) => {
+    if (asked++ === 0) throw new Error('connection reset')
+    return client.discovery.findKind(...kind)
+  }
+  const discovery = new Proxy(client.discovery, {
+    get: (target, key) => (key === 'findKind' ? findKind : Reflect.get(target, key)),
+  })
+  const failing = new Proxy(client, {
+    get: (target, key) => {
+      if (key === 'discovery') return discovery
+      const value = Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const deps = {
+    client: failing,
+    clock: systemClock,
+    onError: () => {},
+    events: new EventRecorder({ client, clock: systemClock, ids: randomIds, log: silentLog, component: 'test' }),
+    records: new ConfigMapRecords({
+      client: admin,
+      clock: systemClock,
+      namespace: 'kube-system',
+      onError: () => {},
+    }),
+  }
+  const stop = new AbortController()
+  const running = populationControllers(deps).map((spec) =>
+    runController(spec, { clock: systemClock, log: silentLog }, stop.signal),
+  )
+  await waitFor(admin, configMaps, one, isThere)
+  expect(asked).toBeGreaterThan(1)
+  stop.abort()
+  await Promise.all(running)
 })

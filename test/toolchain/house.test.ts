@@ -13,7 +13,6 @@ const mostLines = 400
 const mostImports = 25
 
 const longFiles: Readonly<Record<string, string>> = {
-  'src/apis/templates/reconcile.ts': 'the population controller, to be taken apart',
   'src/catalog/protobuf/message-facts.ts': 'a table',
   'src/cel/checker.ts': 'one case for each kind of expression',
   'src/cel/cost-estimate.ts': 'one case for each kind of expression',
@@ -22,7 +21,6 @@ const longFiles: Readonly<Record<string, string>> = {
 }
 
 const manyImports: Readonly<Record<string, string>> = {
-  'src/apis/templates/reconcile.ts': 'the population controller, to be taken apart',
   'src/app/api-server.ts': 'names every stage and verb',
   'src/app/control-plane.ts': 'opens everything in its order',
   'src/app/wire.ts': 'names the concrete classes',
@@ -48,7 +46,7 @@ test('the files were found', () => {
 })
 
 test(`no file is longer than ${mostLines} lines without a reason`, () => {
-  const long = sources.filter(({ text }) => text.split('\n').length > mostLines).map(({ path }) => path)
+  const long = sources.filter(({ text }) => text.split('\n').length - 1 > mostLines).map(({ path }) => path)
   expect(long.sort()).toEqual(Object.keys(longFiles).sort())
 })
 

@@ -62,7 +62,8 @@ export const authorizationPlants: readonly Plant[] = [
     'a RoleBinding allows what asks for all namespaces',
     'src/authz/rbac-authorizer.ts',
     '?? this.#namespaces.get(namespace)?.index.find(user, grants)',
-    "?? [...this.#namespaces].find(([name, s]) => (namespace === '' || namespace === name) && s.index.find(user, grants))?.[1].index.find(user, grants)",
+    '?? [...this.#namespaces].flatMap(' +
+      "([n, s]) => (['', n].includes(namespace) && s.index.find(user, grants)) || [])[0]",
   ),
   plant(
     'impersonated groups are not checked',

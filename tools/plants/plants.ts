@@ -1,4 +1,4 @@
-/** Faults to be planted, one at a time, to see whether a suite finds them. Text is the key: a line number would go stale. */
+/** Faults to be planted, one at a time, to see whether a suite finds them. The key is text: line numbers go stale. */
 export interface Edit {
   /** From the root of the repository. */
   readonly file: string

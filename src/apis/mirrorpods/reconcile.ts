@@ -268,7 +268,10 @@ class Faults {
     try {
       const about: Namespace = await client
         .get(namespaceResource, { name: await this.#home() })
-        .catch(() => client.get(namespaceResource, { name: 'default' }))
+        .catch((error: unknown) => {
+          if (findStatusError(error) === undefined) throw error
+          return client.get(namespaceResource, { name: 'default' })
+        })
       await events.record({
         object: inItself(about),
         namespace: about.metadata.name ?? '',

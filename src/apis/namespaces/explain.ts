@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
+import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import { deadlineOf, mergeConfigurations } from '../initializers/configurations.ts'
 import {
@@ -148,7 +149,8 @@ async function endOfTurn(
   let configurations: NamespaceInitializerConfiguration[]
   try {
     configurations = (await client.list(initializerConfigurationResource, { signal })).items
-  } catch {
+  } catch (error) {
+    if (!isForbidden(error) && !isNotFound(error)) throw error
     // No right to read them: the namespace itself says how it was when the turn began.
     const told = / until (\S+), then (.*?)(?:: |$)/.exec(condition?.message ?? '')
     return told ? { until: told[1] ?? '', outcome: told[2] ?? '' } : undefined

@@ -22,8 +22,38 @@ export interface TemplateRevision {
 
 const nameOf = (template: string, generation: number): string => `namespacetemplate-${template}-${generation}`
 
+/** Generations that were seen and are not kept as a revision yet. */
+export class PendingRevisions {
+  readonly #byTemplate = new Map<string, NamespaceTemplate[]>()
+
+  add(template: NamespaceTemplate): void {
+    const { name = '', uid, generation } = template.metadata
+    const pending = this.#byTemplate.get(name) ?? []
+    const last = pending.at(-1)?.metadata
+    if (last?.uid === uid && last?.generation === generation) return
+    this.#byTemplate.set(name, [...pending, template])
+  }
+
+  /** Oldest first; what fails is pending still. */
+  async keep(client: Client, template: string, signal: AbortSignal): Promise<void> {
+    for (let next = this.#next(template); next !== undefined; next = this.#next(template)) {
+      if (next.metadata.deletionTimestamp === undefined) await keepRevision(client, next, signal)
+      this.#byTemplate.get(template)?.shift()
+    }
+    this.#byTemplate.delete(template)
+  }
+
+  forget(template: string): void {
+    this.#byTemplate.delete(template)
+  }
+
+  #next(template: string): NamespaceTemplate | undefined {
+    return this.#byTemplate.get(template)?.[0]
+  }
+}
+
 /** Keeps this generation, if it is not kept already, and lets the oldest go. */
-export async function keepRevision(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+async function keepRevision(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
   const { name = '', generation = 0, uid = '' } = template.metadata
   const revision: KubeObject = {
     apiVersion: apiVersionOf(revisionResource),

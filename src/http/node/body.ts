@@ -1,8 +1,8 @@
 /**
  * Bodies of requests: read up to a limit, at a least rate, and counted while they come in.
  *
- * By events: leaving a stream's async iterator early would destroy the stream, and with it the answer that says why. A
- * small body over HTTP/1.1 has mostly come along with its headers, and is then whole: taken at once, which saves a
+ * By events: leaving a stream's async iterator early would destroy the stream, and with it the answer that says why.
+ * A small body over HTTP/1.1 has mostly come along with its headers, and is then whole: taken at once, which saves a
  * tenth of what Node spends on such a request.
  */
 import type { Http2Stream } from 'node:http2'
@@ -11,7 +11,7 @@ import { requestTooLarge, StatusError } from '../../kube/status-error.ts'
 import type { ApiRequest } from '../api.ts'
 import { countedFromBytes, type Exchange } from './exchange.ts'
 
-/** What a body is counted as while it is worked on, in bytes of itself: its text, its values, what is stored of it. */
+/** Memory for each byte of a body while it is worked on: its text, its values, the bytes that are stored. */
 const workedOnAs = 4
 
 const noBytes = new Uint8Array(0)
@@ -31,11 +31,7 @@ export function bodyReader(
       if (bytes.length >= countedFromBytes) exchange.account.charge(workedOnAs * bytes.length)
       return bytes
     }
-    return new Promise((resolve, reject) => {
-      // Its events are over.
-      if (source.destroyed) reject(leftEarly())
-      else new Reading(source, exchange, limitBytes, resolve, reject)
-    })
+    return new Promise((resolve, reject) => new Reading(source, exchange, limitBytes, resolve, reject))
   }
 }
 
@@ -62,11 +58,16 @@ class Reading {
     this.#limitBytes = limitBytes
     this.#resolve = resolve
     this.#reject = reject
+    if (source.destroyed) {
+      // Its events are over.
+      this.#leave()
+      return
+    }
     exchange.receives((error) => this.#refuse(error))
     source.on('data', this.#onData)
     source.once('end', () => this.#finish())
-    source.once('error', (error) => this.#fail(leftEarly(error)))
-    source.once('close', () => this.#fail(leftEarly()))
+    source.once('error', (error) => this.#leave(error))
+    source.once('close', () => this.#leave())
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -88,7 +89,7 @@ class Reading {
 
   #finish(): void {
     // Node ends an HTTP/2 stream that its client cancels as if all had come.
-    if ((this.#source as Partial<Http2Stream>).aborted) return this.#fail(leftEarly())
+    if ((this.#source as Partial<Http2Stream>).aborted) return this.#leave()
     if (this.#isOver) return
     try {
       if (this.#charged > 0) this.#charge(workedOnAs * this.#size)
@@ -105,6 +106,11 @@ class Reading {
     this.#source.off('data', this.#onData)
     this.#source.pause()
     this.#fail(error)
+  }
+
+  /** A refusal, not a fault: it concerns no one but the client, and that has gone. */
+  #leave(cause?: unknown): void {
+    this.#fail(new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause }))
   }
 
   #fail(error: unknown): void {
@@ -128,7 +134,3 @@ function takeAll(source: Readable): Uint8Array {
   for (let chunk = next(); chunk !== null; chunk = next()) chunks.push(chunk)
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
 }
-
-/** A refusal, not a fault: it concerns no one but the client, who does not see it any more. */
-const leftEarly = (cause?: unknown): StatusError =>
-  new StatusError('the client left before its request was complete', { reason: 'BadRequest', cause })

@@ -1,5 +1,5 @@
 /**
- * One TCP connection: how far it has come, who is on it, and what is under way on it.
+ * One TCP connection: how far it has come, its user, and the requests under way on it.
  *
  *   handshake ──▶ silent ──▶ busy ◀──▶ idle ──▶ closed
  *
@@ -17,7 +17,7 @@ import type { Overload } from '../overload.ts'
 /** What a request may bring besides its body: headers that compress badly, and what of its body has come in unread. */
 const requestBytes = 8 * 1024
 const unreadBodyBytes = 64 * 1024
-/** Of what is sent, how much a peer may answer by saying that it read it (WINDOW_UPDATE). */
+/** Bytes with which a peer may acknowledge each byte that it is sent (WINDOW_UPDATE). */
 const acknowledgedShare = 1 / 4
 
 const goodbyeMs = 5000
@@ -40,7 +40,7 @@ export interface ConnectionOptions {
   /** What counts as one address. */
   readonly address: string
   readonly reserved: boolean
-  /** It is known who is on it. @throws StatusError TooManyRequests if the user has too many */
+  /** Its user is known. @throws StatusError TooManyRequests if the user has too many */
   readonly identified: (connection: Connection, user: string) => void
 }
 
@@ -97,7 +97,7 @@ export class Connection {
     })
   }
 
-  /** It ends with what is under way: the next answer says so. */
+  /** It ends with the requests under way: the next answer says so. */
   get isLeaving(): boolean {
     return this.#isLeaving
   }
@@ -152,9 +152,7 @@ export class Connection {
     this.#receivedBytes += bytes
   }
 
-  /**
-   * A peer cancelled a request before it was answered. (CVE-2023-44487, and CVE-2025-8671, where it makes us do so.)
-   */
+  /** A peer cancelled a request before it was answered, or made us cancel it. (CVE-2023-44487, CVE-2025-8671) */
   cancelled(): void {
     const session = this.#session
     if (session === undefined || session.destroyed) return
@@ -193,7 +191,7 @@ export class Connection {
     else this.#lookAtIdle(tls, nowMs)
   }
 
-  /** Lets what is under way end, and the connection with it. */
+  /** Lets the requests under way end, and the connection with them. */
   leave(): void {
     this.#isLeaving = true
     if (this.#session !== undefined) this.#session.close()

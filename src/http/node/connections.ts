@@ -1,5 +1,5 @@
 /**
- * All connections of one listener. Before anybody has authenticated on it a connection counts for its address, from
+ * All connections of one listener. Until a user authenticates on it a connection counts for its address, from
  * then on for its user: many users behind one address do not stand in each other's way.
  *
  * When there are too many, the one that has been without a user for longest makes room: a client that means it
@@ -89,7 +89,7 @@ export class Connections {
     )
   }
 
-  /** Closes what is left, `now` or behind what was handed over to be sent. */
+  /** Closes the connections that are left, `now` or behind the bytes that were handed over to be sent. */
   close(now: boolean): void {
     this.#forget()
     for (const connection of this.#all.values()) {

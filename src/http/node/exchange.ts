@@ -4,8 +4,8 @@
  *   handling ──▶ body ──▶ handling ──▶ answer ──▶ over
  *
  * In `body` and `answer` the peer must keep the least rate, or the exchange is given up. While it is handled, the
- * pipeline watches the time (`stages/limit-time.ts`). No timer belongs to an exchange: the connection looks at it now
- * and then, and what is over before that costs nothing.
+ * pipeline watches the time (`limitTime` in `stages/limit-in-flight.ts`). No timer belongs to an exchange: the
+ * connection looks at it now and then, and one that is over before that costs nothing.
  */
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
@@ -15,7 +15,7 @@ import type { ByteAccount } from '../byte-budget.ts'
 import type { Bound } from '../incidents.ts'
 import { type Connection, Followed } from './connection.ts'
 
-/** Of an answer, what is handed to the socket at a time. Below it an answer is sent in one piece. */
+/** The part of an answer that a socket is handed at a time. A smaller answer is sent in one piece. */
 export const sliceBytes: number = 64 * 1024
 
 /** Smaller bodies and answers are not counted one by one: there are never so many of them at once. */
@@ -33,7 +33,7 @@ export abstract class Exchange extends Followed {
   /** The least rate is measured from here. */
   #markMs = 0
   #markBytes = 0
-  /** In `body`: what has come in; in `answer`: what is still to be taken by the peer. */
+  /** In `body`: received so far; in `answer`: handed over, and to be taken by the peer. */
   #bytes = 0
   #onLateBody: ((error: StatusError) => void) | undefined
   #account: ByteAccount | undefined
@@ -63,9 +63,7 @@ export abstract class Exchange extends Followed {
   /** Writes the last bytes of the answer and ends it. */
   abstract writeEnd(last: Uint8Array): void
 
-  /**
-   * Aborts when the peer has left before its answer was complete, or is given up. Made when first asked for: few do.
-   */
+  /** Aborts when the peer leaves before its answer is complete, or is given up. Made when first asked for: few do. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#isAborted) this.#controller.abort()
@@ -147,7 +145,7 @@ export abstract class Exchange extends Followed {
     this.#phase = 'handling'
   }
 
-  /** Nothing follows what is handed over now. */
+  /** These bytes are the last. */
   answered(bytes: number): void {
     this.#isAnswered = true
     this.sends(bytes)

@@ -11,9 +11,7 @@ import { Exchange } from './exchange.ts'
 import { sendAnswer } from './send.ts'
 import { SocketRequest, splitUrl } from './socket-request.ts'
 
-/**
- * Bodies up to one TLS record are sent with their headers in one piece, which saves encrypting and sending a second.
- */
+/** Bodies up to one TLS record are sent in one piece with their headers, which saves encrypting a second one. */
 const mergedBytes = 16 * 1024 - 1024
 
 class Http1Request extends SocketRequest {
@@ -85,13 +83,13 @@ export function answerHttp1(
   connection: Connection,
   traffic: Traffic,
 ): Eventual<void> {
-  // Whoever left before being looked at is not served.
+  // A client that has left before its turn is not served.
   if (response.destroyed) return
   const exchange = new Http1Exchange(connection, message, response)
   connection.begin(exchange, hasBody(message))
   const request = new Http1Request(message, exchange)
   const answer = serve(request)
-  // Who has been answered by now can't leave before.
+  // A client that is answered by now can't leave before.
   if (answer instanceof Promise || isStream(answer.body)) {
     response.on('close', () => {
       if (!response.writableFinished) exchange.closed()

@@ -118,7 +118,7 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     })
   }
 
-  // Before TLS is set up: what is turned away costs no handshake.
+  // Before TLS is set up: a connection that is turned away costs no handshake.
   const begin = server.listeners('connection') as ((raw: Socket) => void)[]
   server.removeAllListeners('connection')
   server.on('connection', (raw: Socket) => {

@@ -1,6 +1,6 @@
 /**
- * Answers on their way out. The socket is handed no more than a slice at a time: what it is handed, it encrypts and
- * keeps until the peer reads, once for each peer. The rest stays in the one buffer that all who are sent it share.
+ * Answers on their way out. The socket is handed no more than a slice at a time, which it encrypts and
+ * keeps until the peer reads, once for each peer. The rest stays in the one buffer that all peers share.
  */
 import type { Writable } from 'node:stream'
 import type { Eventual } from '../../base/eventual.ts'

@@ -97,7 +97,7 @@ describe('an answer that is made while it is sent', () => {
   })
 })
 
-test('an answer for which there is no memory left is sent as it is; one that is compressed already needs none', async () => {
+test('an answer for which there is no memory left is sent as it is, unless it is compressed already', async () => {
   const stage = compressAnswers()(() => ({ status: 200, headers: {}, body: long }))
   const ask = async (left: boolean): Promise<unknown> => {
     const request = { headers: { 'accept-encoding': 'gzip' }, account: { tryCharge: () => left } }

@@ -54,7 +54,7 @@ export const waitingOf = (
   context: RequestContext,
 ): Required<Pick<ReadOptions, 'signal' | 'outside'>> => ({
   signal: request.signal,
-  outside: (wait) => Promise.resolve(awaitOutside(request, context, () => wait)),
+  outside: (wait) => awaitOutside(request, context, wait),
 })
 
 /** Said before anything is read. @throws StatusError BadRequest */

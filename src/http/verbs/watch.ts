@@ -169,9 +169,7 @@ function bookmark(
 /** A batch of more events is one that a slow reader let pile up, or the state with which a watch begins. */
 const fewEvents = 32
 
-/**
- * Event batches as bytes: one chunk per batch, several of a large one. What breaks the watch becomes its last frame.
- */
+/** Event batches as bytes: one chunk per batch, several of a large one. A failure becomes the last frame. */
 class FrameStream implements Stream<Uint8Array> {
   readonly #events: Stream<readonly RegistryEvent[]>
   readonly #frames: Frames

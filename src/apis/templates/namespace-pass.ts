@@ -1,0 +1,55 @@
+/** What one pass over a namespace does with which template. */
+import type { Namespace } from '../namespaces/types.ts'
+import { isGateShut } from './gate.ts'
+import type { Attempt } from './ledger.ts'
+import { isDisabled, type Matcher } from './match.ts'
+import { isPopulated } from './populate.ts'
+import type { PopulationState } from './population-state.ts'
+import type { Release } from './rollout.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+export interface NamespacePass {
+  /** In the order in which they apply. */
+  readonly wanted: NamespaceTemplate[]
+  /** By template. */
+  readonly attempts: Map<string, Attempt>
+  /** Templates whose turn has not come: nothing of theirs is pruned. */
+  readonly waiting: Set<string>
+  /** Places in rollouts that it holds until its outcome is in the ledger. */
+  readonly places: Release[]
+}
+
+export function planPass(state: PopulationState, namespace: Namespace): NamespacePass {
+  const pass: NamespacePass = { wanted: [], attempts: new Map(), waiting: new Set(), places: [] }
+  for (const version of state.matchers()) planTemplate(state, namespace, version, pass)
+  pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+  return pass
+}
+
+function planTemplate(state: PopulationState, namespace: Namespace, version: Matcher, pass: NamespacePass): void {
+  const { ledger, index, rollouts } = state
+  const { template } = version
+  if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) return
+  const { name = '' } = namespace.metadata
+  const { name: templateName = '' } = template.metadata
+  const isSelected = version.selects(namespace)
+  const held = ledger.find(templateName, name)
+  if (!isSelected && held === undefined && !index.holdings.holds(templateName, name)) return
+  const isDone = (): boolean => {
+    const claims = index.claimsIn(name).filter((claim) => claim.template === templateName)
+    return isSelected && isPopulated([template], namespace, claims, index)
+  }
+  // A client that waits for a new namespace does not wait for a rollout as well.
+  const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
+  if (place !== undefined) {
+    pass.places.push(place)
+    pass.attempts.set(templateName, { version, isSelected })
+    if (isSelected) pass.wanted.push(template)
+    return
+  }
+  pass.waiting.add(templateName)
+  if (held === undefined) return
+  // Until its turn comes it is kept at what it has.
+  pass.attempts.set(templateName, held)
+  if (held.isSelected && held.version.selects(namespace)) pass.wanted.push(held.version.template)
+}

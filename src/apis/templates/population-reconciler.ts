@@ -1,0 +1,115 @@
+/** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
+import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { openGate } from './gate.ts'
+import { isDisabled, isOptedOut } from './match.ts'
+import { type NamespacePass, planPass } from './namespace-pass.ts'
+import type { ObjectResult } from './object-result.ts'
+import { isPopulated, type PopulateRequest, populate } from './populate.ts'
+import type { PopulationDeps, PopulationState } from './population-state.ts'
+import { reportCondition, tell } from './report.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+type Outcome = { readonly requeueAfterMs: number } | undefined
+
+/** What is without our label is on no watch of ours. */
+const lookAgainMs = 60_000
+
+export class PopulationReconciler implements Reconciler {
+  readonly #deps: PopulationDeps
+  readonly #state: PopulationState
+
+  constructor(deps: PopulationDeps, state: PopulationState) {
+    this.#deps = deps
+    this.#state = state
+  }
+
+  async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const state = this.#state
+    const namespace = state.findNamespace(name)
+    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) {
+      state.forgetNamespace(name)
+      return undefined
+    }
+    if (isOptedOut(namespace)) {
+      await this.#leaveAlone(namespace, signal)
+      return undefined
+    }
+    await state.kinds.know(signal)
+    return this.#report(namespace, await this.#pass(namespace, signal), signal)
+  }
+
+  async #leaveAlone(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    const { name = '' } = namespace.metadata
+    this.#state.forgetNamespace(name)
+    // A template that is being deleted waits for it no longer.
+    this.#state.requestStatus(this.#state.index.claimsIn(name).map((claim) => claim.template))
+    await openGate(this.#deps.client, namespace, signal)
+  }
+
+  async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
+    const state = this.#state
+    const pass = planPass(state, namespace)
+    state.activePasses.begin(pass.wanted)
+    try {
+      await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
+      const results = await this.#populate(namespace, pass, signal)
+      this.#note(namespace, pass, results)
+      return results
+    } finally {
+      state.activePasses.end(pass.wanted)
+      for (const giveBack of pass.places) giveBack()
+    }
+  }
+
+  async #populate(
+    namespace: Namespace,
+    { wanted, waiting }: NamespacePass,
+    signal: AbortSignal,
+  ): Promise<readonly ObjectResult[]> {
+    const { client, records } = this.#deps
+    const { index } = this.#state
+    const { name = '' } = namespace.metadata
+    const policyOf: PopulateRequest['policyOf'] = (template) =>
+      waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template))
+    // An object that had to tell itself what was applied to it is noted as applied on the way.
+    if (!index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)) return []
+    return populate({ client, index, records }, { namespace, templates: wanted, policyOf, signal })
+  }
+
+  #note(namespace: Namespace, { attempts, waiting }: NamespacePass, results: readonly ObjectResult[]): void {
+    const state = this.#state
+    const { name = '', uid } = namespace.metadata
+    state.requestStatus(state.ledger.record(name, attempts, results))
+    state.visited(name)
+    const now = state.findNamespace(name)
+    // It may have gone during the pass.
+    if (now?.metadata.uid !== uid) state.releaseRecord(name, uid)
+    if (now === undefined) state.forgetNamespace(name)
+    else state.census.namespaceChanged(now)
+    state.requestStatus(waiting)
+  }
+
+  /** Opens the gate, if nothing must keep it shut. @throws Error where an object is to be tried again */
+  async #report(namespace: Namespace, results: readonly ObjectResult[], signal: AbortSignal): Promise<Outcome> {
+    const { client, clock, events } = this.#deps
+    const templateOf = ({ template }: ObjectResult): NamespaceTemplate | undefined => this.#state.findTemplate(template)
+    const failures = results.filter((r) => r.failure !== undefined)
+    const worthTelling = results.filter((r) => r.failure !== undefined || r.remark !== undefined)
+    await Promise.all(worthTelling.map((r) => tell(events, namespace, templateOf(r), r)))
+    await reportCondition(client, clock, namespace, failures, signal)
+    const retriable = failures.filter((f) => f.failure?.retriable)
+    const holding = retriable.filter((f) => templateOf(f)?.spec?.failurePolicy !== 'Ignore')
+    if (holding.length === 0) await openGate(client, namespace, signal)
+    if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
+    const isBlocked = results.some((r) => r.failure?.reason === 'AlreadyExists' || r.isUnwatched)
+    return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
+  }
+}
+
+function deletionPolicyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
+  // Gone without our finalizer having held it: what was wanted is not known any more, so nothing is destroyed.
+  if (template === undefined) return 'Keep'
+  if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
+  return template.spec?.deletionPolicy ?? 'Delete'
+}

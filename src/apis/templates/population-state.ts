@@ -1,0 +1,239 @@
+/**
+ * What both loops of the population controller know: what the cluster holds, and what earlier passes came to. It turns
+ * each change into the namespaces and templates that must be looked at again.
+ */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import type { Informer } from '../../client/informer.ts'
+import type { ObjectKey } from '../../controller/controller.ts'
+import type { Keys } from '../../controller/source.ts'
+import { Watches } from '../../controller/watches.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { EventRecorder } from '../events/recorder.ts'
+import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { ActivePasses } from './active-passes.ts'
+import type { AppliedRecords } from './applied-records.ts'
+import { believeMarks } from './believe-marks.ts'
+import { Census } from './census.ts'
+import { isGateShut, tellingLabels } from './gate.ts'
+import { kindsEverOf, RecordedKinds } from './kinds.ts'
+import { KnownKinds } from './known-kinds.ts'
+import { TemplateLedger } from './ledger.ts'
+import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { PopulatedIndex } from './populated-index.ts'
+import { namespacesToPrune } from './prunes.ts'
+import { PendingRevisions } from './revisions.ts'
+import { Rollouts } from './rollout.ts'
+import { StatusSchedule } from './status-schedule.ts'
+import { type NamespaceTemplate, templateResource } from './types.ts'
+
+export interface PopulationDeps {
+  readonly client: Client
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly onError: (error: unknown) => void
+  /** What templates made where. */
+  readonly records: AppliedRecords
+}
+
+const keyOf = (name: string): ObjectKey => ({ namespace: '', name })
+
+export class PopulationState {
+  readonly #deps: PopulationDeps
+  readonly ledger: TemplateLedger = new TemplateLedger()
+  readonly activePasses: ActivePasses = new ActivePasses()
+  readonly pendingRevisions: PendingRevisions = new PendingRevisions()
+  readonly recordedKinds: RecordedKinds
+  readonly census: Census
+  readonly index: PopulatedIndex
+  readonly kinds: KnownKinds
+  readonly rollouts: Rollouts
+  /** What feeds the loop over namespaces. */
+  readonly watches: Watches
+  /** What feeds the loop over templates. */
+  readonly statuses: StatusSchedule
+  readonly #namespaces: Informer
+  readonly #templates: Informer
+  readonly #matchers = new Map<string, Matcher>()
+  /** Namespaces over which a pass has gone. */
+  readonly #visited = new Set<string>()
+  #running: AbortSignal = AbortSignal.abort()
+
+  constructor(deps: PopulationDeps) {
+    this.#deps = deps
+    const { client, clock, records } = deps
+    this.recordedKinds = new RecordedKinds(client)
+    this.census = new Census((version, namespace) => this.#counts(version, namespace))
+    this.statuses = new StatusSchedule(clock)
+    this.watches = new Watches(deps)
+    this.#namespaces = this.watches.on({ resource: namespaceResource, includeUninitialized: true }, (next, old) =>
+      this.#namespaceChanged(next as Namespace | undefined, old as Namespace | undefined),
+    )
+    this.#templates = this.watches.on({ resource: templateResource }, (next, old) =>
+      this.#templateChanged(next as NamespaceTemplate | undefined, old as NamespaceTemplate | undefined),
+    )
+    this.index = this.#openIndex()
+    this.rollouts = new Rollouts({
+      ledger: this.ledger,
+      countMatched: (version) => this.census.count(version.template.metadata.name ?? ''),
+      wouldPrune: (version) => namespacesToPrune(version, this.index, (name) => this.findNamespace(name)),
+      wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
+    })
+    this.kinds = this.#openKinds()
+    this.watches.waitFor((signal) => {
+      this.#running = signal
+      return records.follow((...change) => this.index.holdings.changed(...change), signal)
+    })
+    this.watches.onSynced(() => this.#releaseLeftRecords())
+  }
+
+  findNamespace(name: string): Namespace | undefined {
+    return this.#namespaces.find('', name) as Namespace | undefined
+  }
+
+  findTemplate(name: string): NamespaceTemplate | undefined {
+    return this.#templates.find('', name) as NamespaceTemplate | undefined
+  }
+
+  /** All templates, with their selectors parsed. */
+  matchers(): Iterable<Matcher> {
+    return this.#matchers.values()
+  }
+
+  matcherOf(template: string): Matcher | undefined {
+    return this.#matchers.get(template)
+  }
+
+  /** A pass has gone over this namespace. */
+  visited(name: string): void {
+    this.#visited.add(name)
+  }
+
+  /** It is gone, or left alone from now on. */
+  forgetNamespace(name: string): void {
+    this.#visited.delete(name)
+    this.requestStatus(this.ledger.forgetNamespace(name))
+    this.rollouts.forgetNamespace(name)
+  }
+
+  forgetTemplate(name: string): void {
+    this.ledger.forgetTemplate(name)
+    this.rollouts.forgetTemplate(name)
+    this.pendingRevisions.forget(name)
+    this.statuses.forget(name)
+  }
+
+  /** The figures of these templates may have changed. */
+  requestStatus(templates: Iterable<string>): void {
+    for (const template of templates) this.statuses.request(template)
+  }
+
+  /** The namespace of this uid is gone. What can't be released now is released when the controller starts again. */
+  releaseRecord(name: string, uid = ''): void {
+    this.#deps.records.release(name, uid, this.#running).catch(this.#deps.onError)
+  }
+
+  #openIndex(): PopulatedIndex {
+    const { client, clock, onError, records } = this.#deps
+    return new PopulatedIndex({
+      client,
+      clock,
+      onError,
+      records,
+      onDrift: (namespace) => this.watches.enqueue(keyOf(namespace)),
+      // Mostly its first pass is still to come, and will find it.
+      onBorn: (namespace) => this.watches.enqueue(this.#visited.has(namespace) ? keyOf(namespace) : undefined),
+      // A template that is being deleted may have waited for this.
+      onLeft: (template) => this.statuses.request(template),
+    })
+  }
+
+  #openKinds(): KnownKinds {
+    const { client, onError, records } = this.#deps
+    const { index } = this
+    const templates = (): Iterable<KubeObject> => this.#templates.values()
+    return new KnownKinds({
+      client,
+      index,
+      onError,
+      *wanted() {
+        for (const template of templates()) yield* kindsEverOf(template)
+      },
+      onRead: async (fresh, isAll, signal) => {
+        if (records.isComplete) return
+        await believeMarks({ index, records, findNamespace: (name) => this.findNamespace(name) }, fresh, signal)
+        if (isAll) await records.complete(signal)
+      },
+    })
+  }
+
+  /** A namespace that is being created counts from when it was tried first. */
+  #counts(version: Matcher, namespace: Namespace): boolean {
+    const { template } = version
+    const { name = '', deletionTimestamp } = namespace.metadata
+    if (isDisabled(template) || deletionTimestamp !== undefined || isOptedOut(namespace)) return false
+    if (!version.selects(namespace)) return false
+    return !isGateShut(namespace) || this.ledger.find(template.metadata.name ?? '', name) !== undefined
+  }
+
+  /** Called twice for what exists at the start. */
+  #namespaceChanged(next: Namespace | undefined, old: Namespace | undefined): Keys {
+    const name = (next ?? old)?.metadata.name ?? ''
+    if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
+    if (next === undefined) {
+      this.census.namespaceGone(name)
+      this.forgetNamespace(name)
+      return undefined
+    }
+    this.census.namespaceChanged(next)
+    return needsPass(next, old) ? keyOf(name) : undefined
+  }
+
+  /** As above. */
+  #templateChanged(next: NamespaceTemplate | undefined, old: NamespaceTemplate | undefined): Keys {
+    const name = (next ?? old)?.metadata.name ?? ''
+    const before = this.#matchers.get(name)
+    const after = next && compileMatcher(next)
+    if (after === undefined) this.#matchers.delete(name)
+    else this.#matchers.set(name, after)
+    if (next !== undefined && old !== undefined && saysTheSame(next, old)) return undefined
+    const namespaces = [...this.#namespaces.values()] as Namespace[]
+    if (after === undefined) this.census.templateGone(name)
+    else this.census.templateChanged(after, namespaces)
+    this.kinds.changed()
+    if (next !== undefined && next.metadata.generation !== old?.metadata.generation) this.pendingRevisions.add(next)
+    this.statuses.request(name)
+    const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
+    const names = new Set([...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(name)])
+    return [...names].map(keyOf)
+  }
+
+  /** Of namespaces that went while no controller ran. */
+  #releaseLeftRecords(): void {
+    for (const { name, uid } of this.#deps.records.namespaces()) {
+      if (this.findNamespace(name)?.metadata.uid !== uid) this.releaseRecord(name, uid)
+    }
+  }
+}
+
+/** Our own status writes must not set us going again. */
+function saysTheSame(next: NamespaceTemplate, old: NamespaceTemplate): boolean {
+  return (
+    next.metadata.generation === old.metadata.generation &&
+    next.metadata.deletionTimestamp === old.metadata.deletionTimestamp &&
+    JSON.stringify(next.spec) === JSON.stringify(old.spec) &&
+    JSON.stringify(next.metadata.finalizers) === JSON.stringify(old.metadata.finalizers) &&
+    JSON.stringify(next.metadata.annotations) === JSON.stringify(old.metadata.annotations)
+  )
+}
+
+/** What decides about matching, opting out and whose turn it is. The opening of our own gate is not among it. */
+function needsPass(next: Namespace, old: Namespace | undefined): boolean {
+  if (old === undefined || old.metadata.uid !== next.metadata.uid) return true
+  return (
+    JSON.stringify(tellingLabels(next)) !== JSON.stringify(tellingLabels(old)) ||
+    JSON.stringify(next.metadata.annotations) !== JSON.stringify(old.metadata.annotations) ||
+    next.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    (isGateShut(next) && !isGateShut(old))
+  )
+}

@@ -1,0 +1,143 @@
+/**
+ * The loop over templates: sums up in a status what the passes over namespaces found, keeps revisions, and lets a
+ * deleted template go when nothing of it is left.
+ */
+import type { Client } from '../../client/client.ts'
+import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
+import { isConflict, isNotFound } from '../../kube/status-error.ts'
+import { kindsEverOf, kindsOf } from './kinds.ts'
+import { isDisabled, isOptedOut, type Matcher } from './match.ts'
+import type { PopulationDeps, PopulationState } from './population-state.ts'
+import { tellBlockedPrune, tellHalt } from './report.ts'
+import type { Halt } from './rollout.ts'
+import { statusOf } from './status.ts'
+import { type NamespaceTemplate, templateFinalizer, templateResource } from './types.ts'
+
+export class TemplateReconciler implements Reconciler {
+  readonly #deps: PopulationDeps
+  readonly #state: PopulationState
+  /** template → the halt of its rollout that was told of last. */
+  readonly #toldHalts = new Map<string, string>()
+
+  constructor(deps: PopulationDeps, state: PopulationState) {
+    this.#deps = deps
+    this.#state = state
+  }
+
+  async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> {
+    const state = this.#state
+    if (state.findTemplate(name) !== undefined) await state.kinds.know(signal)
+    const template = state.findTemplate(name)
+    const version = state.matcherOf(name)
+    if (template === undefined || version === undefined) {
+      state.forgetTemplate(name)
+      this.#toldHalts.delete(name)
+    } else if (template.metadata.deletionTimestamp !== undefined) {
+      await this.#finalize(template, signal)
+    } else if (!template.metadata.finalizers?.includes(templateFinalizer)) {
+      // The next version brings the key back, for its status.
+      await addFinalizer(this.#deps.client, template, signal)
+    } else {
+      await this.#writeStatus(template, version, signal)
+      await state.pendingRevisions.keep(this.#deps.client, name, signal)
+    }
+    return undefined
+  }
+
+  /** @throws Error while it can't be known what is left */
+  async #finalize(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+    const { kinds, activePasses, recordedKinds } = this.#state
+    const { name = '', uid = '' } = template.metadata
+    const unread = [...new Set(kindsEverOf(template))].filter((kind) => kinds.isUnread(kind))
+    if (unread.length > 0) {
+      const message = `it stays until somebody says what is left of it: ${unread.join(', ')} can not be read`
+      await tellBlockedPrune(this.#deps.events, template, message)
+      throw new Error(message)
+    }
+    if (activePasses.isApplying(name) || this.#isHeldSomewhere(name)) return
+    recordedKinds.forget(uid)
+    await removeFinalizer(this.#deps.client, template, signal)
+  }
+
+  /** What is in a namespace that opted out stays there, and the template does not wait for it. */
+  #isHeldSomewhere(template: string): boolean {
+    for (const name of this.#state.index.holdings.namespacesOf(template)) {
+      const namespace = this.#state.findNamespace(name)
+      if (namespace !== undefined && !isOptedOut(namespace)) return true
+    }
+    return false
+  }
+
+  async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
+    const { rollouts, census, ledger, recordedKinds } = this.#state
+    const { client, clock } = this.#deps
+    const { name = '', generation } = template.metadata
+    const halt = isDisabled(template) ? undefined : rollouts.review(version)
+    const matched = census.count(name)
+    const tally = ledger.tally(version)
+    // After a start: what the status says is true until every namespace was looked at.
+    const seen = tally.known + rollouts.waiting(name)
+    if (template.status?.observedGeneration === generation && seen < matched) return
+    const kinds = this.#remainingKinds(template)
+    const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds }
+    const status = statusOf(version, findings, clock.now())
+    await this.#tellHaltOnce(template, halt)
+    if (JSON.stringify(status) === JSON.stringify(template.status)) return
+    recordedKinds.narrowed(template, kinds)
+    try {
+      await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
+    } catch (error) {
+      // What the status says now must be read before it is relied on.
+      recordedKinds.forget(template.metadata.uid ?? '')
+      // A newer version is on its way to the informer and brings the key back.
+      if (!isConflict(error) && !isNotFound(error)) throw error
+    }
+  }
+
+  async #tellHaltOnce(template: NamespaceTemplate, halt: Halt | undefined): Promise<void> {
+    const { name = '', generation } = template.metadata
+    if (halt === undefined) {
+      this.#toldHalts.delete(name)
+      return
+    }
+    const text = `${generation} ${halt.reason}`
+    if (this.#toldHalts.get(name) !== text) await tellHalt(this.#deps.events, template, halt)
+    this.#toldHalts.set(name, text)
+  }
+
+  /** Kinds of which something may be there. */
+  #remainingKinds(template: NamespaceTemplate): string[] {
+    const { activePasses, index, kinds } = this.#state
+    const { name = '' } = template.metadata
+    const old = template.status?.kinds ?? []
+    // A kind that is not served now may be served again, with its objects.
+    const unsure = activePasses.isApplying(name) ? old : old.filter((kind) => !kinds.isRead(kind))
+    return [...new Set([...kindsOf(template), ...index.holdings.kindsOf(name), ...unsure])].sort()
+  }
+}
+
+/** Admission does it when a template is created. One that came before admission was there gets it here. */
+async function addFinalizer(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  const finalizers = [...(template.metadata.finalizers ?? []), templateFinalizer]
+  await patchFinalizers(client, template, finalizers, signal)
+}
+
+async function removeFinalizer(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  const finalizers = (template.metadata.finalizers ?? []).filter((f) => f !== templateFinalizer)
+  await patchFinalizers(client, template, finalizers, signal)
+}
+
+async function patchFinalizers(
+  client: Client,
+  { metadata }: NamespaceTemplate,
+  finalizers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', resourceVersion } = metadata
+  try {
+    await client.patch(templateResource, { name }, { metadata: { resourceVersion, finalizers } }, { signal })
+  } catch (error) {
+    // A newer version is on its way to the informer and brings the key back.
+    if (!isNotFound(error) && !isConflict(error)) throw error
+  }
+}
