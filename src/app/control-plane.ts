@@ -128,7 +128,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
 
   const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
-    begins: (context) => blocks.begin(context),
+    begins: (request, context) => blocks.begin(request.localUser === undefined ? context : undefined),
     revision: () => core.cache.revision,
     leading: () => leadership.leading,
     bounds: () => defense.incidents.counts,

@@ -18,6 +18,7 @@ function held() {
   const lines: Readonly<Record<string, unknown>>[] = []
   const log = { debug() {}, info() {}, error() {}, warn: (fields: object) => void lines.push({ ...fields }) } as Log
   let timers: (() => void)[] = []
+  const ended: (() => void)[] = []
   const late = {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
@@ -30,6 +31,7 @@ function held() {
     clock: late,
     log,
     onBlock: (block) => found.push(block),
+    soon: (run) => ended.push(run),
     workedMs: () => workedMs,
     collectedMs: () => collectedMs,
   })
@@ -50,6 +52,9 @@ function held() {
       for (const run of due) run()
     },
     ticking: () => timers.length > 0,
+    endTurn: () => {
+      for (const run of ended.splice(0)) run()
+    },
   }
 }
 
@@ -103,6 +108,17 @@ describe('a loop that is held', () => {
     await hold(request('list'))
     const line = { heldMs: 60, user: 'alice', verb: 'list', resource: 'secrets' }
     expect(lines).toEqual([line, { ...line, user: 'bob' }, line])
+  })
+
+  test('blames no request for what follows in a later turn, and warns of nothing that is not a request', async () => {
+    const { blocks, found, lines, work, turn, endTurn } = held()
+    blocks.begin(request('get'))
+    await work(3)
+    endTurn()
+    await work(70)
+    turn()
+    expect(found).toEqual([{ culprit: undefined, heldMs: 70 }])
+    expect(lines).toEqual([])
   })
 
   test('is looked for only while work begins', () => {

@@ -1,7 +1,8 @@
 /**
  * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it
  * goes on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two
- * beginnings is what held it, and its owner is the culprit.
+ * beginnings is what held it, and its owner is the culprit. What follows in later turns is not the owner's. The
+ * server's own requests, and what belongs to none, count without a culprit, and without a warning.
  *
  * The timer runs only while work begins: a process at rest is not woken. What is counted is processor time without
  * collections: a thread that had to wait for its core was not held by a request.
@@ -38,6 +39,8 @@ export interface LoopBlocksOptions {
   readonly clock: Clock
   readonly log: Log
   readonly onBlock: (block: LoopBlock) => void
+  /** Runs something when this turn of the loop is over. */
+  readonly soon?: (run: () => void) => void
   /** Milliseconds that this thread has worked, and that it has spent on collections, since some moment. */
   readonly workedMs?: () => number
   readonly collectedMs?: () => number
@@ -48,11 +51,13 @@ export class LoopBlocks implements Disposable {
   readonly #log: Log
   readonly #onBlock: (block: LoopBlock) => void
   readonly #collections = new Collections()
+  readonly #soon: (run: () => void) => void
   readonly #workedMs: () => number
   readonly #collectedMs: () => number
   readonly #warnedAt = new Map<string, number>()
   #isTicking = false
   #hasBegun = false
+  #endsTurn = false
   #dueMs = 0
   #workedBefore = 0
   #collectedBefore = 0
@@ -61,10 +66,11 @@ export class LoopBlocks implements Disposable {
   #longestMs = 0
   #longest: Culprit | undefined
 
-  constructor({ clock, log, onBlock, workedMs, collectedMs }: LoopBlocksOptions) {
+  constructor({ clock, log, onBlock, soon, workedMs, collectedMs }: LoopBlocksOptions) {
     this.#clock = clock
     this.#log = log
     this.#onBlock = onBlock
+    this.#soon = soon ?? setImmediate
     this.#workedMs = workedMs ?? threadMs
     this.#collectedMs = collectedMs ?? (() => this.#collections.sumMs())
   }
@@ -75,12 +81,26 @@ export class LoopBlocks implements Disposable {
     this.#hasBegun = true
     if (this.#isTicking) this.#endPiece(now)
     else this.#tick(now)
-    this.#current = owner
-    this.#sinceMs = now
+    this.#change(owner, now)
+    if (this.#endsTurn) return
+    this.#endsTurn = true
+    this.#soon(() => this.#endTurn())
   }
 
   [Symbol.dispose](): void {
     this.#collections[Symbol.dispose]()
+  }
+
+  #change(owner: Culprit | undefined, now: number): void {
+    this.#current = owner
+    this.#sinceMs = now
+  }
+
+  #endTurn(): void {
+    this.#endsTurn = false
+    const now = this.#clock.monotonic()
+    this.#endPiece(now)
+    this.#change(undefined, now)
   }
 
   #endPiece(now: number): void {
@@ -107,8 +127,7 @@ export class LoopBlocks implements Disposable {
     if (now - this.#dueMs >= countedMs) this.#count()
     if (this.#hasBegun) {
       this.#tick(now)
-      this.#current = undefined
-      this.#sinceMs = now
+      this.#change(undefined, now)
     } else this.#isTicking = false
   }
 
@@ -119,12 +138,12 @@ export class LoopBlocks implements Disposable {
     if (heldMs < countedMs) return
     const culprit = this.#longest
     this.#onBlock({ culprit, heldMs })
-    if (heldMs > warnedMs) this.#warn(culprit, heldMs)
+    if (heldMs > warnedMs && culprit !== undefined) this.#warn(culprit, heldMs)
   }
 
-  #warn(culprit: Culprit | undefined, heldMs: number): void {
+  #warn(culprit: Culprit, heldMs: number): void {
     const { verb, resource } = labelsOf(culprit)
-    const user = culprit?.user.username ?? ''
+    const user = culprit.user.username
     const flow = JSON.stringify([user, verb, resource])
     const now = this.#clock.monotonic()
     if (now - (this.#warnedAt.get(flow) ?? Number.NEGATIVE_INFINITY) < warningEveryMs) return

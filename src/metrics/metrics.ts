@@ -6,7 +6,7 @@ import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-cl
 import type { Clock } from '../base/clock.ts'
 import { andFinally, andThen } from '../base/eventual.ts'
 import type { FeatureParts, GaugeOptions, InstrumentOptions, Instruments } from '../feature/feature.ts'
-import type { ApiResponse, RequestContext, Stage } from '../http/api.ts'
+import type { ApiRequest, ApiResponse, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
 import { type LoopBlock, labelsOf } from './loop-blocks.ts'
@@ -21,7 +21,7 @@ export interface Sources {
   /** Of the features. */
   readonly parts: readonly FeatureParts[]
   /** Told that work on a request begins. */
-  begins(context: RequestContext): void
+  begins(request: ApiRequest, context: RequestContext): void
   /** Of the storage, as this process sees it. */
   revision(): number
   /** Whether this process runs the controllers. */
@@ -70,7 +70,7 @@ export class Metrics {
   get stage(): Stage {
     return (next) => (request, context) => {
       const began = performance.now()
-      this.#sources.begins(context)
+      this.#sources.begins(request, context)
       const isRead = request.method === 'GET' || request.method === 'HEAD'
       if (isRead) this.#reads++
       else this.#writes++

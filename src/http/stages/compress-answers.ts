@@ -106,9 +106,7 @@ function isLong(body: ApiBody): body is Uint8Array | readonly Uint8Array[] {
 const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
   body instanceof Uint8Array ? body.length : body.reduce((size, chunk) => size + chunk.length, 0)
 
-/**
- * Memory beside the answer itself: what comes out, and pieces joined. Where there is none left, it is sent as it is.
- */
+/** Memory beside the answer: the compressed bytes, and joined pieces. Where none is left, it is sent as it is. */
 function costOf(body: Uint8Array | readonly Uint8Array[] | AnswerStream): number {
   if (body instanceof Uint8Array) return body.length / 2
   // Of an answer in the making: what is looked at first, and what the compressor keeps.

@@ -5,8 +5,8 @@
  * Bounds: 10,000 operations; the bytes that `copy` may add (a few copies of copies otherwise make gigabytes); the
  * number of members moved or cloned on the way, since each insertion into a long list moves what follows; the depth of
  * the result. The document is never changed: a container is cloned when it is first written, at most once for each
- * place it stands at. A copied value is cloned whole at once, which its bytes pay for: the containers around it stay the
- * patch's own, so an operation costs what it names, whatever came before it.
+ * place it stands at. A copied value is cloned whole at once, which its bytes pay for: the containers around it stay
+ * the patch's own, so an operation costs what it names, whatever came before it.
  * What does not apply is said in the words of that library; webhooks and policies see them, clients do not.
  * @see RFC 6902, gopkg.in/evanphx/json-patch.v4, k8s.io/apiserver/pkg/endpoints/handlers/patch.go v0.36
  */
