@@ -1,9 +1,9 @@
 /**
  * The rights by which namespaces and their content are watched.
  *
- * A watch that is open when a right is withdrawn stays open, as upstream. But a namespace that is made under the name of
- * one that went is another namespace, of another owner perhaps: a watch goes on into it only if its user may watch there
- * now. Upstream lets it go on.
+ * A watch that is open when a right is withdrawn stays open, as upstream. But a namespace that is made under the name
+ * of one that went is another namespace, of another owner perhaps: a watch goes on into it only if its user may watch
+ * there now. Upstream lets it go on.
  */
 export interface WatchPermit {
   /** The namespace that is watched, or whose content is. */

@@ -82,7 +82,7 @@ const denied = (webhook: string, message: string, details: object): unknown =>
     code: 403,
   })
 
-describe('attack: an author who may write all objects, and not escalate, hides what a template binds in a token', () => {
+describe('attack: an author who may write all objects, and not escalate, hides a binding in a token', () => {
   const rbac = 'rbac.authorization.k8s.io'
   const boss = (change: JsonObject): JsonObject => ({
     apiVersion: `${rbac}/v1`,

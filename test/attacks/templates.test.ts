@@ -326,7 +326,7 @@ describe('attack: an author of templates widens one that gives more than they ho
   })
 })
 
-describe('attack: a template whose author may write all objects, and not escalate, hides what it binds in a token', () => {
+describe('attack: an author who may write all objects, and not escalate, hides a binding in a token', () => {
   const bossOf = (change: JsonObject): JsonObject => ({ ...boss('boss'), ...change })
   const ref = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
   const cases = [

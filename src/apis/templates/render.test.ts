@@ -31,7 +31,7 @@ describe('rendering', () => {
     expect(skipped).toMatchObject([{ object: 'ConfigMap/a', reason: 'CreatorUnknown' }])
   })
 
-  test('of what kind an object is no token says: its author was asked about the kind that stands in the template', () => {
+  test('no token says of what kind an object is: its author was asked about the kind in the template', () => {
     const source = { ...configMap('a', {}), apiVersion: '$(NAMESPACE)/v1', kind: '$(CREATOR)' }
     const { objects } = render([template('t', source)], team('RoleBinding'))
     expect(objects.map(({ object }) => [object.apiVersion, object.kind])).toEqual([['$(NAMESPACE)/v1', '$(CREATOR)']])
