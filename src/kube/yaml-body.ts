@@ -139,7 +139,7 @@ class Converter {
   }
 
   #scalar(node: Scalar): JsonValue {
-    const { value } = node
+    const value = valueOf(node)
     if (typeof value === 'bigint') return this.#weigh(numberOf(String(value)), 1, 1)
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw new YamlSyntaxError(`yaml: ${node.source} is no JSON number`)
@@ -199,12 +199,20 @@ class Converter {
 
   #key(node: unknown): string {
     const { isAlias, isScalar } = yaml()
-    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? node.value : undefined
+    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? valueOf(node) : undefined
     if (typeof value === 'string') return this.#weigh(value, value.length, 0)
     if (value === null) return 'null'
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
     throw new YamlSyntaxError('yaml: invalid map key')
   }
+}
+
+/**
+ * The library takes `e1`, an exponent without a number before it, for a number, which is none: upstream reads a text.
+ * Other numbers that are none end in a letter: `.nan`.
+ */
+function valueOf({ value, source = '' }: Scalar): unknown {
+  return Number.isNaN(value) && /[0-9]$/.test(source) ? source : value
 }
 
 /**
