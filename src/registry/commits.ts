@@ -9,7 +9,7 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type { ContentChange, DecidedWrite, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
+import type { ContentChange, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -18,7 +18,6 @@ import type { KubeObject } from '../kube/types.ts'
 import {
   type Commit,
   type Entry,
-  type Guard,
   maxOperations,
   maxTransactionBytes,
   type PendingCommit,

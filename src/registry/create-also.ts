@@ -6,6 +6,7 @@
  *   best effort   one is refused, or can't be judged or decided yet ──▶ the object and what is required are created
  *                 without them; the controller that wants them creates them afterwards, and hears why not
  */
+import { append } from '../base/append.ts'
 import { type AlsoCreate, type BestEffort, NeedsStoredScope, type PendingScope } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
@@ -40,7 +41,7 @@ export async function createWithOthers(
   const { scope, valid, how } = first
   const required: ObjectWrite[] = []
   for (const also of others) {
-    if (also.bestEffort === undefined) required.push(...(await prepareObjects(parts, first, also)))
+    if (also.bestEffort === undefined) append(required, await prepareObjects(parts, first, also))
   }
   const opens = others.find((also) => also.opens !== undefined)?.opens
   for (const also of others) {

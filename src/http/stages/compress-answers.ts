@@ -57,14 +57,14 @@ async function compressedStream(
   answer: Pick<ApiResponse, 'status' | 'headers'>,
   inGzip: ApiResponse['headers'],
 ): Promise<ApiResponse> {
-  let rest = source[Symbol.asyncIterator]()
+  let rest: AsyncIterator<Uint8Array, unknown, undefined> = source[Symbol.asyncIterator]()
   const begun: Uint8Array[] = []
   try {
     for (let size = 0; size <= compressedFromBytes; ) {
-      const { value, done } = await rest.next()
-      if (done) return { ...answer, body: Buffer.concat(begun) }
-      begun.push(value)
-      size += value.length
+      const next = await rest.next()
+      if (next.done) return { ...answer, body: Buffer.concat(begun) }
+      begun.push(next.value)
+      size += next.value.length
     }
   } catch (error) {
     // Errors have been answered by an inner stage: what fails now ends the connection.
