@@ -49,13 +49,20 @@ export interface Attributes<O = KubeObject> {
   readonly caller: Caller
   /** On the wall clock: until when they wait. undefined = as long as it takes. */
   readonly deadlineMs?: number | undefined
-  /** The namespace that is to be created in the same transaction: nobody can find it yet. */
-  readonly newNamespace?: KubeObject | undefined
+  /** Absent where the namespace, if there is one, is stored: the cache shows it, or will. */
+  readonly pendingScope?: PendingScope | undefined
 }
 
-/** Thrown by a plugin that can judge an object only when its namespace is there: then it is created after it. */
-export class NeedsNamespace extends Error {
-  override readonly name = 'NeedsNamespace'
+/** The object that opens a namespace, where both are created in one transaction: no cache shows it before. */
+export interface PendingScope {
+  readonly object: KubeObject
+  /** What is created in it may as well be created afterwards. */
+  readonly mayWait: boolean
+}
+
+/** Thrown by a plugin that can judge an object only when its namespace is stored; only where `mayWait`. */
+export class NeedsStoredScope extends Error {
+  override readonly name = 'NeedsStoredScope'
 }
 
 /** One write's way through the `mutate` halves. */
@@ -113,21 +120,29 @@ export interface DecisionView {
 }
 
 /**
- * What is created along with a namespace, in its transaction: all of it, or the namespace alone. Each object is
- * admitted, validated and decided as if `user` had created it.
+ * What admission adds to a create, in its transaction. Each object is admitted, validated, decided and charged as if
+ * `user` had created it.
  */
-export interface Companions {
-  /** The namespace, as an update would make it once they are all there. */
-  readonly namespace: KubeObject
+export interface AlsoCreate {
   readonly user: UserInfo
   readonly fieldManager: string
   /** Complete and defaulted, with their managedFields; handed over. */
   readonly objects: readonly { readonly type: ResourceType; readonly object: KubeObject }[]
+  /** The namespace that the first object opens, and that these are in. Absent = it opens none. */
+  readonly opens?: string
+  /** Absent = they are required: a refusal of one of them refuses the whole create. */
+  readonly bestEffort?: BestEffort
+}
+
+/** Where one of the objects is refused or has to wait, the first object is created without them. */
+export interface BestEffort {
+  /** The first object, as an update would make it once they are all there. */
+  readonly first: KubeObject
   /** Told once when they are durable. */
   stored(): void
   /**
    * What must hold at the commit, and what else is written with it; the rules of `AdmissionPlugin.decide`. The view
-   * shows the namespace and the objects as they will be stored. undefined = the namespace is created alone.
+   * shows the first object and these as they will be stored. undefined = created without them.
    */
   decide(view: DecisionView): Decision | undefined
 }
@@ -144,8 +159,8 @@ export interface AdmissionPlugin {
   mutate?(attributes: Attributes<Unvalidated>, round: MutationRound): Eventual<Unvalidated | undefined>
   /** @throws StatusError */
   validate?(attributes: Attributes): void | Promise<void>
-  /** Of a namespace that is being created, after all have validated it. undefined = nothing. */
-  accompany?(attributes: Attributes): Companions | undefined
+  /** Of an object that is being created, after all have validated it. undefined = nothing. */
+  createAlso?(attributes: Attributes): AlsoCreate | undefined
   /**
    * Synchronous and without side effects: it is called again after a lost guard, and once more, from a cache that has
    * caught up with the store, before a refusal is believed. @throws StatusError

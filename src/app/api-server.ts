@@ -40,7 +40,7 @@ import { getVerb, listVerb } from '../http/verbs/read.ts'
 import { scaleVerbs } from '../http/verbs/scale.ts'
 import { warn } from '../http/verbs/target.ts'
 import { updateVerb } from '../http/verbs/update.ts'
-import type { AwaitCreated, Visibility } from '../http/verbs/verb.ts'
+import type { AwaitCreated, PermitOf, Visibility } from '../http/verbs/verb.ts'
 import { watchVerb } from '../http/verbs/watch.ts'
 import { parseGoDuration } from '../kube/duration.ts'
 import { type ResourceType, requiredType } from '../kube/resource-type.ts'
@@ -110,6 +110,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     returnsDeleted: ({ type }: { type: ResourceType }) => core.strategyOf(type).returnsDeleted === true,
     protobufEvents: protobuf,
     turns: core.turns,
+    permitOf: permitOf(core),
     random: Math.random,
     apply: applyWith(clock, catalog.types),
   } satisfies Parameters<typeof patchVerb>[0] &
@@ -241,6 +242,16 @@ function visibilityOf({ authorizer, namespacesOf }: Core): Visibility {
 
 /** What a create that is held is counted as: by default a flow may have some 2,000 of them. */
 const heldCreateBytes = 32 * 1024
+
+/** With own namespaces it is the view that follows rights. */
+function permitOf({ authorizer }: Core): PermitOf {
+  return ({ type }, context) => {
+    const attributes = attributesOf(context)
+    if (attributes.path !== undefined || context.onlyOwn) return undefined
+    const namespace = isNamespaces(type) ? attributes.name : attributes.namespace
+    return namespace === '' ? undefined : { namespace, holds: () => authorizer.authorize(attributes).allowed }
+  }
+}
 
 /** Seconds kept in hand for the answer when the client says how long it waits. */
 const answerReserveMs = 1000

@@ -29,6 +29,7 @@ import type { Lister, Registry } from '../registry/registry.ts'
 import { schemaErrors } from '../registry/schema-errors.ts'
 import type { Strategy } from '../registry/strategy.ts'
 import { validateNew } from '../registry/validate-new.ts'
+import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
@@ -81,6 +82,11 @@ export async function wireCore(
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
+  const watchPermits = new WatchPermits()
+  // After those who decide: they must have forgotten the earlier namespace of that name.
+  lister.subscribe(typeOf(namespaceResource), (next, old) => {
+    if (next !== undefined && old === undefined) watchPermits.onCreated(next.name)
+  })
   const webhookClient = new WebhookClient({
     clock,
     userAgent: 'kube-apiserver-admission',
@@ -125,6 +131,7 @@ export async function wireCore(
 
   const registry: Registry = createRegistry({
     storage,
+    watchPermits,
     folded,
     cache,
     types: catalog.types,

@@ -10,6 +10,7 @@
  *
  * @see k8s.io/apiserver/pkg/endpoints/request/requestinfo.go v0.36
  */
+import { parseFieldSelector, requiredField } from '../kube/field-selector.ts'
 import { namespaceSubresources } from '../kube/namespace-subresources.ts'
 
 export interface RequestInfo {
@@ -156,12 +157,12 @@ export function isTrue(value: string | null): boolean {
   return value !== null && value !== 'false' && value !== '0'
 }
 
-/** A selector that pins one name authorizes like a request for that name. */
+/** A selector that pins one name authorizes like a request for that name; one that can't be read pins none. */
 function nameInFieldSelector(selector: string | null): string {
   if (!selector?.includes('metadata.name')) return ''
-  for (const term of selector.split(',')) {
-    const found = /^metadata\.name==?([^=!\\]+)$/.exec(term.trim())
-    if (found?.[1]) return found[1]
+  try {
+    return requiredField(parseFieldSelector(selector), 'metadata.name') ?? ''
+  } catch {
+    return ''
   }
-  return ''
 }

@@ -11,6 +11,11 @@ describe('a YAML body', () => {
     { name: 'may be empty', given: '', want: null },
     { name: 'may be a comment', given: '# nothing', want: null },
     { name: 'has the booleans of YAML 1.1', given: 'a: yes\nb: "yes"\nc: Off', want: { a: true, b: 'yes', c: false } },
+    {
+      name: 'keeps texts that look like the exponent of a number',
+      given: 'a: e11\nb: -E5\nc: .e1\ne2: [e3]\nf: 1e2',
+      want: { a: 'e11', b: '-E5', c: '.e1', e2: ['e3'], f: 100 },
+    },
     { name: 'has octal and hexadecimal numbers', given: 'a: 010\nb: 0x1F\nc: 1_000', want: { a: 8, b: 31, c: 1000 } },
     {
       name: 'keeps dates and clock times as texts',
@@ -45,6 +50,7 @@ describe('a YAML body', () => {
     { given: 'a: b: c', want: /^yaml: line 1: / },
     { given: 'a: 1\nb: [1', want: /^yaml: line 2: / },
     { given: 'a: *x', want: /^yaml: unknown anchor 'x' referenced$|^yaml: line 1: / },
+    { given: 'a: .nan', want: /^yaml: \.nan is no JSON number$/ },
     { given: 'a: .inf', want: /^yaml: \.inf is no JSON number$/ },
     { given: '? [a]\n: 1', want: /^yaml: invalid map key$/ },
   ]

@@ -163,7 +163,7 @@ class Converter {
   }
 
   #scalar(node: Scalar): JsonValue {
-    const { value } = node
+    const value = valueOf(node)
     if (typeof value === 'bigint') return this.#count(numberOf(String(value)), 1, 0)
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) throw new YamlSyntaxError(`yaml: ${node.source} is no JSON number`)
@@ -223,12 +223,20 @@ class Converter {
 
   #key(node: unknown): string {
     const { isAlias, isScalar } = yaml()
-    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? node.value : undefined
+    const value = isAlias(node) ? this.#alias(node.source) : isScalar(node) ? valueOf(node) : undefined
     if (typeof value === 'string') return this.#count(value, 0, value.length)
     if (value === null) return 'null'
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
     throw new YamlSyntaxError('yaml: invalid map key')
   }
+}
+
+/**
+ * The library takes `e1`, an exponent without a number before it, for a number, which is none: upstream reads a text.
+ * Other numbers that are none end in a letter: `.nan`.
+ */
+function valueOf({ value, source = '' }: Scalar): unknown {
+  return Number.isNaN(value) && /[0-9]$/.test(source) ? source : value
 }
 
 /**

@@ -1,12 +1,12 @@
 /**
- * The ordered list of admission plugins, asked in rounds: `mutate`, `validate`, `accompany`, `decide`. Rounds in which
- * nobody has a say cost no promise.
+ * The ordered list of admission plugins, asked in rounds: `mutate`, `validate`, `createAlso`, `decide`. A round in
+ * which no plugin has a say costs no promise.
  */
 import type {
   Accountant,
   AdmissionPlugin,
+  AlsoCreate,
   Attributes,
-  Companions,
   ContentChange,
   DecidedWrite,
   Decision,
@@ -28,6 +28,7 @@ export interface MergedDecision {
 
 const noGuards: readonly Guard[] = []
 const noWrites: readonly DecidedWrite[] = []
+const noObjects: readonly AlsoCreate[] = []
 const nothing: MergedDecision = {
   guards: noGuards,
   writes: noWrites,
@@ -57,13 +58,13 @@ export class AdmissionChain {
     return validate(this.#planOf(attributes), attributes, 0)
   }
 
-  /** Of the first plugin that has any. */
-  accompany(attributes: Attributes): Companions | undefined {
-    for (const plugin of this.#planOf(attributes).accompanying) {
-      const companions = plugin.accompany?.(attributes)
-      if (companions !== undefined) return companions
-    }
-    return undefined
+  /** What is created in the same transaction. As best effort: of the first plugin that has any. */
+  createAlso(attributes: Attributes): readonly AlsoCreate[] {
+    const { creatingMore } = this.#planOf(attributes)
+    if (creatingMore.length === 0) return noObjects
+    const all = creatingMore.flatMap((plugin) => plugin.createAlso?.(attributes) ?? [])
+    const first = all.find((also) => also.bestEffort !== undefined)
+    return all.filter((also) => also.bestEffort === undefined || also === first)
   }
 
   /** Synchronous, see `AdmissionPlugin.decide`. @throws StatusError */

@@ -11,7 +11,7 @@ export interface AdmissionPlan {
   /** Position in `mutating` behind which a second round begins, if one is asked for; -1 = none may ask. */
   readonly lastAsking: number
   readonly validating: readonly AdmissionPlugin[]
-  readonly accompanying: readonly AdmissionPlugin[]
+  readonly creatingMore: readonly AdmissionPlugin[]
   readonly deciding: readonly AdmissionPlugin[]
 }
 
@@ -56,7 +56,7 @@ export class AdmissionPlans {
       mutating,
       lastAsking: mutating.findLastIndex((plugin) => plugin.mayAskForSecond),
       validating: concerned.filter((plugin) => plugin.validate),
-      accompanying: concerned.filter((plugin) => plugin.accompany),
+      creatingMore: concerned.filter((plugin) => plugin.createAlso),
       deciding: concerned.filter((plugin) => plugin.decide),
     }
   }

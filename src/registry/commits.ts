@@ -9,18 +9,11 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type {
-  Companions,
-  ContentChange,
-  DecidedWrite,
-  DecisionView,
-  QueuedChange,
-  Seen,
-} from '../admission/admission.ts'
+import type { ContentChange, DecidedWrite, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { encodeStored } from '../kube/stored-form.ts'
+import { alreadyExists, findStatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import {
   type Commit,
@@ -35,19 +28,25 @@ import {
   type Transaction,
 } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
-import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
+import type { AdmissionChain } from './admission-chain.ts'
 import { CommitLane } from './commit-lane.ts'
-import { completed, decideTogether, type Together } from './decide-together.ts'
+import {
+  completeWrite,
+  type DecidedTransaction,
+  decideTransaction,
+  type TransactionDecision,
+  type TransactionOptions,
+} from './decide-transaction.ts'
 import { gaveUp } from './errors.ts'
 import type { FoldedCommits } from './folded-commits.ts'
 import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
 import { leftBy, SeenValue } from './seen-value.ts'
 
-const sizeOf = ({ own, extra }: Together): number => own.length + extra.length
+const sizeOf = ({ own, extra }: DecidedTransaction): number => own.length + extra.length
 
-/** Guards that are lost again and again are somebody's business that need not hold up a namespace. */
-const triesTogether = 3
+/** A best effort whose guards are lost again and again must not hold up the rest. */
+const mostTries = 3
 
 /** Time enough for a webhook or two; short against the patience of those who wait. */
 const longestTurnMs = 1000
@@ -87,45 +86,76 @@ export class Commits {
   }
 
   /** @throws StatusError of a plugin, or ServerTimeout after the deadline. */
-  async write(write: ObjectWrite): Promise<Outcome> {
+  write(write: ObjectWrite): Promise<Outcome> {
+    return this.#write(write, () => this.#decide(write))
+  }
+
+  /**
+   * The first of them, and others that must be created with it, as one transaction. The outcome is that of the first.
+   * @param opens see `TransactionOptions`
+   * @throws StatusError as `write`, of any of them; AlreadyExists, where one of the others does
+   */
+  async writeAll(writes: readonly [ObjectWrite, ...ObjectWrite[]], opens: string | undefined): Promise<Outcome> {
+    const [first, ...others] = writes
+    if (others.length === 0) return this.write(first)
+    // Of a former namespace of that name the cache may show content too, and quotas would count it.
+    if (opens !== undefined && this.#shownBytes(first.key) !== undefined) await this.#cache.refresh()
+    return this.#write(first, () => decideTransaction(this.#chain, this.#view, writes, { opens }), others)
+  }
+
+  /** `others`: what is decided along with `first`, and not expected to be there. */
+  async #write(
+    first: ObjectWrite,
+    decide: () => TransactionDecision,
+    others: readonly ObjectWrite[] = [],
+  ): Promise<Outcome> {
     const undo: (() => Promise<void>)[] = []
     let caughtUp = false
     let done = false
     try {
       for (;;) {
-        let decision: MergedDecision
+        let decision: TransactionDecision
         try {
-          decision = this.#chain.decide(write.attributes, write.change, this.#view)
+          decision = decide()
+          if (decision === 'contradiction')
+            throw new Error(`what is created with ${first.key} can't be one transaction`)
         } catch (e) {
           if (caughtUp) throw e
           await this.#cache.refresh()
           caughtUp = true
           continue
         }
-        if (decision.wait === undefined && decision.begin) {
+        if (!('own' in decision) && decision.wait === undefined && decision.begin !== undefined) {
           const undoing = await decision.begin()
           if (undoing) undo.push(undoing)
-          this.#checkDeadline(write)
+          this.#checkDeadline(first)
           continue
         }
-        const wait = decision.wait ?? this.#lane.heldUntil(write.key, decision.writes)
-        if (wait) {
-          await this.#within(write, wait)
-          this.#checkDeadline(write)
+        const wait = 'own' in decision ? this.#lane.heldUntil(first.key, decision.extra) : decision.wait
+        if (!('own' in decision) || wait !== undefined) {
+          await this.#within(first, wait ?? Promise.resolve())
+          this.#checkDeadline(first)
           continue
         }
-        const own = [decision.object === undefined ? write : completed(write, decision.object)]
-        const pending = this.#queue(decision.guards, own, decision.writes)
-        const known = this.#announce(own, decision.writes)
-        const commit = await this.#settled(pending, decision.writes.length).finally(known)
+        const pending = this.#queue(decision)
+        const known = this.#announce(decision)
+        const commit = await this.#settled(pending, sizeOf(decision) - 1).finally(known)
         done = commit.ok
-        if (commit.ok) return { done: true, revision: commit.revision, value: own[0]?.value }
-        if (commit.current.has(write.key)) return { done: false, current: commit.current.get(write.key) }
-        this.#checkDeadline(write)
+        if (commit.ok) return { done: true, revision: commit.revision, value: decision.own[0]?.value }
+        if (commit.current.has(first.key)) return { done: false, current: commit.current.get(first.key) }
+        for (const { key, change } of others) if (commit.current.has(key)) throw alreadyExists(change.type, change.name)
+        this.#checkDeadline(first)
       }
     } finally {
       if (!done) for (const undoing of undo) await undoing()
     }
+  }
+
+  #decide(write: ObjectWrite): TransactionDecision {
+    const decision = this.#chain.decide(write.attributes, write.change, this.#view)
+    if (decision.wait !== undefined || decision.begin !== undefined) return decision
+    const own = [decision.object === undefined ? write : completeWrite(write, decision.object)]
+    return { guards: decision.guards, own, extra: decision.writes }
   }
 
   /** Whether a write that changes nothing of the object must be made all the same. */
@@ -133,8 +163,8 @@ export class Commits {
     return this.#chain.owes(change, this.#view)
   }
 
-  /** Until the answer is called, whoever sees in the cache what is stored here need not parse it. */
-  #announce(own: readonly ObjectWrite[], extra: readonly DecidedWrite[]): () => void {
+  /** Until the answer is called, a reader of the cache need not parse what is stored here. */
+  #announce({ own, extra }: DecidedTransaction): () => void {
     const known: (() => void)[] = []
     const announce = (
       type: ResourceType | undefined,
@@ -152,49 +182,40 @@ export class Commits {
   }
 
   /**
-   * Removals as one transaction, so that each account is charged once for all of them. False = not like this: one is
-   * not as expected, is refused or has to wait; nothing has happened then. Not retried.
+   * All of them as one transaction, so that each account is charged once; tried three times at most. undefined = not
+   * like this: one is not as expected, is refused or has to wait, or they are too much for a transaction. Nothing has
+   * happened then. `stored`: called when they are durable.
    */
-  async removeTogether(removals: readonly ObjectWrite[]): Promise<boolean> {
-    const decided = decideTogether(this.#chain, this.#view, removals)
-    if (decided === undefined) return false
-    const pending = this.#queueTogether(decided)
-    return pending !== undefined && (await this.#settled(pending, sizeOf(decided) - 1)).ok
-  }
-
-  /**
-   * A namespace and what is created along with it, as one transaction. undefined = not like this, as above: then the
-   * namespace is to be written alone.
-   */
-  async createTogether(
-    namespace: ObjectWrite,
-    objects: readonly ObjectWrite[],
-    companions: Pick<Companions, 'decide' | 'stored'>,
+  async tryAll(
+    writes: readonly ObjectWrite[],
+    { opens, stored, ...options }: TransactionOptions & { stored?(): void } = {},
   ): Promise<Outcome | undefined> {
-    const wanted = [namespace, ...objects]
-    const besides = { newNamespace: namespace.change.name, decide: (view: DecisionView) => companions.decide(view) }
-    for (let tries = 0; tries < triesTogether; tries++) {
-      // Of a former one of that name content may be shown too, and quotas would count it.
-      if (this.#shownBytes(namespace.key) !== undefined) return undefined
-      const decided = decideTogether(this.#chain, this.#view, wanted, besides)
-      const pending = decided && this.#queueTogether(decided)
-      if (decided === undefined || pending === undefined) return undefined
-      const known = this.#announce(decided.own, decided.extra)
-      const commit = await this.#settled(pending, sizeOf(decided) - 1, () => companions.stored()).finally(known)
+    const key = writes[0]?.key ?? ''
+    for (let tries = 0; tries < mostTries; tries++) {
+      // Of a former namespace of that name the cache may show content too, and quotas would count it.
+      if (opens !== undefined && this.#shownBytes(key) !== undefined) return undefined
+      const decided = this.#tryDecide(writes, { ...options, opens })
+      if (decided === undefined || !fitsTransaction(decided)) return undefined
+      const pending = this.#queue(decided)
+      const known = this.#announce(decided)
+      const commit = await this.#settled(pending, sizeOf(decided) - 1, stored).finally(known)
       if (commit.ok) return { done: true, revision: commit.revision, value: decided.own[0]?.value }
-      if (commit.current.has(namespace.key)) return { done: false, current: commit.current.get(namespace.key) }
-      if (objects.some(({ key }) => commit.current.has(key))) return undefined
+      if (commit.current.has(key)) return { done: false, current: commit.current.get(key) }
+      if (writes.some((write) => commit.current.has(write.key))) return undefined
     }
     return undefined
   }
 
-  /** undefined = it is too much for a transaction, or has to wait for its turn. */
-  #queueTogether({ guards, own, extra }: Together): PendingCommit | undefined {
-    const writes = [...own, ...extra]
-    const sizeBytes = writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0)
-    if (guards.length + writes.length > maxOperations || sizeBytes > maxTransactionBytes) return undefined
-    if (this.#lane.heldUntil('', extra)) return undefined
-    return this.#queue(guards, own, extra)
+  /** undefined = it can't be decided at once, or one of them is refused. @throws what is no refusal */
+  #tryDecide(writes: readonly ObjectWrite[], options: TransactionOptions): DecidedTransaction | undefined {
+    try {
+      const decision = decideTransaction(this.#chain, this.#view, writes, options)
+      if (decision === 'contradiction' || !('own' in decision)) return undefined
+      return this.#lane.heldUntil('', decision.extra) === undefined ? decision : undefined
+    } catch (error) {
+      if (findStatusError(error) === undefined) throw error
+      return undefined
+    }
   }
 
   /**
@@ -213,19 +234,26 @@ export class Commits {
   }
 
   /** What `write` would answer, without writing. */
-  async rehearse(write: ObjectWrite): Promise<Outcome> {
-    await this.#cache.refresh()
-    const { object } = this.#chain.decide(write.attributes, write.change, this.#view)
-    const value = object && encodeStored(object, write.change.type)
-    const place = parseObjectKey(write.key)
-    const there = place && this.#cache.type(place.storageName).findKey(place.relative)
-    if ((there?.revision ?? 'absent') === write.expect) {
-      return { done: true, revision: there?.revision ?? 0, value }
-    }
-    return { done: false, current: there && { key: write.key, value: there.bytes, revision: there.revision } }
+  rehearse(write: ObjectWrite): Promise<Outcome> {
+    return this.#rehearse(write, () => this.#decide(write))
   }
 
-  #queue(guards: readonly Guard[], own: readonly ObjectWrite[], extra: readonly DecidedWrite[]): PendingCommit {
+  /** What `writeAll` would answer, without writing. */
+  rehearseAll(writes: readonly [ObjectWrite, ...ObjectWrite[]], opens: string | undefined): Promise<Outcome> {
+    return this.#rehearse(writes[0], () => decideTransaction(this.#chain, this.#view, writes, { opens }))
+  }
+
+  async #rehearse({ key, expect }: ObjectWrite, decide: () => TransactionDecision): Promise<Outcome> {
+    await this.#cache.refresh()
+    const decision = decide()
+    const value = decision !== 'contradiction' && 'own' in decision ? decision.own[0]?.value : undefined
+    const place = parseObjectKey(key)
+    const there = place && this.#cache.type(place.storageName).findKey(place.relative)
+    if ((there?.revision ?? 'absent') === expect) return { done: true, revision: there?.revision ?? 0, value }
+    return { done: false, current: there && { key, value: there.bytes, revision: there.revision } }
+  }
+
+  #queue({ guards, own, extra }: DecidedTransaction): PendingCommit {
     const writes = [...own, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
     const transaction: Transaction = { guards, writes }
     const shown = extra.filter((w) => !w.hidden)
@@ -314,4 +342,10 @@ export class Commits {
     const place = parseObjectKey(key)
     return place && this.#cache.type(place.storageName).findKey(place.relative)?.bytes
   }
+}
+
+function fitsTransaction({ guards, own, extra }: DecidedTransaction): boolean {
+  const writes = [...own, ...extra]
+  const sizeBytes = writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), 0)
+  return guards.length + writes.length <= maxOperations && sizeBytes <= maxTransactionBytes
 }

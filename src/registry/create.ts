@@ -2,7 +2,7 @@
  * Create. The order is upstream's (SEMANTICS of a create, v1.36):
  *
  *   clean metadata → track fields → mutating admission → uid, time, name → prepare → validate → validating admission
- *   → [what is created along with it] → decide and commit
+ *   → [what admission adds to it] → decide and commit
  *
  * So a refusal by mutating admission is answered before one by validation, and both before AlreadyExists.
  * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
@@ -13,7 +13,7 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
 import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
-import { companionsOf, createdTogether } from './companions.ts'
+import { createWithOthers } from './create-also.ts'
 import type { RegistryParts } from './parts.ts'
 import {
   admittedNew,
@@ -67,9 +67,12 @@ async function createNamed(
   const name = object.metadata.name ?? ''
   const validating = validated(parts, scope, object, how)
   const valid = validating instanceof Promise ? await validating : validating
-  const companions = scope.dryRun ? undefined : companionsOf(parts, valid.attributes)
-  const together = companions && (await createdTogether(parts, scope, { valid, companions, how }))
-  const outcome = together ?? (await createdAlone(parts, scope, valid, how))
+  const others = parts.chain.createAlso(valid.attributes)
+  const creating =
+    others.length === 0
+      ? createdAlone(parts, scope, valid, how)
+      : createWithOthers(parts, { scope, valid, how }, others)
+  const outcome = await creating
   if (!outcome.done) return { current: outcome.current }
   if (scope.dryRun) return { stored: storedAs(scope, name, 0, outcome.value) }
   return { stored: committedAs(parts, scope, name, outcome.revision, outcome.value) }

@@ -197,7 +197,7 @@ async function deleteGroup(
   )
   const admitted = prepared.filter((p) => p !== undefined)
   const together = admitted.flatMap(({ item, write }) => (write ? [{ item, write }] : []))
-  if (together.length > 0 && !(await parts.commits.removeTogether(together.map((t) => t.write)))) {
+  if (together.length > 0 && (await parts.commits.tryAll(together.map((t) => t.write)))?.done !== true) {
     // Admission was asked already: only of an object that has changed it is asked again.
     await deleteAll(together, togetherAtMost, async ({ item, write }) => {
       const outcome = await parts.commits.write(write)

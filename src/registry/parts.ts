@@ -13,6 +13,7 @@ import type { AdmissionChain } from './admission-chain.ts'
 import type { Commits } from './commits.ts'
 import type { FoldedCommits } from './folded-commits.ts'
 import type { Strategy } from './strategy.ts'
+import type { WatchPermits } from './watch-permits.ts'
 
 export interface TrackedWrite {
   readonly type: ResourceType
@@ -58,6 +59,8 @@ export interface RegistryDeps {
   /** How long a write may try again after lost races. Default 10 s, as upstream. */
   readonly giveUpAfterMs?: number
   readonly watchLimits?: SessionLimits
+  /** Told of new namespaces by whom it comes from. */
+  readonly watchPermits?: WatchPermits
 }
 
 export interface RegistryParts extends RegistryDeps {

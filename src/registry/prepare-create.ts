@@ -1,6 +1,6 @@
 /**
  * A create up to its decision: metadata, field ownership, admission, preparation, validation, the bytes. What is
- * created alone (`create.ts`) and what is created along with a namespace (`companions.ts`) comes this way.
+ * client creates (`create.ts`) and what admission adds to it (`create-also.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
 import { afterPause, andThen, type Eventual } from '../base/eventual.ts'

@@ -2,7 +2,7 @@
  * The registry: create, read, update, delete, list and watch for every kind, with upstream's semantics. What differs by
  * kind is its `Strategy`; what other objects have a say is admission. Callers are already authorized.
  */
-import type { Caller } from '../admission/admission.ts'
+import type { Caller, PendingScope } from '../admission/admission.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { Slice } from '../base/turns.ts'
@@ -13,6 +13,7 @@ import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
 import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 import type { WatchEvent } from '../watch/watch-event.ts'
+import type { WatchPermit } from './watch-permits.ts'
 
 export type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
 export type { SchemaUpdate } from './parts.ts'
@@ -42,8 +43,8 @@ export interface WriteScope {
   readonly slice?: Slice | undefined
   /** One of those that a deletecollection deletes. */
   readonly ofCollection?: boolean
-  /** The namespace that is to be created in the same transaction. */
-  readonly newNamespace?: KubeObject
+  /** Of what admission adds to another create. */
+  readonly pendingScope?: PendingScope
 }
 
 export interface Preconditions {
@@ -101,6 +102,8 @@ export interface WatchQuery extends ReadOptions {
   readonly signal: AbortSignal
   /** Whose watch it is. */
   readonly flow?: string
+  /** Absent = whatever becomes of the namespace. */
+  readonly permit?: WatchPermit | undefined
 }
 
 export type RegistryEvent = WatchEvent

@@ -38,7 +38,7 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
     annotate: (key, value) => scope.annotate?.(key, value),
     caller: scope.caller,
     deadlineMs: scope.deadlineMs,
-    newNamespace: scope.newNamespace,
+    pendingScope: scope.pendingScope,
   }
 }
 

@@ -32,6 +32,25 @@ export async function watchObjects(
   type: ResourceType,
   query: WatchQuery,
 ): Promise<Stream<readonly RegistryEvent[]>> {
+  const end = new AbortController()
+  // Before anything is awaited: the right was found a moment ago.
+  const endPermit = query.permit && parts.watchPermits?.add(query.permit, end)
+  let watch: Stream<readonly RegistryEvent[]> | undefined
+  try {
+    watch = await begin(parts, type, query, end, endPermit)
+    return watch
+  } finally {
+    if (!(watch instanceof TimedWatch)) endPermit?.()
+  }
+}
+
+async function begin(
+  parts: RegistryParts,
+  type: ResourceType,
+  query: WatchQuery,
+  end: AbortController,
+  endPermit: (() => void) | undefined,
+): Promise<Stream<readonly RegistryEvent[]>> {
   const { cache, clock } = parts
   checkWatchOptions(query)
   const selection = selectionOf(type, parts.strategyOf(type), query)
@@ -45,7 +64,6 @@ export async function watchObjects(
     if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
   }
 
-  const end = new AbortController()
   const bookmarks = query.allowWatchBookmarks === true
   const remote = type.conversion?.remote !== undefined
   const request: WatchRequest = {
@@ -67,7 +85,7 @@ export async function watchObjects(
     return fromState ? watchViewState(cache, viewed, markEnd) : watchViewAfter(cache, viewed, from)
   }
   const watch = remote ? new ConvertedWatch(open(), type, selection.matches) : open()
-  return new TimedWatch(watch, parts, query, end, after ?? 0)
+  return new TimedWatch(watch, parts, query, { end, endPermit, after: after ?? 0 })
 }
 
 function failed(error: unknown): Stream<readonly RegistryEvent[]> {
@@ -83,7 +101,12 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
   readonly #after: Revision
   readonly #release: () => void
 
-  constructor(watch: Watch, parts: RegistryParts, query: WatchQuery, end: AbortController, after: Revision) {
+  constructor(
+    watch: Watch,
+    parts: RegistryParts,
+    query: WatchQuery,
+    { end, endPermit, after }: { end: AbortController; endPermit: (() => void) | undefined; after: Revision },
+  ) {
     this.#watch = watch
     this.#parts = parts
     this.#after = after
@@ -100,6 +123,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
           ]
     this.#release = () => {
       signal.removeEventListener('abort', stop)
+      endPermit?.()
       for (const timer of timers) timer.cancel()
     }
   }

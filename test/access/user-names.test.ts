@@ -225,3 +225,32 @@ describe.each([
     expect(answer).toEqual({ code: 401, body: unauthorized })
   })
 })
+
+describe.each([
+  // The parser of HTTP/1.1 takes the blanks for padding, as that of Go does.
+  { protocol: 'HTTP/1.1', send: overHttp1, given: (value: string) => value.trim() },
+  { protocol: 'HTTP/2', send: overHttp2, given: (value: string) => value },
+])('attack: over $protocol, a header that vanishes because a blank stands at its end', ({ send, given }) => {
+  test.each(['dora ', 'dora\t', ' dora'])('%j is impersonated, and not who impersonates', async (value) => {
+    const headers = { 'impersonate-user': value, 'impersonate-group': value }
+    expect(userIn(await send(headers, admin))).toEqual({
+      username: given(value),
+      groups: [given(value), 'system:authenticated'],
+    })
+  })
+
+  test.each(['dora ', 'dora\t', ' dora'])('a proxy names %j', async (value) => {
+    const proxy = respelledCertificate(proxyAuthority, stringTags.utf8, Buffer.from('frönt'))
+    const headers = { 'x-remote-user': value, 'x-remote-group': value }
+    expect(userIn(await send(headers, proxy))).toEqual({
+      username: given(value),
+      groups: [given(value), 'system:authenticated'],
+    })
+  })
+
+  test('the token may be followed by blanks', async () => {
+    expect(userIn(await send({ authorization: headerOfText('Bearer tökén \t') }, undefined))).toMatchObject({
+      username: name,
+    })
+  })
+})

@@ -82,6 +82,61 @@ const denied = (webhook: string, message: string, details: object): unknown =>
     code: 403,
   })
 
+describe('attack: an author who may write all objects, and not escalate, hides a binding in a token', () => {
+  const rbac = 'rbac.authorization.k8s.io'
+  const boss = (change: JsonObject): JsonObject => ({
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: 'boss' },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'writer' }],
+    ...change,
+  })
+  const made = (object: JsonObject): Promise<unknown> => {
+    const role = { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name: 'cluster-admin' } }
+    const hiding = { ...template('hiding', {}), spec: { templates: [role, object] } }
+    return refusal(plane.clientAs('writer').create(templates, hiding))
+  }
+  beforeAll(() => grant('writer', allow('create,patch,delete', '*', '*')))
+
+  test('as the kind of the role, where the template has a Role of that name', async () => {
+    const lack =
+      'user "writer" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n' +
+      '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}\n{NonResourceURLs:["*"], Verbs:["*"]}'
+    expect(await made(boss({ roleRef: { apiGroup: rbac, kind: '$(CREATOR)', name: 'cluster-admin' } }))).toEqual(
+      denied(
+        'check',
+        'namespacetemplates.policy.borough.dev "hiding" is forbidden: user "writer" can\'t give through a template ' +
+          `what they may not do themselves: spec.templates[1]: ${lack}`,
+        {
+          name: 'hiding',
+          group: 'policy.borough.dev',
+          kind: 'namespacetemplates',
+          causes: [{ reason: 'FieldValueForbidden', message: lack, field: 'spec.templates[1]' }],
+        },
+      ),
+    )
+  })
+
+  // An API server refuses such a `kind` by itself.
+  test('in its apiVersion', async () => {
+    const apiVersion = '$(NAMESPACE).authorization.k8s.io/v1'
+    expect(await made(boss({ apiVersion }))).toMatchObject({
+      code: 422,
+      details: {
+        causes: [
+          {
+            field: 'spec.templates[1].apiVersion',
+            message:
+              `Invalid value: "${apiVersion}": a token can not stand here: the rights of the author depend on the ` +
+              'kind of the object',
+          },
+        ],
+      },
+    })
+  })
+})
+
 describe('attack: an author of templates widens one that gives more than they hold', () => {
   const lack = 'needs "create", "patch", "delete" on configmaps in all namespaces'
   const askedAuthor = (name: string): unknown =>

@@ -15,7 +15,7 @@ import {
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { allow, clusterRole, clusterRoleBinding, roleBinding, user } from '../support/fake-rbac-source.ts'
-import { failure, forbidden, refusal } from '../support/refusal.ts'
+import { failure, forbidden, invalidObject, refusal } from '../support/refusal.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
 import { type Answer, Wire } from '../support/wire.ts'
 
@@ -323,6 +323,44 @@ describe('attack: an author of templates widens one that gives more than they ho
     const metadata = { annotations, labels: { a: 'b' } }
     expect(await mallory.patch(templates, { name }, { metadata })).toMatchObject({ metadata })
     await admin.delete(templates, { name })
+  })
+})
+
+describe('attack: an author who may write all objects, and not escalate, hides a binding in a token', () => {
+  const bossOf = (change: JsonObject): JsonObject => ({ ...boss('boss'), ...change })
+  const ref = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' }
+  const cases = [
+    { object: bossOf({ apiVersion: '$(NAMESPACE).authorization.k8s.io/v1' }), field: 'apiVersion' },
+    { object: bossOf({ apiVersion: 'rbac.authorization.k8s.io/$(NAMESPACE)' }), field: 'apiVersion' },
+    { object: bossOf({ apiVersion: '$(CREATOR)' }), field: 'apiVersion' },
+    { object: bossOf({ kind: '$(CREATOR)' }), field: 'kind' },
+    { object: bossOf({ kind: 'Role$(NAMESPACE)' }), field: 'kind' },
+  ]
+  beforeAll(() => grant('writer', allow('create,patch,delete', '*', '*')))
+
+  test.each(
+    groups.flatMap((group) => cases.map(({ object, field }) => ({ group, object, field, said: object[field] }))),
+  )('$field: $said in $group', async ({ group, object, field, said }) => {
+    const template = { metadata: { name: 'hiding' }, spec: { templates: [object] } }
+    const made = await refusal(plane.clientAs('writer').create({ ...templates, group }, template))
+    expect(made).toEqual(
+      invalidObject({ group, kind: 'NamespaceTemplate', name: 'hiding' }, [
+        `spec.templates[0].${field}: Invalid value: ${JSON.stringify(said)}: a token can not stand here: the rights ` +
+          'of the author depend on the kind of the object',
+      ]),
+    )
+  })
+
+  test('in the reference to the role', async () => {
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'cluster-admin' } }
+    for (const roleRef of [
+      { ...ref, kind: '$(CREATOR)' },
+      { ...ref, name: '$(NAMESPACE)' },
+    ]) {
+      const template = { metadata: { name: 'hiding' }, spec: { templates: [role, bossOf({ roleRef })] } }
+      const made = await refusal(plane.clientAs('writer').create(templates, template))
+      expect([403, 422]).toContain(made.code)
+    }
   })
 })
 

@@ -185,8 +185,8 @@ describe('thousands of faults', () => {
     {
       name: 'scopes that are none, each of which is told with all of them',
       path: '/api/v1/namespaces/default/resourcequotas',
-      body: { metadata: { name: 'x' }, spec: { scopes: names } },
-      want: 'and 39900 more]',
+      body: { metadata: { name: 'x' }, spec: { scopes: names.slice(0, 3_000) } },
+      want: 'and 2900 more]',
     },
     {
       name: 'requirements of a selector',

@@ -86,8 +86,8 @@ export const authorizationPlants: readonly Plant[] = [
   plant(
     'a Table shows namespaces that others wait for',
     'src/http/verbs/read.ts',
-    '...query, caughtUp',
-    "...query, ...(n.view === 'table' ? { visible: () => true } : {}), caughtUp",
+    'visibility(target, context))',
+    "n.view === 'table' ? {} : visibility(target, context))",
   ),
   plant('a watch in a namespace is one of all namespaces', 'src/http/verbs/watch.ts', 'target.namespace', "''"),
   plant(

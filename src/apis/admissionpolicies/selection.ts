@@ -4,7 +4,7 @@
  * sent.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go v0.36
  */
-import { type Attributes, NeedsNamespace } from '../../admission/admission.ts'
+import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
@@ -73,7 +73,7 @@ export class PolicyRequest {
       }
     }
     // Its parameters may lie in the namespace.
-    if (a.newNamespace !== undefined && paramType?.namespaced) throw new NeedsNamespace(policy.policy.metadata.name)
+    if (a.pendingScope?.mayWait && paramType?.namespaced) throw new NeedsStoredScope(policy.policy.metadata.name)
     const invocations: Invocation<P, C>[] = []
     const problems: ConfigurationProblem<P, C>[] = []
     for (const bound of bindings) {

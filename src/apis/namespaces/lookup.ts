@@ -12,12 +12,12 @@ export interface NamespaceLookup {
   refresh(): Promise<void>
 }
 
-/** Where an object is written: maybe a namespace that is created along with it. */
+/** The namespace of an object that is written: maybe one that is created in the same transaction. */
 export function namespaceOf(
   lookup: Pick<NamespaceLookup, 'find'>,
-  a: Pick<Attributes, 'namespace' | 'newNamespace'>,
+  a: Pick<Attributes, 'namespace' | 'pendingScope'>,
 ): Namespace | undefined {
-  return (a.newNamespace as Namespace | undefined) ?? lookup.find(a.namespace)
+  return (a.pendingScope?.object as Namespace | undefined) ?? lookup.find(a.namespace)
 }
 
 export function namespaceLookup({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): NamespaceLookup {

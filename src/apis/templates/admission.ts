@@ -20,7 +20,7 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { isDisabled, isOptedOut, leaving, type Matcher, matching } from './match.ts'
-import { identityOf, render, titleOf, tokenKeys } from './render.ts'
+import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
 import { isAmount } from './rollout.ts'
 import {
   creatorKey,
@@ -288,6 +288,8 @@ function withPruneFinalizer(a: Mutating): Unvalidated | undefined {
 /** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
 const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
 
+const noTokenHere = 'a token can not stand here: the rights of the author depend on the kind of the object'
+
 export function templateErrors(
   template: NamespaceTemplate,
   { findKind }: Pick<TemplateAdmissionDeps, 'findKind'>,
@@ -320,6 +322,10 @@ export function templateErrors(
       errors.push(
         fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
       )
+    }
+    for (const key of identifyingFields) {
+      const value = object[key]
+      if (typeof value === 'string' && hasToken(value)) errors.push(fieldInvalid(`${field}.${key}`, value, noTokenHere))
     }
     for (const key of tokenKeys(object)) {
       errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))

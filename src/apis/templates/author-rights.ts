@@ -140,7 +140,8 @@ function bindsTooMuch(
 ): string[] {
   const ref = (binding['roleRef'] ?? {}) as JsonObject
   const name = typeof ref['name'] === 'string' ? ref['name'] : ''
-  const isCluster = ref['kind'] === 'ClusterRole'
+  // A token may come to stand for "ClusterRole".
+  const isCluster = ref['kind'] !== 'Role'
   if (may(authorizer, user, 'bind', isCluster ? 'clusterroles' : 'roles', hasToken(name) ? '' : name)) return []
   if (!isCluster) {
     // Its rules are looked at where it stands, and population binds no other Role of that name.

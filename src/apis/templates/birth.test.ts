@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Attributes, Companions, DecidedWrite, DecisionView } from '../../admission/admission.ts'
+import type { AlsoCreate, Attributes, DecidedWrite, DecisionView } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
@@ -53,8 +53,8 @@ interface Given {
   readonly deps?: Partial<BirthDeps>
 }
 
-function accompany({ templates = [template([configMap('a')])], namespace = team(), deps = {} }: Given): {
-  readonly companions: Companions | undefined
+function createAlso({ templates = [template([configMap('a')])], namespace = team(), deps = {} }: Given): {
+  readonly also: AlsoCreate | undefined
   /** What is to be recorded with it. */
   readonly recorded: readonly AppliedObject[]
 } {
@@ -80,23 +80,24 @@ function accompany({ templates = [template([configMap('a')])], namespace = team(
     }),
     ...deps,
   })
-  return { companions: plugin.accompany?.({ object: namespace } as Attributes), recorded }
+  return { also: plugin.createAlso?.({ object: namespace } as Attributes), recorded }
 }
 
 const record: DecidedWrite = { key: 'record', value: undefined, expect: 'absent' }
 
-const namesOf = (companions: Companions | undefined): string[] | undefined =>
-  companions?.objects.map(({ object }) => object.metadata.name ?? '')
+const namesOf = (also: AlsoCreate | undefined): string[] | undefined =>
+  also?.objects.map(({ object }) => object.metadata.name ?? '')
 
 describe('a namespace is born with what its templates hold', () => {
   test('under a gate that is open, and written as the controller writes', () => {
-    const { companions } = accompany({})
-    expect(companions).toMatchObject({
-      namespace: { metadata: { name: 'team' }, spec: { initializers: { pending: [] } } },
+    const { also } = createAlso({})
+    expect(also).toMatchObject({
+      bestEffort: { first: { metadata: { name: 'team' }, spec: { initializers: { pending: [] } } } },
+      opens: 'team',
       user: { username: 'controller' },
       fieldManager: 'namespace-template',
     })
-    expect(companions?.objects).toEqual([
+    expect(also?.objects).toEqual([
       {
         type: types[0],
         object: {
@@ -114,20 +115,20 @@ describe('a namespace is born with what its templates hold', () => {
 
   test('while other initializers are still to come', () => {
     const pending = [{ name: 'namespace-template' }, { name: 'other.ex.io' }]
-    const { companions } = accompany({ namespace: team({ spec: { initializers: { pending } } }) })
-    expect(companions?.namespace['spec']).toEqual({ initializers: { pending: [{ name: 'other.ex.io' }] } })
+    const { also } = createAlso({ namespace: team({ spec: { initializers: { pending } } }) })
+    expect(also?.bestEffort?.first['spec']).toEqual({ initializers: { pending: [{ name: 'other.ex.io' }] } })
   })
 
   test('quotas last, for they count what comes before them', () => {
     const objects = [quota('q', { pods: '1' }), configMap('a'), quota('r', { pods: '2' })]
-    expect(namesOf(accompany({ templates: [template(objects)] }).companions)).toEqual(['a', 'q', 'r'])
+    expect(namesOf(createAlso({ templates: [template(objects)] }).also)).toEqual(['a', 'q', 'r'])
   })
 
   test('each with objects, a place and a time of its own', () => {
     const templates = [template([configMap('same'), configMap('own', { of: '$(NAMESPACE)' })])]
     const made = ['one', 'two'].map((name) => {
-      const { companions } = accompany({ templates, namespace: team({ metadata: { name } }) })
-      return companions?.objects.map(({ object }) => object) ?? []
+      const { also } = createAlso({ templates, namespace: team({ metadata: { name } }) })
+      return also?.objects.map(({ object }) => object) ?? []
     })
     const told = made.map((objects) =>
       objects.map(({ metadata, data }) => [metadata.namespace, metadata.managedFields?.[0]?.time, data]),
@@ -148,10 +149,10 @@ describe('a namespace is born with what its templates hold', () => {
   })
 
   test('and it is recorded, as the objects are stored', () => {
-    const { companions, recorded } = accompany({})
+    const { also, recorded } = createAlso({})
     const stored = { ...configMap('a'), metadata: { name: 'a', uid: 'x', labels: { mutated: 'yes' } } } as KubeObject
     const see = (type: ResourceType) => ({ key: 'k', expect: 7, object: type === templateType ? template([]) : stored })
-    const decision = companions?.decide({ see, queuedIn: () => undefined })
+    const decision = also?.bestEffort?.decide({ see, queuedIn: () => undefined })
     expect(decision?.writes).toEqual([record])
     expect(recorded).toEqual([
       {
@@ -221,7 +222,7 @@ describe('it is left to the controller', () => {
       deps: { authorizer: { authorize: ({ verb }: { verb: string }) => ({ allowed: verb !== missing, reason: '' }) } },
     })),
   ]
-  test.each(cases)('$name', (given) => expect(accompany(given).companions).toBeUndefined())
+  test.each(cases)('$name', (given) => expect(createAlso(given).also).toBeUndefined())
 })
 
 describe('at the commit', () => {
@@ -264,8 +265,8 @@ describe('at the commit', () => {
       },
       queuedIn: () => undefined,
     }
-    const { companions } = accompany({ templates: [made] })
-    expect(companions?.decide(view)).toEqual(
+    const { also } = createAlso({ templates: [made] })
+    expect(also?.bestEffort?.decide(view)).toEqual(
       holds ? { guards: [{ key: 'k', expect: 7 }], writes: [record] } : undefined,
     )
   })

@@ -6,7 +6,7 @@
  * rendered, a refusal, a webhook that wants to be asked) leaves the gate shut, and the controller does it as on any
  * other cluster, and says what is wrong.
  */
-import type { AdmissionPlugin, Attributes, Companions, Decision, DecisionView } from '../../admission/admission.ts'
+import type { AdmissionPlugin, AlsoCreate, Attributes, Decision, DecisionView } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -58,11 +58,11 @@ export function namespacePopulation(deps: BirthDeps): AdmissionPlugin {
     name: 'NamespacePopulation',
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === 'namespaces',
-    accompany: (a) => populated(a, deps),
+    createAlso: (a) => populated(a, deps),
   }
 }
 
-function populated(a: Attributes, deps: BirthDeps): Companions | undefined {
+function populated(a: Attributes, deps: BirthDeps): AlsoCreate | undefined {
   const namespace = withGateOpen(a.object as Namespace)
   if (namespace === undefined) return undefined
   const templates = matching(deps.matchers(), namespace)
@@ -71,17 +71,21 @@ function populated(a: Attributes, deps: BirthDeps): Companions | undefined {
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
   const placed = allPlaced(objects, deps)
   if (placed === undefined) return undefined
+  const { name = '' } = namespace.metadata
   return {
-    namespace,
     user: deps.user,
     fieldManager: templateFieldManager,
     objects: placed.map(({ kind, object }) => ({ type: kind, object })),
-    stored: () => deps.observe(),
-    decide(view) {
-      const guards = unchanged(templates, deps.templateType, view)
-      if (guards === undefined) return undefined
-      const record = deps.records.written(view, namespace.metadata.name ?? '', bornOf(placed, view))
-      return record === undefined ? { guards } : { guards, writes: [record] }
+    opens: name,
+    bestEffort: {
+      first: namespace,
+      stored: () => deps.observe(),
+      decide(view) {
+        const guards = unchanged(templates, deps.templateType, view)
+        if (guards === undefined) return undefined
+        const record = deps.records.written(view, name, bornOf(placed, view))
+        return record === undefined ? { guards } : { guards, writes: [record] }
+      },
     },
   }
 }

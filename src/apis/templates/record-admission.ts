@@ -55,8 +55,8 @@ const isRemoved = ({ metadata, spec }: Namespace): boolean =>
   (spec?.finalizers ?? []).length === 0
 
 function appliedNow(a: Attributes, view: DecisionView, records: RecordWriter): DecidedWrite | undefined {
-  const { object, options, newNamespace } = a
-  if (object === undefined || newNamespace !== undefined || options['fieldManager'] !== templateFieldManager) {
+  const { object, options, pendingScope } = a
+  if (object === undefined || pendingScope !== undefined || options['fieldManager'] !== templateFieldManager) {
     return undefined
   }
   const { group, version, kind } = a.type

@@ -31,6 +31,12 @@ describe('rendering', () => {
     expect(skipped).toMatchObject([{ object: 'ConfigMap/a', reason: 'CreatorUnknown' }])
   })
 
+  test('no token says of what kind an object is: its author was asked about the kind in the template', () => {
+    const source = { ...configMap('a', {}), apiVersion: '$(NAMESPACE)/v1', kind: '$(CREATOR)' }
+    const { objects } = render([template('t', source)], team('RoleBinding'))
+    expect(objects.map(({ object }) => [object.apiVersion, object.kind])).toEqual([['$(NAMESPACE)/v1', '$(CREATOR)']])
+  })
+
   test('of two versions of one object the first template keeps it', () => {
     const autoscaler = (version: string): JsonObject => ({
       apiVersion: `autoscaling/${version}`,

@@ -1,6 +1,7 @@
 /**
  * From templates to objects for one namespace. Tokens are replaced inside string values only, never in keys, and what
- * they stand for is put in as text: a user's name can't change the structure of an object.
+ * they stand for is put in as text: a user's name can't change the structure of an object. Nor can it change the kind:
+ * the rights of the author were checked for the kind that the template names.
  */
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
@@ -86,7 +87,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
         skipped.push({ template, object: title, reason: 'CreatorUnknown', message, identity })
         continue
       }
-      const object = (hasTokens ? substitute(source, tokens) : source) as KubeObject
+      const object = (hasTokens ? substituteIn(source, tokens) : source) as KubeObject
       const problem = malformed(object)
       if (problem !== undefined) {
         skipped.push({ template, object: title, reason: 'Malformed', message: problem, identity: undefined })
@@ -150,7 +151,16 @@ export function substituted(text: string, namespace: Namespace): string {
 
 /** An object with the tokens standing for these. */
 export const templateValues = (source: JsonObject, namespace: string, creator: string): JsonObject =>
-  substitute(source, { [creatorToken]: creator, [namespaceToken]: namespace }) as JsonObject
+  substituteIn(source, { [creatorToken]: creator, [namespaceToken]: namespace })
+
+/** Say of what kind an object is. Taken as they stand in the template. */
+export const identifyingFields = ['apiVersion', 'kind'] as const
+
+function substituteIn(source: JsonObject, tokens: Readonly<Record<string, string>>): JsonObject {
+  const object = substitute(source, tokens) as JsonObject
+  for (const key of identifyingFields) if (source[key] !== undefined) object[key] = source[key]
+  return object
+}
 
 /** Each token once, in one pass: what a token stands for is not looked at again. */
 function substitute(value: JsonValue, tokens: Readonly<Record<string, string>>): JsonValue {

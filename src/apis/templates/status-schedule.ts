@@ -22,7 +22,10 @@ export class StatusSchedule implements Source {
     this.#clock = clock
   }
 
-  /** Its figures may have changed. Without effect while the controller does not run: when it begins, its watch brings all. */
+  /**
+   * Its figures may have changed. Without effect while the controller does not run: when it begins, its watch brings
+   * all.
+   */
   request(template: string): void {
     if (this.#enqueue === undefined || this.#due.has(template)) return
     this.#due.add(template)

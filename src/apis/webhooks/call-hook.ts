@@ -7,7 +7,7 @@
  *        └─▶ failure ── failurePolicy Ignore ──▶ undefined (counted, logged, in the audit log)
  *                     └ Fail ──▶ 500 InternalError
  */
-import { type Attributes, NeedsNamespace } from '../../admission/admission.ts'
+import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
@@ -111,8 +111,8 @@ export async function ask(
   const uid = deps.ids.uid()
   const request = admissionRequest(uid, a, invocation, shown)
   if (!conditionsHold(deps, hook, request, shown, a)) return notAsked
-  // Whoever is asked about an object may look for its namespace.
-  if (a.newNamespace !== undefined) throw new NeedsNamespace(webhook.name)
+  // A webhook that is asked about an object may read its namespace.
+  if (a.pendingScope?.mayWait) throw new NeedsStoredScope(webhook.name)
 
   const began = deps.clock.monotonic()
   const observe = (outcome: ObservedCall['outcome'], code: number): void =>

@@ -85,6 +85,8 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
     keepAliveTimeout: 0,
     headersTimeout: 0,
     requestTimeout: 0,
+    // Else a header whose value begins or ends with a blank vanishes, and `Impersonate-User` must not.
+    strictFieldWhitespaceValidation: false,
     // Most requests have no body: nothing is set up to read one.
     optimizeEmptyRequests: true,
   } as http2.SecureServerOptions)

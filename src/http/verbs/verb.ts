@@ -6,6 +6,7 @@ import type { Eventual } from '../../base/eventual.ts'
 import type { Turns } from '../../base/turns.ts'
 import type { ResourceTypes } from '../../kube/resource-type.ts'
 import type { Registry, StoredObject } from '../../registry/registry.ts'
+import type { WatchPermit } from '../../registry/watch-permits.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import type { Target } from '../resolution.ts'
@@ -30,6 +31,9 @@ export type AwaitCreated = (
  * @throws StatusError Forbidden
  */
 export type RequireCreate = (context: RequestContext) => Promise<void>
+
+/** The right by which namespaces are watched, or what is in one; undefined = it is not one namespace. */
+export type PermitOf = (target: Target, context: RequestContext) => WatchPermit | undefined
 
 export interface VerbDeps {
   readonly registry: Registry

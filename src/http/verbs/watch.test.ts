@@ -14,6 +14,7 @@ test('a watch that breaks for a reason that is ours says so in its last frame', 
     registry: { watch: () => Promise.resolve(broken) },
     renderer: { offer: () => ({ protobuf: false, views: [] }) },
     visibility: () => ({}),
+    permitOf: () => undefined,
     random: () => 0,
   } as unknown as WatchDeps)
   const user = { username: 'ann', groups: [] }

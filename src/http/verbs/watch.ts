@@ -5,6 +5,7 @@
 import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { Slice } from '../../base/turns.ts'
+import { type FieldTerm, parseFieldSelector, printFieldSelector, requiredField } from '../../kube/field-selector.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, findStatusError, internalError, notAcceptable } from '../../kube/status-error.ts'
@@ -18,7 +19,7 @@ import type { Target } from '../resolution.ts'
 import { metaKind, partialObject } from '../respond.ts'
 import { checkIncludeObject, waitingOf } from './read.ts'
 import { given, integer } from './target.ts'
-import type { VerbDeps, VerbHandler } from './verb.ts'
+import type { PermitOf, VerbDeps, VerbHandler } from './verb.ts'
 
 /** Length-prefixed protobuf frames. */
 export interface WatchEventEncoder {
@@ -27,6 +28,7 @@ export interface WatchEventEncoder {
 
 export interface WatchDeps extends VerbDeps {
   readonly protobufEvents: WatchEventEncoder
+  readonly permitOf: PermitOf
   /** 0 ≤ x < 1 */
   readonly random: () => number
 }
@@ -40,7 +42,7 @@ const minWatchMs = 30 * 60_000
 const streamedMediaTypes = [`${jsonMediaType};stream=watch`, `${protobufMediaType};stream=watch`]
 
 export function watchVerb(deps: WatchDeps): VerbHandler {
-  const { registry, renderer, visibility, random } = deps
+  const { registry, renderer, visibility, permitOf, random } = deps
   return async (request, context, target) => {
     const { query } = context.info
     const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
@@ -62,6 +64,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       timeoutMs,
       ...waitingOf(request, context),
       flow: `user ${context.user.username}`,
+      permit: permitOf(target, context),
     })
     if (request.sharing !== undefined && n.view === 'object') {
       return { status: 200, headers: {}, body: nothing, shared: { events } }
@@ -76,17 +79,19 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
   }
 }
 
-/** A path that names one object watches that one. @throws StatusError BadRequest */
+/**
+ * A path that names one object watches that one, so a field selector must name it too: by the name it was authorized.
+ * @throws StatusError BadRequest
+ */
 function fieldSelector(query: URLSearchParams, { name }: Target): Pick<WatchQuery, 'fieldSelector'> {
   const asked = given('fieldSelector', query)
   if (name === '') return asked
-  if (asked.fieldSelector === undefined) return { fieldSelector: `metadata.name=${name}` }
-  const pinned = /metadata\.name==?([^,]+)/.exec(asked.fieldSelector)?.[1]
-  if (pinned !== undefined && pinned !== name) {
-    throw badRequest("fieldSelector metadata.name doesn't match requested name")
-  }
-  return asked
+  if (asked.fieldSelector === undefined) return { fieldSelector: printFieldSelector([nameIs(name)]) }
+  if (requiredField(parseFieldSelector(asked.fieldSelector), 'metadata.name') === name) return asked
+  throw badRequest("fieldSelector metadata.name doesn't match requested name")
 }
+
+const nameIs = (value: string): FieldTerm => ({ field: 'metadata.name', operator: '=', value })
 
 interface Frames {
   event(event: RegistryEvent): Uint8Array

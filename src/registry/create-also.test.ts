@@ -8,28 +8,47 @@ import {
   quotas,
   startFixture,
 } from '../../test/support/registry-fixture.ts'
-import { type AdmissionPlugin, type Companions, NeedsNamespace } from '../admission/admission.ts'
+import {
+  type AdmissionPlugin,
+  type AlsoCreate,
+  type Attributes,
+  type BestEffort,
+  NeedsStoredScope,
+} from '../admission/admission.ts'
 import { forbidden } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { MemoryStorage } from '../storage/memory/memory-storage.ts'
 import type { ChangeBatch, Storage, Transaction } from '../storage/storage.ts'
 
-const user = { username: 'companion', groups: [] }
+const user = { username: 'other', groups: [] }
 
-/** A namespace comes with these ConfigMaps. */
-function accompanying(objects: readonly KubeObject[], more: Partial<Companions> = {}): AdmissionPlugin {
-  return {
-    name: 'Accompanying',
-    handles: (operation, type) => operation === 'CREATE' && type === namespaces,
-    accompany: ({ object }) => ({
-      namespace: { ...object, metadata: { ...object?.metadata, labels: { accompanied: 'yes' } } },
-      user,
-      fieldManager: 'companion',
-      objects: objects.map((o) => ({ type: configMaps, object: structuredClone(o) })),
+/** A namespace comes with these ConfigMaps, as best effort. */
+function creatingAlso(objects: readonly KubeObject[], more: Partial<BestEffort> = {}): AdmissionPlugin {
+  return requiring(objects, ({ object }) => ({
+    bestEffort: {
+      first: { ...object, metadata: { ...object?.metadata, labels: { updated: 'yes' } } },
       stored: () => {},
       decide: () => ({}),
       ...more,
+    },
+  }))
+}
+
+/** A namespace comes with these ConfigMaps. */
+function requiring(
+  objects: readonly KubeObject[],
+  more: (a: Attributes) => Partial<AlsoCreate> = () => ({}),
+): AdmissionPlugin {
+  return {
+    name: 'Requiring',
+    handles: (operation, type) => operation === 'CREATE' && type === namespaces,
+    createAlso: (a) => ({
+      user,
+      fieldManager: 'other',
+      objects: objects.map((o) => ({ type: configMaps, object: structuredClone(o) })),
+      opens: a.name,
+      ...more(a),
     }),
   }
 }
@@ -61,12 +80,12 @@ const alone = [['/registry/namespaces/team']]
 const together = [['/registry/namespaces/team', '/registry/configmaps/team/a', '/registry/configmaps/team/b']]
 const two = [configMap('a', { k: 'v' }), configMap('b')]
 
-describe('what is created along with a namespace', () => {
+describe('what is created as best effort', () => {
   test('is one transaction with it, and complete', async () => {
     const { storage, sent } = recording()
     const seen: (KubeObject | undefined)[] = []
     const told: unknown[] = []
-    const plugin = accompanying(two, {
+    const plugin = creatingAlso(two, {
       decide(view) {
         seen.push(view.see(namespaces, '', 'team').object, view.see(configMaps, 'team', 'a').object)
         const after = { metadata: { name: 'about' } }
@@ -78,7 +97,7 @@ describe('what is created along with a namespace', () => {
     const stored = await create(f)
     expect(keysOf(sent)).toEqual([[...(together[0] ?? []), '/registry/borough/about']])
     expect(sent[0]?.guards).toEqual([])
-    expect(stored.object.metadata.labels).toEqual({ accompanied: 'yes' })
+    expect(stored.object.metadata.labels).toEqual({ updated: 'yes' })
     const a = f.lister.find(configMaps, 'team', 'a')
     expect(a?.object).toEqual({
       kind: 'ConfigMap',
@@ -96,21 +115,21 @@ describe('what is created along with a namespace', () => {
     expect(told).toEqual([1])
   })
 
-  test('is admitted as its user, told of the namespace that nobody can find', async () => {
+  test('is admitted as its user, told of the namespace that is not stored yet', async () => {
     const seen: unknown[] = []
     const note = about({
       mutate(a) {
-        seen.push(['mutate', a.user.username, a.newNamespace?.metadata.labels])
+        seen.push(['mutate', a.user.username, a.pendingScope?.object.metadata.labels])
         return { ...(a.object as Unvalidated), data: { changed: 'yes' } }
       },
       validate(a) {
         seen.push(['validate', a.operation, a.namespace, a.name, a.object?.['data']])
       },
     })
-    await using f = await startFixture({ admission: [note, accompanying([configMap('a')])] })
+    await using f = await startFixture({ admission: [note, creatingAlso([configMap('a')])] })
     await create(f)
     expect(seen).toEqual([
-      ['mutate', 'companion', { accompanied: 'yes' }],
+      ['mutate', 'other', { updated: 'yes' }],
       ['validate', 'CREATE', 'team', 'a', { changed: 'yes' }],
     ])
     expect(f.lister.find(configMaps, 'team', 'a')?.object['data']).toEqual({ changed: 'yes' })
@@ -139,7 +158,7 @@ describe('what is created along with a namespace', () => {
       },
     })
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [born, deciding, accompanying(two)] })
+    await using f = await startFixture({ storage, admission: [born, deciding, creatingAlso(two)] })
     await create(f)
     expect(counted).toEqual([['team', 'q'], ['q'], ['team', 'q'], ['a', 'q']])
     expect(sent.map((t) => t.guards)).toEqual([[]])
@@ -150,14 +169,14 @@ describe('what is created along with a namespace', () => {
     const completing = about({
       decide: ({ object }) => ({ object: { ...(object as KubeObject), data: { at: 'commit' } } }),
     })
-    await using f = await startFixture({ admission: [completing, accompanying([configMap('a')])] })
+    await using f = await startFixture({ admission: [completing, creatingAlso([configMap('a')])] })
     await create(f)
     expect(f.lister.find(configMaps, 'team', 'a')?.object['data']).toEqual({ at: 'commit' })
   })
 
   test('is nothing for a dry run', async () => {
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [accompanying(two)] })
+    await using f = await startFixture({ storage, admission: [creatingAlso(two)] })
     const stored = await f.registry.create(f.scope(namespaces, 'team', { dryRun: true }), {
       metadata: { name: 'team' },
     })
@@ -165,7 +184,7 @@ describe('what is created along with a namespace', () => {
   })
 })
 
-describe('the namespace is created alone', () => {
+describe('the namespace is created without it', () => {
   const refused = forbidden(configMaps, 'b', 'no')
   const cases: readonly { readonly name: string; readonly admission: readonly AdmissionPlugin[] }[] = [
     {
@@ -173,11 +192,11 @@ describe('the namespace is created alone', () => {
       admission: [about({ mutate: ({ name, object }) => (name === 'b' ? Promise.reject(refused) : object) })],
     },
     {
-      name: 'when somebody wants the namespace to be there first',
+      name: 'when a plugin needs the namespace to be stored first',
       admission: [
         about({
           validate() {
-            throw new NeedsNamespace('hook.ex.io')
+            throw new NeedsStoredScope('hook.ex.io')
           },
         }),
       ],
@@ -220,7 +239,7 @@ describe('the namespace is created alone', () => {
   ]
   test.each(cases)('$name', async ({ admission }) => {
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [...admission, accompanying(two)] })
+    await using f = await startFixture({ storage, admission: [...admission, creatingAlso(two)] })
     const stored = await create(f)
     expect(stored.object.metadata.labels).toBeUndefined()
     expect(keysOf(sent)).toEqual(alone)
@@ -228,14 +247,14 @@ describe('the namespace is created alone', () => {
 
   test('when what must hold besides does not', async () => {
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [accompanying(two, { decide: () => undefined })] })
+    await using f = await startFixture({ storage, admission: [creatingAlso(two, { decide: () => undefined })] })
     await create(f)
     expect(keysOf(sent)).toEqual(alone)
   })
 
   test('when two of them are one object', async () => {
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [accompanying([configMap('a'), configMap('a')])] })
+    await using f = await startFixture({ storage, admission: [creatingAlso([configMap('a'), configMap('a')])] })
     await create(f)
     expect(keysOf(sent)).toEqual(alone)
   })
@@ -245,7 +264,7 @@ describe('the namespace is created alone', () => {
     const large = [configMap('a', { k: 'x'.repeat(600_000) }), configMap('b', { k: 'x'.repeat(600_000) })]
     for (const objects of [many, large]) {
       const { storage, sent } = recording()
-      await using f = await startFixture({ storage, admission: [accompanying(objects)] })
+      await using f = await startFixture({ storage, admission: [creatingAlso(objects)] })
       await create(f)
       expect(keysOf(sent)).toEqual(alone)
     }
@@ -265,7 +284,7 @@ describe('the namespace is created alone', () => {
       }
       return Object.assign(late(), { [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose]() })
     }
-    await using f = await startFixture({ storage, admission: [accompanying(two)] })
+    await using f = await startFixture({ storage, admission: [creatingAlso(two)] })
     const key = '/registry/namespaces/team'
     const value = encodeStored({ metadata: { name: 'team' } })
     const former = await storage.commit({ guards: [], writes: [{ key, value, expect: 'absent' }] }).done
@@ -284,7 +303,7 @@ describe('the namespace is created alone', () => {
 
   test('when the place of one of them is taken', async () => {
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [accompanying(two)] })
+    await using f = await startFixture({ storage, admission: [creatingAlso(two)] })
     await f.registry.create(f.scope(configMaps, '', { namespace: 'team' }), configMap('b'))
     sent.length = 0
     await create(f)
@@ -294,7 +313,7 @@ describe('the namespace is created alone', () => {
 
 describe('a race', () => {
   test('for the namespace is lost with AlreadyExists, and nothing of it is left', async () => {
-    await using f = await startFixture({ admission: [accompanying([configMap('a')])] })
+    await using f = await startFixture({ admission: [creatingAlso([configMap('a')])] })
     const [one, other] = await Promise.allSettled([create(f), refusal(create(f))])
     expect(one.status).toBe('fulfilled')
     expect(other).toEqual({
@@ -311,7 +330,7 @@ describe('a race', () => {
 
   test('for a guard is decided again', async () => {
     const decisions: unknown[] = []
-    const guarding = accompanying([configMap('a')], {
+    const guarding = creatingAlso([configMap('a')], {
       decide(view) {
         const { key, expect: as } = view.see(configMaps, 'ns', 'guarded')
         decisions.push(as)
@@ -320,7 +339,7 @@ describe('a race', () => {
     })
     let f: Fixture
     const { storage, sent } = recording((n) => {
-      // The first one is on its way when somebody else comes.
+      // Another writer comes first while this transaction is on its way.
       if (n === 1) storage.commit({ guards: [], writes: [guarded] })
     })
     const guarded = {
@@ -331,7 +350,7 @@ describe('a race', () => {
     await using fixture = await startFixture({ storage, admission: [guarding] })
     f = fixture
     const stored = await create(f)
-    expect(stored.object.metadata.labels).toEqual({ accompanied: 'yes' })
+    expect(stored.object.metadata.labels).toEqual({ updated: 'yes' })
     expect(decisions).toEqual(['absent', expect.any(Number)])
     expect(keysOf(sent).filter((keys) => keys[0] === '/registry/namespaces/team')).toHaveLength(2)
     expect(f.lister.find(configMaps, 'team', 'a')).toBeDefined()
@@ -340,12 +359,176 @@ describe('a race', () => {
   test('for a guard that is lost again and again does not hold up the namespace', async () => {
     const { storage, sent } = recording()
     let n = 0
-    const never = accompanying([configMap('a')], {
+    const never = creatingAlso([configMap('a')], {
       decide: () => ({ guards: [{ key: '/registry/configmaps/ns/never', expect: ++n }] }),
     })
     await using f = await startFixture({ storage, admission: [never] })
     await create(f)
     expect(keysOf(sent)).toEqual([...Array.from({ length: 3 }, () => together[0]?.slice(0, 2)), ...alone])
+  })
+})
+
+describe('what is required', () => {
+  const refused = forbidden(configMaps, 'b', 'no')
+  const toldRefused = failure({
+    message: 'configmaps "b" is forbidden: no',
+    reason: 'Forbidden',
+    details: { name: 'b', kind: 'configmaps' },
+    code: 403,
+  })
+  const refuseB = (a: { readonly name: string }): void => {
+    if (a.name === 'b') throw refused
+  }
+
+  test('is one transaction with the object, which is stored as it is', async () => {
+    const { storage, sent } = recording()
+    const seen: unknown[] = []
+    const note = about({ mutate: (a) => void seen.push([a.user.username, a.pendingScope?.mayWait]) })
+    await using f = await startFixture({ storage, admission: [note, requiring(two)] })
+    const stored = await create(f)
+    expect(keysOf(sent)).toEqual(together)
+    expect(stored.object.metadata.labels).toBeUndefined()
+    expect(seen).toEqual([
+      ['other', false],
+      ['other', false],
+    ])
+  })
+
+  test('can come with any object, into a namespace that is there', async () => {
+    const { storage, sent } = recording()
+    const seen: unknown[] = []
+    const pair: AdmissionPlugin = {
+      name: 'Pair',
+      handles: (operation, type) => operation === 'CREATE' && type === quotas,
+      createAlso: () => ({
+        user,
+        fieldManager: 'other',
+        objects: [{ type: configMaps, object: { ...configMap('a'), metadata: { name: 'a', namespace: 'ns' } } }],
+      }),
+    }
+    const note = about({ mutate: (a) => void seen.push(a.pendingScope) })
+    await using f = await startFixture({ storage, admission: [note, pair] })
+    await f.registry.create(f.scope(quotas, '', { namespace: 'ns' }), { metadata: { name: 'q' } })
+    expect(keysOf(sent)).toEqual([['/registry/resourcequotas/ns/q', '/registry/configmaps/ns/a']])
+    expect(seen).toEqual([undefined])
+  })
+
+  const refusing: readonly { readonly in: string; readonly plugin: AdmissionPlugin }[] = [
+    { in: 'mutating admission', plugin: about({ mutate: (a) => void refuseB(a) }) },
+    { in: 'validating admission', plugin: about({ validate: refuseB }) },
+    {
+      in: 'its decision',
+      plugin: about({
+        decide(a) {
+          refuseB(a)
+          return {}
+        },
+      }),
+    },
+  ]
+  test.each(refusing)('refuses the whole when one is refused in $in', async ({ plugin }) => {
+    const { storage, sent } = recording()
+    await using f = await startFixture({ storage, admission: [plugin, requiring(two)] })
+    expect(await refusal(create(f))).toEqual(toldRefused)
+    expect(sent).toEqual([])
+  })
+
+  test.each(refusing)('and a dry run of it says so, in $in', async ({ plugin }) => {
+    const { storage, sent } = recording()
+    await using f = await startFixture({ storage, admission: [plugin, requiring(two)] })
+    const creating = f.registry.create(f.scope(namespaces, 'team', { dryRun: true }), { metadata: { name: 'team' } })
+    expect(await refusal(creating)).toEqual(toldRefused)
+    expect(sent).toEqual([])
+  })
+
+  test('is admitted by a dry run too, and not stored', async () => {
+    const { storage, sent } = recording()
+    const seen: unknown[] = []
+    const note = about({ validate: (a) => void seen.push([a.name, a.dryRun]) })
+    await using f = await startFixture({ storage, admission: [note, requiring(two)] })
+    const stored = await f.registry.create(f.scope(namespaces, 'team', { dryRun: true }), {
+      metadata: { name: 'team' },
+    })
+    expect([stored.object.metadata.name, sent]).toEqual(['team', []])
+    expect(seen).toEqual([
+      ['a', true],
+      ['b', true],
+    ])
+  })
+
+  test('is waited for, and what must be done first is done', async () => {
+    const { storage, sent } = recording()
+    const steps: string[] = []
+    const wait = Promise.resolve().then(() => steps.push('waited'))
+    const slow = about({
+      decide: (a) => {
+        if (a.name === 'b' && !steps.includes('waited')) return { wait }
+        if (a.name === 'b' && !steps.includes('begun')) {
+          return {
+            begin: async () => {
+              steps.push('begun')
+              return undefined
+            },
+          }
+        }
+        return {}
+      },
+    })
+    await using f = await startFixture({ storage, admission: [slow, requiring(two)] })
+    await create(f)
+    expect(steps).toEqual(['waited', 'begun'])
+    expect(keysOf(sent)).toEqual(together)
+  })
+
+  test.each([
+    { what: 'comes with what is best effort', refuses: false, names: ['a', 'b', 'c'] },
+    { what: 'stays when what is best effort is refused', refuses: true, names: ['a', 'b'] },
+  ])('$what', async ({ refuses, names }) => {
+    const judge = about({
+      validate(a) {
+        if (refuses && a.name === 'c') throw refused
+      },
+    })
+    const extra = { ...creatingAlso([configMap('c')]), name: 'Extra' }
+    await using f = await startFixture({ admission: [judge, requiring(two), extra] })
+    await create(f)
+    expect([...f.lister.list(configMaps, 'team')].map((o) => o.name)).toEqual(names)
+  })
+
+  test('refuses the whole when its place is taken', async () => {
+    await using f = await startFixture({ admission: [requiring(two)] })
+    await f.registry.create(f.scope(configMaps, '', { namespace: 'team' }), configMap('b'))
+    expect(await refusal(create(f))).toEqual(
+      failure({
+        message: 'configmaps "b" already exists',
+        reason: 'AlreadyExists',
+        details: { name: 'b', kind: 'configmaps' },
+        code: 409,
+      }),
+    )
+    expect(f.lister.find(namespaces, '', 'team')).toBeUndefined()
+  })
+
+  test('is decided again when a guard is lost', async () => {
+    const guarded = { key: '/registry/configmaps/ns/guarded', value: Buffer.from('{"metadata":{}}') }
+    const { storage, sent } = recording((n) => {
+      // Another writer comes first while this transaction is on its way.
+      if (n === 1) storage.commit({ guards: [], writes: [{ ...guarded, expect: 'absent' }] })
+    })
+    const guarding = about({
+      decide(_, view) {
+        const { key, expect: as } = view.see(configMaps, 'ns', 'guarded')
+        return { guards: [{ key, expect: as }] }
+      },
+    })
+    await using f = await startFixture({ storage, admission: [guarding, requiring(two)] })
+    await create(f)
+    expect(keysOf(sent).filter((keys) => keys.length > 1)).toEqual([...together, ...together])
+  })
+
+  test('and contradicts itself is a fault', async () => {
+    await using f = await startFixture({ admission: [requiring([configMap('a'), configMap('a')])] })
+    await expect(create(f)).rejects.toThrow("what is created with /registry/namespaces/team can't be one transaction")
   })
 })
 
@@ -359,7 +542,7 @@ describe('a fault in a plugin is no refusal, and surfaces', () => {
     { in: 'validate', plugin: about({ validate: fail }) },
     { in: 'decide', plugin: about({ decide: fail }) },
   ])('in $in', async ({ plugin }) => {
-    await using f = await startFixture({ admission: [plugin, accompanying(two)] })
+    await using f = await startFixture({ admission: [plugin, creatingAlso(two)] })
     await expect(create(f)).rejects.toThrow(fault)
   })
 })

@@ -4,72 +4,75 @@
  */
 import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'
-import { findStatusError } from '../kube/status-error.ts'
 import { encodeStored } from '../kube/stored-form.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import type { ObjectWrite } from './object-write.ts'
 import { leftBy, SeenValue } from './seen-value.ts'
 
-export interface Together {
+export interface DecidedTransaction {
   readonly guards: readonly Guard[]
   /** What was asked for, as decisions completed it. */
   readonly own: readonly ObjectWrite[]
   readonly extra: readonly DecidedWrite[]
 }
 
-/** What else is known of writes that create a namespace and what is in it. */
-export interface Besides {
-  /** It is among what is written, so nothing else can be on its way into it, whoever else writes to the store. */
-  readonly newNamespace: string
-  /** What else must hold and is written; undefined = it does not hold. */
-  decide(view: DecisionView): Decision | undefined
+/** Something must settle, or be done, before it can be decided. */
+export interface Postponed {
+  readonly wait: Decision['wait'] | undefined
+  readonly begin: Decision['begin'] | undefined
 }
 
-/** undefined = it can't be decided at once, or one of them is refused: one by one it is, in its own words. */
-export function decideTogether(
+export type TransactionDecision = DecidedTransaction | Postponed | 'contradiction'
+
+export interface TransactionOptions {
+  /**
+   * The namespace that the first write opens: nothing can be on its way into it but what is in this transaction,
+   * whichever process writes to the store.
+   */
+  readonly opens?: string | undefined
+  /** What else must hold and is written; undefined = it does not hold. */
+  decide?(view: DecisionView): Decision | undefined
+}
+
+/** 'contradiction': what one of them expects or writes, another contradicts. @throws StatusError of one refused */
+export function decideTransaction(
   chain: AdmissionChain,
   view: DecisionView,
-  wanted: readonly ObjectWrite[],
-  besides?: Besides,
-): Together | undefined {
-  const round = new Round(view, besides?.newNamespace)
-  const wantedKeys = new Set(wanted.map((w) => w.key))
-  if (wantedKeys.size < wanted.length) return undefined
-  for (const write of wanted) {
-    let decision: MergedDecision
-    try {
-      decision = chain.decide(write.attributes, write.change, round)
-    } catch (error) {
-      if (findStatusError(error) === undefined) throw error
-      return undefined
-    }
-    if (decision.wait !== undefined || decision.begin !== undefined) return undefined
-    if (decision.object !== undefined && write.value === undefined) return undefined
-    if (decision.writes.some(({ key }) => wantedKeys.has(key))) return undefined
-    round.add(decision.object === undefined ? write : completed(write, decision.object), decision)
+  writes: readonly ObjectWrite[],
+  options: TransactionOptions = {},
+): TransactionDecision {
+  const transaction = new TransactionView(view, options.opens)
+  const keys = new Set(writes.map((w) => w.key))
+  if (keys.size < writes.length) return 'contradiction'
+  for (const write of writes) {
+    const decision = chain.decide(write.attributes, write.change, transaction)
+    if (decision.wait !== undefined || decision.begin !== undefined) return decision
+    if (decision.object !== undefined && write.value === undefined) return 'contradiction'
+    if (decision.writes.some(({ key }) => keys.has(key))) return 'contradiction'
+    transaction.add(decision.object === undefined ? write : completeWrite(write, decision.object), decision)
   }
-  const more = besides?.decide(round)
-  if (besides !== undefined && more === undefined) return undefined
-  for (const extra of more?.writes ?? []) if (wantedKeys.has(extra.key)) return undefined
-  return round.all(more ?? {})
+  const more = options.decide === undefined ? {} : options.decide(transaction)
+  if (more === undefined || more.writes?.some(({ key }) => keys.has(key))) return 'contradiction'
+  return transaction.finish(more) ?? 'contradiction'
 }
 
 /** As the decision filled it in. */
-export function completed(write: ObjectWrite, object: NonNullable<Decision['object']>): ObjectWrite {
+export function completeWrite(write: ObjectWrite, object: NonNullable<Decision['object']>): ObjectWrite {
   return { ...write, value: encodeStored(object, write.change.type), change: { ...write.change, after: object } }
 }
 
-class Round implements DecisionView {
+/** What is there once the writes before have been made. */
+class TransactionView implements DecisionView {
   readonly #view: DecisionView
-  readonly #newNamespace: string | undefined
+  readonly #opens: string | undefined
   readonly #guards = new Map<string, Guard>()
   readonly #own = new Map<string, ObjectWrite>()
   readonly #extra = new Map<string, DecidedWrite>()
 
-  constructor(view: DecisionView, newNamespace: string | undefined) {
+  constructor(view: DecisionView, opens: string | undefined) {
     this.#view = view
-    this.#newNamespace = newNamespace
+    this.#opens = opens
   }
 
   see: DecisionView['see'] = (type, namespace, name) => {
@@ -82,7 +85,7 @@ class Round implements DecisionView {
   }
 
   queuedIn: DecisionView['queuedIn'] = (namespace) => {
-    if (namespace !== this.#newNamespace) return undefined
+    if (namespace !== this.#opens) return undefined
     const changes: QueuedChange[] = []
     for (const { key, expect, change } of [...this.#own.values(), ...this.#extra.values()]) {
       if (change?.namespace === namespace) changes.push({ key, expect, change })
@@ -97,7 +100,7 @@ class Round implements DecisionView {
   }
 
   /** undefined = something is expected in two ways. */
-  all({ guards: also = [], writes = [] }: Pick<Decision, 'guards' | 'writes'>): Together | undefined {
+  finish({ guards: also = [], writes = [] }: Decision): DecidedTransaction | undefined {
     for (const extra of writes) this.#extra.set(extra.key, extra)
     const guards: Guard[] = []
     for (const guard of [...this.#guards.values(), ...also]) {

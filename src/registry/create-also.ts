@@ -1,0 +1,147 @@
+/**
+ * A create to which admission adds others (`AdmissionPlugin.createAlso`), as one transaction. Each of them comes the
+ * way of a create of its own, as the user whom admission names.
+ *
+ *   required      one is refused ──▶ the whole is refused
+ *   best effort   one is refused, or can't be judged or decided yet ──▶ the object and what is required are created
+ *                 without them; the controller that wants them creates them afterwards, and hears why not
+ */
+import { type AlsoCreate, type BestEffort, NeedsStoredScope, type PendingScope } from '../admission/admission.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
+import { findStatusError } from '../kube/status-error.ts'
+import type { KubeObject } from '../kube/types.ts'
+import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
+import type { ObjectWrite } from './object-write.ts'
+import type { RegistryParts } from './parts.ts'
+import {
+  admittedNew,
+  type CreateOutcome,
+  type Decidable,
+  decidable,
+  type HowToCreate,
+  type Valid,
+  validated,
+} from './prepare-create.ts'
+import type { WriteScope } from './registry.ts'
+
+/** The object that the client creates, and how. */
+interface FirstObject {
+  readonly scope: WriteScope
+  readonly valid: Valid
+  readonly how: HowToCreate
+}
+
+/** @throws StatusError of the object, or of one that is required */
+export async function createWithOthers(
+  parts: RegistryParts,
+  first: FirstObject,
+  others: readonly AlsoCreate[],
+): Promise<CreateOutcome> {
+  const { scope, valid, how } = first
+  const required: ObjectWrite[] = []
+  for (const also of others) {
+    if (also.bestEffort === undefined) required.push(...(await prepareObjects(parts, first, also)))
+  }
+  const opens = others.find((also) => also.opens !== undefined)?.opens
+  for (const also of others) {
+    if (also.bestEffort === undefined || scope.dryRun) continue
+    const { bestEffort } = also
+    const outcome = await takeRefusal(() => tryAll(parts, first, required, { ...also, opens, bestEffort }))
+    if (outcome !== undefined) return outcome
+  }
+  const write = await decidable(scope, valid, how)
+  const all = [write, ...required] as const
+  const outcome = await (scope.dryRun ? parts.commits.rehearseAll(all, opens) : parts.commits.writeAll(all, opens))
+  return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
+}
+
+interface BestEffortCreate extends Omit<AlsoCreate, 'opens'> {
+  readonly bestEffort: BestEffort
+  readonly opens: string | undefined
+}
+
+/** undefined = not with these. @throws StatusError, NeedsStoredScope: neither */
+async function tryAll(
+  parts: RegistryParts,
+  { scope, valid, how }: FirstObject,
+  required: readonly ObjectWrite[],
+  also: BestEffortCreate,
+): Promise<CreateOutcome | undefined> {
+  const { bestEffort, opens } = also
+  const write = await prepareUpdated(parts, { scope, valid, how }, bestEffort.first)
+  const updated = { scope, valid: { ...valid, attributes: write.attributes }, how }
+  const objects = await prepareObjects(parts, updated, also)
+  const outcome = await parts.commits.tryAll([write, ...required, ...objects], {
+    opens,
+    decide: (view) => bestEffort.decide(view),
+    stored: () => bestEffort.stored(),
+  })
+  return outcome?.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
+}
+
+/** undefined = it was refused. @throws what is no refusal */
+async function takeRefusal<T>(attempt: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (error instanceof NeedsStoredScope || findStatusError(error) !== undefined) return undefined
+    throw error
+  }
+}
+
+/** The first object as an update makes it. */
+async function prepareUpdated(
+  parts: RegistryParts,
+  { scope, valid, how }: FirstObject,
+  next: KubeObject,
+): Promise<Decidable> {
+  const context = { subresource: '', now: how.now }
+  const prepared = parts.strategyOf(scope.type).prepare?.(unvalidated(next), valid.object, context)
+  // It was validated before; what admission makes of it for the sake of the others is the server's own.
+  const object = prepared === undefined ? next : assumeValid(prepared)
+  return decidable(scope, { attributes: { ...valid.attributes, object }, object }, how)
+}
+
+/** One after the other: the first that is refused spares the rest the trouble. */
+async function prepareObjects(
+  parts: RegistryParts,
+  first: FirstObject,
+  also: Omit<AlsoCreate, 'opens'> & { readonly opens?: string | undefined },
+): Promise<ObjectWrite[]> {
+  const how = { ...first.how, tracked: true, versioned: false }
+  const { object } = first.valid.attributes
+  const pendingScope = object && { object, mayWait: also.bestEffort !== undefined }
+  const writes: ObjectWrite[] = []
+  for (const { type, object: given } of also.objects) {
+    const namespace = type.namespaced ? (given.metadata.namespace ?? also.opens ?? '') : ''
+    const isInside = namespace !== '' && namespace === also.opens
+    const scope = scopeOf(first.scope, also, type, namespace, isInside ? pendingScope : undefined)
+    const admitting = admittedNew(parts, scope, given, how)
+    const validating = validated(parts, scope, admitting instanceof Promise ? await admitting : admitting, how)
+    const encoding = decidable(scope, validating instanceof Promise ? await validating : validating, how)
+    writes.push(encoding instanceof Promise ? await encoding : encoding)
+  }
+  return writes
+}
+
+/** Warnings have no reader: the client did not write these objects. */
+const scopeOf = (
+  { caller, deadlineMs, dryRun }: WriteScope,
+  { user, fieldManager }: Pick<AlsoCreate, 'user' | 'fieldManager'>,
+  type: ResourceType,
+  namespace: string,
+  pendingScope: PendingScope | undefined,
+): WriteScope => ({
+  type,
+  namespace,
+  name: '',
+  subresource: '',
+  user,
+  dryRun,
+  fieldManager,
+  options: { fieldManager },
+  warn: () => {},
+  caller,
+  ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  ...(pendingScope === undefined ? {} : { pendingScope }),
+})
