@@ -57,7 +57,7 @@ async function compressedStream(
   answer: Pick<ApiResponse, 'status' | 'headers'>,
   inGzip: ApiResponse['headers'],
 ): Promise<ApiResponse> {
-  let rest: AsyncIterator<Uint8Array, unknown, undefined> = source[Symbol.asyncIterator]()
+  let rest: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]()
   const begun: Uint8Array[] = []
   try {
     for (let size = 0; size <= compressedFromBytes; ) {
