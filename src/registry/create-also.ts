@@ -6,8 +6,8 @@
  *   best effort   one is refused, or can't be judged or decided yet ──▶ the object and what is required are created
  *                 without them; the controller that wants them creates them afterwards, and hears why not
  */
-import { append } from '../base/append.ts'
 import { type AlsoCreate, type BestEffort, NeedsStoredScope, type PendingScope } from '../admission/admission.ts'
+import { append } from '../base/append.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
