@@ -184,8 +184,8 @@ interface Burst {
 }
 
 const burst: fc.Arbitrary<Burst> = fc.record({
-  tenants: fc.array(fc.oneof({ weight: 5, arbitrary: onObject }, { weight: 1, arbitrary: onNamespace }), { maxLength: 6 }),
-  administrators: fc.array(ofAdministrators, { maxLength: 3 }),
+  tenants: fc.array(fc.oneof({ weight: 5, arbitrary: onObject }, { weight: 1, arbitrary: onNamespace }), { minLength: 1, maxLength: 8, size: 'max' }),
+  administrators: fc.array(ofAdministrators, { maxLength: 3, size: 'max' }),
 })
 
 async function run(start: () => Promise<Cluster>, first: readonly JsonObject[], bursts: readonly Burst[]): Promise<void> {
@@ -265,8 +265,8 @@ test.each([
   ({ start }) =>
     fc.assert(
       fc.asyncProperty(
-        fc.array(spec, { minLength: 1, maxLength: 3 }),
-        fc.array(burst, { minLength: 1, maxLength: 6 }),
+        fc.array(spec, { minLength: 1, maxLength: 3, size: 'max' }),
+        fc.array(burst, { minLength: 3, maxLength: 8, size: 'max' }),
         (first, bursts) => run(start, first, bursts),
       ),
       { ...howLong, endOnFailure: true },

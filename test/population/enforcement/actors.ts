@@ -103,9 +103,8 @@ export class Actors {
   }
 
   async deleteNamespace(name: string): Promise<void> {
-    await this.#ownAll(name)
-    const gone = await this.ask('admin', 'DELETE', `${core}/${name}`)
-    this.#notice(gone)
+    this.#history.isEmptied(name)
+    this.#notice(await this.ask('admin', 'DELETE', `${core}/${name}`))
   }
 
   async writeTemplate(name: string, spec: JsonObject): Promise<void> {
@@ -203,17 +202,12 @@ export class Actors {
   }
 
   async removeAll(namespace: string, who: Who): Promise<void> {
-    await this.#ownAll(namespace)
-    await this.ask(who, 'DELETE', `${core}/${namespace}/configmaps?labelSelector=${templateLabel}`)
-  }
-
-  /** Whatever is there may be deleted now, by way of the namespace or of a collection. */
-  async #ownAll(namespace: string): Promise<void> {
-    await this.#history.upToDate()
-    for (const [uid, { place }] of this.#history.lives) {
-      if (!place.startsWith(`${namespace}/`)) continue
-      this.#history.deleted(uid)
-      this.#history.isUnsureOf(place)
+    const query = `labelSelector=${templateLabel}`
+    const answer = await this.ask(who, 'DELETE', `${core}/${namespace}/configmaps?${query}`)
+    if (answer === undefined) this.#history.isEmptied(namespace)
+    for (const item of (answer?.body['items'] ?? []) as KubeObject[]) {
+      this.#history.deleted(item.metadata.uid ?? '')
+      this.#history.wrote(item)
     }
   }
 

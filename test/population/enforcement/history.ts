@@ -32,6 +32,7 @@ export class History {
   readonly #ownDeletes = new Set<string>()
   /** Places where the outcome of a request of the test is not known. */
   readonly #unsure = new Set<string>()
+  readonly #emptied: Set<string> = new Set()
   /** Templates that may adopt, now or at some time. */
   readonly adopting: Set<string> = new Set()
   /** Key of the record → what it says. */
@@ -67,6 +68,11 @@ export class History {
     this.#ownDeletes.add(uid)
   }
 
+  /** The namespace is deleted, and everything in it goes. */
+  isEmptied(namespace: string): void {
+    this.#emptied.add(namespace)
+  }
+
   isUnsureOf(place: string): void {
     this.#unsure.add(place)
   }
@@ -80,10 +86,11 @@ export class History {
   faults(): string[] {
     const faults: string[] = []
     for (const [uid, life] of this.lives) {
+      const [namespace = ''] = life.place.split('/')
       if (this.#unsure.has(life.place) || !this.isTheirs(life) || life.wasRecorded) continue
       const changed = life.versions.find((version) => !this.#isOwnWrite(version))
-      if (changed !== undefined) faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
-      if (life.isGone && !this.#ownDeletes.has(uid)) faults.push(`${life.place}, a tenant's, was deleted`)
+      if (changed !== undefined && !this.#emptied.has(namespace)) faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
+      if (life.isGone && !this.#ownDeletes.has(uid) && !this.#emptied.has(namespace)) faults.push(`${life.place}, a tenant's, was deleted`)
     }
     for (const { uid, claimed, entry } of this.#taken) {
       const life = this.lives.get(uid)

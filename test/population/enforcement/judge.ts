@@ -144,7 +144,7 @@ function isTrue(reason: string, object: KubeObject | undefined, template: Namesp
     case 'AlreadyExists':
       return object !== undefined && template.spec?.adopt !== true
     case 'Invalid':
-      return object?.['immutable'] === true
+      return object?.['immutable'] === true || clashes(object, template)
     case 'TakenOver':
       return object !== undefined && otherAppliers(object)
     case 'Drift':
@@ -153,6 +153,11 @@ function isTrue(reason: string, object: KubeObject | undefined, template: Namesp
       return false
   }
 }
+
+/** A key can't be in both. */
+const clashes = (object: KubeObject | undefined, template: NamespaceTemplate): boolean =>
+  object !== undefined &&
+  Object.keys(heldBy(template).get(nameOf(object)) ?? {}).some((key) => key in ((object['binaryData'] ?? {}) as object))
 
 const otherAppliers = ({ metadata }: KubeObject): boolean =>
   (metadata.managedFields ?? []).some((m) => m.operation === 'Apply' && m.manager !== 'namespace-template')
@@ -182,7 +187,7 @@ function left(
     if (where !== name || recorded.get(place)?.uid === uid || isGoing(object)) continue
     const life = history.lives.get(uid)
     if (life === undefined || !life.wasRecorded) continue
-    const lawful = otherAppliers(object) || [...orphaning].length > 0
+    const lawful = life.versions.some(otherAppliers) || [...orphaning].length > 0
     if (!lawful) found.push(`${place} was made by a template and is left behind`)
   }
   return found
