@@ -18,6 +18,7 @@ import type { JsonObject, KubeObject, StatusCause } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import { tellingLabels } from './gate.ts'
 import { isDisabled, isOptedOut, leaving, type Matcher, matching } from './match.ts'
 import { identityOf, render, titleOf, tokenKeys } from './render.ts'
 import { isAmount } from './rollout.ts'
@@ -37,6 +38,11 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   readonly authorizer: Authorizer
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
+  /**
+   * Namespaces wait for their templates by `pendingLabel` here. Where they do not, a client that put it on would have
+   * its namespace treated as one that no other client has written to yet.
+   */
+  readonly hasLabelGate: boolean
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
   /**
@@ -68,7 +74,9 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       ((type.group === '' && type.resource === 'namespaces') || (isTemplateType(type) && subresource === '')),
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
-      return isNamespaceWrite(a) ? withTrueCreator(a, deps) : undefined
+      if (!isNamespaceWrite(a)) return undefined
+      const namespace = withTrueCreator(a, deps)
+      return deps.hasLabelGate ? namespace : withoutPendingLabel(namespace)
     },
     validate(a) {
       if (isTemplateType(a.type)) checkTemplate(a, deps)
@@ -132,7 +140,7 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
   return `user ${JSON.stringify(user.username)} can't give through a template what they may not do themselves: ${what}`
 }
 
-function withTrueCreator(a: Attributes, { optsOutAutomatically }: TemplateAdmissionDeps): KubeObject {
+function withTrueCreator(a: Attributes, { optsOutAutomatically }: TemplateAdmissionDeps): Namespace {
   if (a.operation !== 'CREATE') return keepCreator(a.object as Namespace, a.oldObject as Namespace)
   const namespace = withCreator(a.object as Namespace, a.user.username)
   return optsOutAutomatically(a.user.username) ? annotated(namespace, optOutAnnotation, 'true') : namespace
@@ -218,6 +226,12 @@ function kept(part: 'labels' | 'annotations', next: Namespace, old: Namespace): 
   const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
   if (is === was) return {}
   return { [part]: was === undefined ? rest : { ...rest, [creatorKey]: was } }
+}
+
+function withoutPendingLabel(namespace: Namespace): Namespace {
+  const labels = tellingLabels(namespace)
+  if (labels === undefined || labels === namespace.metadata.labels) return namespace
+  return { ...namespace, metadata: { ...namespace.metadata, labels } }
 }
 
 function annotated(namespace: Namespace, key: string, value: string): Namespace {

@@ -213,6 +213,7 @@ function worldOf(deps: TemplateWebhookDeps): World {
     deps: {
       authorizer,
       matchers: () => inquiry.ask('templates', () => listMatchers(client), []),
+      hasLabelGate: true,
       optsOutAutomatically: autoOptOut(() =>
         inquiry.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
       ),
