@@ -316,6 +316,22 @@ describe.each([
     expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/one', reason: 'Drift' }] })
   })
 
+  test('a field that another applier took over stays told of after the label was put back', async () => {
+    const home = await new Home().populated()
+    await home.annotate({ [disable]: 'disable' })
+    await home.status((s) => s['matched'] === 0)
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
+    await home.tenant.apply(configMapResource, object, { fieldManager: 'gitops', force: true })
+    await home.patch({ metadata: { labels: { [templateLabel]: null } } })
+    await home.edit({ templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await home.annotate({ [disable]: null })
+    await home.has('one', { a: 'x' })
+    await home.looked()
+    const { metadata } = await admin.get(templateResource, { name: home.name })
+    const told = await home.status((s) => s['observedGeneration'] === metadata.generation)
+    expect(told?.['status']).toMatchObject({ synced: 0, failures: [{ object: 'ConfigMap/one', reason: 'TakenOver' }] })
+  })
+
   describe('a template that is deleted goes as soon as nothing of it is left', () => {
     const held = { metadata: { finalizers: ['example.com/held'] } }
     const free = { metadata: { finalizers: null } }
