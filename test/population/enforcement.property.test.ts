@@ -9,6 +9,8 @@
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { NamespaceTemplate } from '../../src/apis/templates/types.ts'
+import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import {
   Actors,
   foreignNames,
@@ -23,8 +25,6 @@ import {
 import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
 import { History } from './enforcement/history.ts'
 import { heldBy, isGoing, nameOf, problems, readWorld, selects, type World } from './enforcement/judge.ts'
-import type { NamespaceTemplate } from '../../src/apis/templates/types.ts'
-import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { configMap, templateLabel } from './population-world.ts'
 
 const patienceMs = 30_000
@@ -68,7 +68,11 @@ const fragment: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject[]>(
   { immutable: true, data: { a: 'x' } },
 )
 
-const marks = fc.constantFrom<JsonObject[]>({}, { labels: { [templateLabel]: 'a' } }, { labels: { [templateLabel]: 'b' } })
+const marks = fc.constantFrom<JsonObject[]>(
+  {},
+  { labels: { [templateLabel]: 'a' } },
+  { labels: { [templateLabel]: 'b' } },
+)
 
 const onObject: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -129,7 +133,10 @@ const onObject: fc.Arbitrary<Step> = fc.oneof(
       }),
     ),
   },
-  { weight: 1, arbitrary: fc.tuple(namespace, who).map(([n, w]) => said(`delete all of ${n}`, (s) => s.removeAll(n, w))) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(namespace, who).map(([n, w]) => said(`delete all of ${n}`, (s) => s.removeAll(n, w))),
+  },
 )
 
 const onNamespace: fc.Arbitrary<Step> = fc.oneof(
@@ -139,7 +146,10 @@ const onNamespace: fc.Arbitrary<Step> = fc.oneof(
       .tuple(who, namespace, tier)
       .map(([w, n, t]) => said(`${w} moves ${n} to ${t}`, (s) => s.relabel(w, n, t))),
   },
-  { weight: 1, arbitrary: fc.tuple(who, namespace).map(([w, n]) => said(`${w} opts ${n} out`, (s) => s.tryOptOut(w, n))) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(who, namespace).map(([w, n]) => said(`${w} opts ${n} out`, (s) => s.tryOptOut(w, n))),
+  },
   { weight: 1, arbitrary: namespace.map((n) => said(`${n} pretends to be new`, (s) => s.pretendPending(n))) },
 )
 
@@ -169,10 +179,23 @@ const ofAdministrators: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: template.map((t) => said(`disable ${t}`, (s) => s.disable(t, true))) },
   { weight: 2, arbitrary: template.map((t) => said(`enable ${t}`, (s) => s.disable(t, false))) },
   { weight: 2, arbitrary: template.map((t) => said(`roll ${t} back`, (s) => s.rollBack(t))) },
-  { weight: 2, arbitrary: fc.tuple(namespace, tier).map(([n, t]) => said(`move ${n} to ${t}`, (s) => s.relabel('admin', n, t))) },
-  { weight: 1, arbitrary: fc.tuple(namespace, fc.boolean()).map(([n, out]) => said(`opt ${n} ${out ? 'out' : 'in'}`, (s) => s.optOut(n, out))) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(namespace, tier).map(([n, t]) => said(`move ${n} to ${t}`, (s) => s.relabel('admin', n, t))),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(namespace, fc.boolean())
+      .map(([n, out]) => said(`opt ${n} ${out ? 'out' : 'in'}`, (s) => s.optOut(n, out))),
+  },
   { weight: 1, arbitrary: namespace.map((n) => said(`delete namespace ${n}`, (s) => s.deleteNamespace(n))) },
-  { weight: 2, arbitrary: fc.tuple(namespace, tier).map(([n, t]) => said(`create namespace ${n} in ${t}`, (s) => s.createNamespace(n, t))) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(namespace, tier)
+      .map(([n, t]) => said(`create namespace ${n} in ${t}`, (s) => s.createNamespace(n, t))),
+  },
   { weight: 1, arbitrary: fc.constant(said('restart', (s) => s.restart())) },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 8 }).map((n) => said(`kill after ${n} writes`, (s) => s.kill(n))) },
 )
@@ -184,11 +207,19 @@ interface Burst {
 }
 
 const burst: fc.Arbitrary<Burst> = fc.record({
-  tenants: fc.array(fc.oneof({ weight: 5, arbitrary: onObject }, { weight: 1, arbitrary: onNamespace }), { minLength: 1, maxLength: 8, size: 'max' }),
+  tenants: fc.array(fc.oneof({ weight: 5, arbitrary: onObject }, { weight: 1, arbitrary: onNamespace }), {
+    minLength: 1,
+    maxLength: 8,
+    size: 'max',
+  }),
   administrators: fc.array(ofAdministrators, { maxLength: 3, size: 'max' }),
 })
 
-async function run(start: () => Promise<Cluster>, first: readonly JsonObject[], bursts: readonly Burst[]): Promise<void> {
+async function run(
+  start: () => Promise<Cluster>,
+  first: readonly JsonObject[],
+  bursts: readonly Burst[],
+): Promise<void> {
   await using cluster = await start()
   const history = new History(cluster)
   const actors = new Actors(cluster, history)
@@ -213,17 +244,25 @@ async function inTurn(steps: readonly Step[], actors: Actors): Promise<void> {
   for (const step of steps) await step(actors)
 }
 
-async function quiet(cluster: Cluster, history: History, actors: Actors, before: ReadonlyMap<string, string>): Promise<World> {
+async function quiet(
+  cluster: Cluster,
+  history: History,
+  actors: Actors,
+  before: ReadonlyMap<string, string>,
+): Promise<World> {
   const end = performance.now() + patienceMs
   const secured = stillSecured(before, actors.seen)
   for (;;) {
     const world = await readWorld(cluster.plane.client(), history, namespaceNames)
     const wrong = problems(world, history, { secured, orphaning: actors.orphaning, optedOut: actors.optedOut })
     if (wrong.length === 0) return world
-    if (performance.now() > end) throw new Error(`it does not come right:\n${wrong.join('\n')}`)
+    if (performance.now() > end) throw new Error(`${wrong.join('\n')}\n${shown(world)}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
+
+const shown = ({ namespaces, templates, objects, recorded }: World): string =>
+  [...templates, ...namespaces, ...objects, ...recorded].map((o) => JSON.stringify(o)).join('\n')
 
 /** The items of a list do not say what they are. */
 const asRead = ({ templates, namespaces }: World): KubeObject[] => [
@@ -234,7 +273,9 @@ const asRead = ({ templates, namespaces }: World): KubeObject[] => [
 /** What is recorded for a template that is there: `namespace/object` → template */
 const securedBy = ({ recorded, templates }: World): Map<string, string> =>
   new Map(
-    [...recorded].map(([at, { template: t }]) => [at, t] as const).filter(([, t]) => templates.some((o) => nameOf(o) === t)),
+    [...recorded]
+      .map(([at, { template: t }]) => [at, t] as const)
+      .filter(([, t]) => templates.some((o) => nameOf(o) === t)),
   )
 
 /** Of them, those that every version of the template and of the namespace since then has left with the template. */
@@ -254,8 +295,7 @@ function stillSecured(before: ReadonlyMap<string, string>, seen: readonly KubeOb
 }
 
 const minutes = Number(process.env['BOROUGH_LONG'] ?? 0)
-const howLong =
-  minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 12 }
+const howLong = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 12 }
 
 test.each([
   { where: 'on Borough', start: onBorough },

@@ -57,7 +57,13 @@ export class Actors {
   }
 
   /** undefined = the server went away meanwhile, and nobody knows what came of it. */
-  async ask(who: Who | 'admin', method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer | undefined> {
+  async ask(
+    who: Who | 'admin',
+    method: string,
+    path: string,
+    body?: unknown,
+    type = 'application/json',
+  ): Promise<Answer | undefined> {
     const request = new Request(`http://borough.test${path}`, {
       method,
       headers: { 'content-type': type },
@@ -89,14 +95,20 @@ export class Actors {
   // What administrators do.
 
   async createNamespace(name: string, tier: string): Promise<void> {
-    const made = await this.ask('admin', 'POST', `${core}?includeUninitialized=true`, { metadata: { name, labels: { tier } } })
+    const made = await this.ask('admin', 'POST', `${core}?includeUninitialized=true`, {
+      metadata: { name, labels: { tier } },
+    })
     this.#notice(made)
     if (made?.code !== 201) return
     for (const role of ['admin', 'labeller']) {
       const binding = {
         metadata: { name: role },
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: ['tenant', 'mover'].map((user) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user })),
+        subjects: ['tenant', 'mover'].map((user) => ({
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'User',
+          name: user,
+        })),
       }
       await this.ask('admin', 'POST', `${rbac}/namespaces/${name}/rolebindings`, binding)
     }
@@ -119,7 +131,15 @@ export class Actors {
     const made = await this.ask('admin', 'POST', templates, object)
     this.#notice(made)
     if (made?.code !== 409) return
-    this.#notice(await this.ask('admin', 'PATCH', `${templates}/${name}`, [{ op: 'replace', path: '/spec', value: spec }], types.json))
+    this.#notice(
+      await this.ask(
+        'admin',
+        'PATCH',
+        `${templates}/${name}`,
+        [{ op: 'replace', path: '/spec', value: spec }],
+        types.json,
+      ),
+    )
   }
 
   async deleteTemplate(name: string): Promise<void> {
@@ -211,7 +231,13 @@ export class Actors {
     }
   }
 
-  async #write({ namespace, name, who }: Place, method: string, path: string, body: unknown, type?: string): Promise<void> {
+  async #write(
+    { namespace, name, who }: Place,
+    method: string,
+    path: string,
+    body: unknown,
+    type?: string,
+  ): Promise<void> {
     const answer = await this.ask(who, method, `${core}/${namespace}/configmaps${path}`, body, type)
     if (answer === undefined) this.#history.isUnsureOf(`${namespace}/${name}`)
     else if (answer.code < 300) {

@@ -89,8 +89,10 @@ export class History {
       const [namespace = ''] = life.place.split('/')
       if (this.#unsure.has(life.place) || !this.isTheirs(life) || life.wasRecorded) continue
       const changed = life.versions.find((version) => !this.#isOwnWrite(version))
-      if (changed !== undefined && !this.#emptied.has(namespace)) faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
-      if (life.isGone && !this.#ownDeletes.has(uid) && !this.#emptied.has(namespace)) faults.push(`${life.place}, a tenant's, was deleted`)
+      if (changed !== undefined && !this.#emptied.has(namespace))
+        faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
+      if (life.isGone && !this.#ownDeletes.has(uid) && !this.#emptied.has(namespace))
+        faults.push(`${life.place}, a tenant's, was deleted`)
     }
     for (const { uid, claimed, entry } of this.#taken) {
       const life = this.lives.get(uid)

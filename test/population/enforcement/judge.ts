@@ -2,8 +2,9 @@
  * Says what is wrong with a cluster when it is quiet. It reads the cluster as it is and knows the rules of
  * `docs/templates.md`; of how they are kept it knows nothing.
  */
-import type { AppliedObject } from '../../../src/apis/templates/applied-records.ts'
+
 import type { Namespace } from '../../../src/apis/namespaces/types.ts'
+import type { AppliedObject } from '../../../src/apis/templates/applied-records.ts'
 import type { NamespaceTemplate } from '../../../src/apis/templates/types.ts'
 import type { Client } from '../../../src/client/client.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
@@ -96,19 +97,23 @@ function inNamespace(world: World, namespace: Namespace, history: History, allow
     const place = `${name}/${object}`
     const wrong = differs(world, place, template)
     const told = toldOf(template, name, object)
-    if (wrong === undefined && told !== undefined) found.push(`${place} is right, and ${told.template} says ${told.reason}`)
+    if (wrong === undefined && told !== undefined)
+      found.push(`${place} is right, and ${told.template} says ${told.reason}`)
     if (wrong === undefined) continue
     failing = true
     if (told === undefined) found.push(`${place}: ${wrong}, and ${nameOf(template)} does not say so`)
-    else if (!isTrue(told.reason, world.objects.get(place), template)) found.push(`${place}: ${wrong}, said to be ${told.reason}`)
+    else if (!isTrue(told.reason, world.objects.get(place), template))
+      found.push(`${place}: ${wrong}, said to be ${told.reason}`)
     const holder = allowed.secured.get(place)
-    if (told?.reason === 'AlreadyExists' && holder !== undefined) found.push(`${place} was shaken off template ${holder}`)
+    if (told?.reason === 'AlreadyExists' && holder !== undefined)
+      found.push(`${place} was shaken off template ${holder}`)
   }
   for (const template of inForce) {
     for (const object of heldBy(template).keys()) {
       if (wanted.get(object) === template) continue
       failing = true
-      if (toldOf(template, name, object)?.reason !== 'Conflict') found.push(`${name}/${object}: ${nameOf(template)} does not tell of its conflict`)
+      if (toldOf(template, name, object)?.reason !== 'Conflict')
+        found.push(`${name}/${object}: ${nameOf(template)} does not tell of its conflict`)
     }
   }
   const populated = namespace.status?.conditions?.find((c) => c.type === 'Populated')
@@ -127,14 +132,18 @@ function differs(world: World, place: string, template: NamespaceTemplate): stri
   for (const [key, value] of Object.entries(heldBy(template).get(name) ?? {})) {
     if (data[key] !== value) return `${key} is ${data[key]} instead of ${value}`
   }
-  if (object.metadata.labels?.[templateLabel] !== nameOf(template)) return `its label is ${object.metadata.labels?.[templateLabel]}`
+  if (object.metadata.labels?.[templateLabel] !== nameOf(template))
+    return `its label is ${object.metadata.labels?.[templateLabel]}`
   const entry = world.recorded.get(place)
-  if (entry?.uid !== object.metadata.uid || entry?.template !== nameOf(template)) return `it is recorded as ${JSON.stringify(entry)}`
+  if (entry?.uid !== object.metadata.uid || entry?.template !== nameOf(template))
+    return `it is recorded as ${JSON.stringify(entry)}`
   return undefined
 }
 
 const toldOf = (template: NamespaceTemplate, namespace: string, object: string): Told | undefined => {
-  const failure = template.status?.failures?.find((f) => f.namespace === namespace && f.object === `ConfigMap/${object}`)
+  const failure = template.status?.failures?.find(
+    (f) => f.namespace === namespace && f.object === `ConfigMap/${object}`,
+  )
   return failure && { reason: failure.reason, template: nameOf(template) }
 }
 
@@ -196,19 +205,33 @@ function left(
 function ofTemplate(world: World, template: NamespaceTemplate): string[] {
   const name = nameOf(template)
   if (isGoing(template)) {
-    const holds = [...world.recorded].some(([place, e]) => e.template === name && isGoing(world.objects.get(place) ?? { metadata: {} }))
+    const holds = [...world.recorded].some(
+      ([place, e]) => e.template === name && isGoing(world.objects.get(place) ?? { metadata: {} }),
+    )
     return holds ? [] : [`template ${name} does not go`]
   }
   const { status, metadata } = template
   const live = world.namespaces.filter((n) => !isGoing(n) && isInForce(template, n)).map(nameOf)
   const failing = new Set((status?.failures ?? []).map((f) => f.namespace))
-  const says = { generation: status?.observedGeneration, matched: status?.matched, synced: status?.synced, failed: status?.failed }
-  const is = { generation: metadata.generation, matched: live.length, synced: live.filter((n) => !failing.has(n)).length, failed: failing.size }
+  const says = {
+    generation: status?.observedGeneration,
+    matched: status?.matched,
+    synced: status?.synced,
+    failed: status?.failed,
+  }
+  const is = {
+    generation: metadata.generation,
+    matched: live.length,
+    synced: live.filter((n) => !failing.has(n)).length,
+    failed: failing.size,
+  }
   const found: string[] = []
-  if (JSON.stringify(says) !== JSON.stringify(is)) found.push(`template ${name} says ${JSON.stringify(says)}, is ${JSON.stringify(is)}`)
+  if (JSON.stringify(says) !== JSON.stringify(is))
+    found.push(`template ${name} says ${JSON.stringify(says)}, is ${JSON.stringify(is)}`)
   for (const { namespace, object, reason } of status?.failures ?? []) {
     const held = object?.split('/')[1] ?? ''
-    if (!live.includes(namespace) || !heldBy(template).has(held)) found.push(`template ${name} says ${reason} of ${namespace}/${held}, which it does not hold`)
+    if (!live.includes(namespace) || !heldBy(template).has(held))
+      found.push(`template ${name} says ${reason} of ${namespace}/${held}, which it does not hold`)
   }
   return found
 }
