@@ -316,6 +316,18 @@ describe.each([
     expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/one', reason: 'Drift' }] })
   })
 
+  test('what a template that only reports would adopt, and differs, stays as it is', async () => {
+    const home = await new Home().populated()
+    const before = await home.create('three')
+    const templates = [configMap('one'), configMap('two'), configMap('three')]
+    await home.edit({ adopt: true, driftPolicy: 'Report', templates })
+    await home.status((s) => s['failed'] === 1)
+    await home.looked()
+    const told = await home.status((s) => s['failed'] === 1)
+    expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/three', reason: 'Drift' }] })
+    expect(await home.get('three')).toEqual(before)
+  })
+
   test('a field that another applier took over stays told of after the label was put back', async () => {
     const home = await new Home().populated()
     await home.annotate({ [disable]: 'disable' })

@@ -256,8 +256,9 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     if ('failure' in applied) {
       const result = failed(rendered, applied.failure, applied.message, false)
       if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
-      const isUnwatched = claim !== undefined && !(await putLabelBack(client, kind, request, claim))
-      return { ...result, isUnwatched }
+      // What is only announced was never applied: it is not ours to label.
+      const isOurs = claim !== undefined && claim.uid !== ''
+      return { ...result, isUnwatched: isOurs && !(await putLabelBack(client, kind, request, claim)) }
     }
     answer = { object: applied.object, config }
     const { uid = '', resourceVersion } = applied.object.metadata
