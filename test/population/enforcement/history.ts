@@ -88,7 +88,9 @@ export class History {
     for (const [uid, life] of this.lives) {
       const [namespace = ''] = life.place.split('/')
       if (this.#unsure.has(life.place) || !this.isTheirs(life) || life.wasRecorded) continue
-      const changed = life.versions.find((version) => !this.#isOwnWrite(version))
+      const isDeletion = ({ metadata }: KubeObject): boolean =>
+        metadata.deletionTimestamp !== undefined && this.#ownDeletes.has(uid)
+      const changed = life.versions.find((version) => !this.#isOwnWrite(version) && !isDeletion(version))
       if (changed !== undefined && !this.#emptied.has(namespace))
         faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
       if (life.isGone && !this.#ownDeletes.has(uid) && !this.#emptied.has(namespace))
