@@ -381,6 +381,33 @@ describe.each([
       await home.templateGone()
     })
 
+    test('where another template holds the object now, and can not have its way with it', async () => {
+      const home = await new Home().populated()
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
+      await home.tenant.apply(configMapResource, object, { fieldManager: 'gitops', force: true })
+      await home.status((s) => s['failed'] === 1)
+      // The first by name has it, unless it goes.
+      const next = { name: `zz-${home.name}` }
+      await admin.create(templateResource, {
+        apiVersion: 'policy.borough.dev/v1alpha1',
+        kind: 'NamespaceTemplate',
+        metadata: next,
+        spec: {
+          namespaces: { nameSelector: { include: [`${home.name}*`] } },
+          templates: [configMap('one', { a: '2' })],
+        },
+      })
+      await admin.delete(templateResource, { name: home.name })
+      await home.templateGone()
+      const told = await waitFor(admin, templateResource, next, (t) => JSON.stringify(t).includes('TakenOver'))
+      expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/one', reason: 'TakenOver' }] })
+      // It is under the other now, and goes with it.
+      await home.tenant.patch(configMapResource, home.one, { metadata: { managedFields: [{}] } })
+      await waitFor(admin, configMapResource, home.one, (o) => JSON.stringify(o?.['data']) === '{"a":"2"}')
+      await admin.delete(templateResource, next)
+      await home.gone()
+    })
+
     test('where a namespace with an object of it was on its way out', async () => {
       const home = await new Home().populated()
       await home.patch(held)
