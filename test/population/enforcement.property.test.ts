@@ -262,7 +262,19 @@ async function quiet(
 }
 
 const shown = ({ namespaces, templates, objects, recorded }: World): string =>
-  [...templates, ...namespaces, ...objects, ...recorded].map((o) => JSON.stringify(o)).join('\n')
+  JSON.stringify(
+    {
+      namespaces: namespaces.map(({ metadata: { labels, annotations } }) => ({ labels, annotations })),
+      templates: templates.map(({ metadata: { name, annotations, deletionTimestamp }, spec, status }) => ({
+        ...{ name, annotations, deletionTimestamp, spec },
+        failures: status?.failures,
+      })),
+      objects: [...objects].filter(([at]) => /^n\d\/[of]/.test(at)),
+      recorded: [...recorded],
+    },
+    undefined,
+    1,
+  )
 
 /** The items of a list do not say what they are. */
 const asRead = ({ templates, namespaces }: World): KubeObject[] => [
@@ -271,12 +283,14 @@ const asRead = ({ templates, namespaces }: World): KubeObject[] => [
 ]
 
 /** What is recorded for a template that is there: `namespace/object` → template */
-const securedBy = ({ recorded, templates }: World): Map<string, string> =>
-  new Map(
+const securedBy = ({ recorded, templates }: World): Map<string, string> => {
+  const names = new Set(templates.map(nameOf))
+  return new Map(
     [...recorded]
-      .map(([at, { template: t }]) => [at, t] as const)
-      .filter(([, t]) => templates.some((o) => nameOf(o) === t)),
+      .filter(([, { uid, template: t }]) => uid !== '' && names.has(t))
+      .map(([at, { template: t }]) => [at, t] as const),
   )
+}
 
 /** Of them, those that every version of the template and of the namespace since then has left with the template. */
 function stillSecured(before: ReadonlyMap<string, string>, seen: readonly KubeObject[]): Map<string, string> {
