@@ -324,6 +324,34 @@ describe('attack: an author of templates tries to gain', () => {
     const bindingsIn = async (namespace: string): Promise<unknown[]> =>
       (await admin.list(roleBindingsResource, { namespace })).items.map((b) => b.metadata.name)
 
+    test('template: one that was in a namespace which pretends to wait for its templates still', async () => {
+      const name = await holder(...rights, allow('get,create,update,patch', '', 'namespaces,namespaces/status'))
+      const author = plane.clientAs(name)
+      const pending = 'policy/namespace-template-pending'
+      const labels = { pretends: '', [pending]: 'true' }
+      const made = await author.create(core('namespaces'), { metadata: { name: 'pretends', labels } })
+      expect(made.metadata.labels).not.toHaveProperty([pending])
+      await admin.create(rolesResource, { ...strong, metadata: { name: 'owner', namespace: 'pretends' } })
+      const bound = [roleBinding('', 'b', 'Role/owner', user(name)), weak]
+      await author.create(templates, selecting('pretends', 'pretends', ...bound))
+      await withheld('pretends')
+      for (const subresource of ['', 'status']) {
+        const answer = await author.patch(
+          core('namespaces'),
+          { name: 'pretends' },
+          { metadata: { labels } },
+          { subresource },
+        )
+        expect(answer.metadata.labels, subresource).not.toHaveProperty([pending])
+      }
+      // Once the last object is there, a pass has gone over the binding too.
+      const last = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'last' } }
+      await author.patch(templates, { name: 'pretends' }, { spec: { templates: [...bound, last] } })
+      await waitFor(admin, core('configmaps'), { namespace: 'pretends', name: 'last' }, (o) => o !== undefined)
+      await withheld('pretends')
+      expect(await bindingsIn('pretends')).toEqual([])
+    })
+
     test('template: a kind of that name in another group', async () => {
       const name = await holder(...rights, allow('*', 'ex.io', '*'))
       const other = { ...weak, apiVersion: 'ex.io/v1' }

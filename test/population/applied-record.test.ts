@@ -316,6 +316,34 @@ describe.each([
     expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/one', reason: 'Drift' }] })
   })
 
+  test('what a template that only reports would adopt, and differs, stays as it is', async () => {
+    const home = await new Home().populated()
+    const before = await home.create('three')
+    const templates = [configMap('one'), configMap('two'), configMap('three')]
+    await home.edit({ adopt: true, driftPolicy: 'Report', templates })
+    await home.status((s) => s['failed'] === 1)
+    await home.looked()
+    const told = await home.status((s) => s['failed'] === 1)
+    expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/three', reason: 'Drift' }] })
+    expect(await home.get('three')).toEqual(before)
+  })
+
+  test('a field that another applier took over stays told of after the label was put back', async () => {
+    const home = await new Home().populated()
+    await home.annotate({ [disable]: 'disable' })
+    await home.status((s) => s['matched'] === 0)
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
+    await home.tenant.apply(configMapResource, object, { fieldManager: 'gitops', force: true })
+    await home.patch({ metadata: { labels: { [templateLabel]: null } } })
+    await home.edit({ templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await home.annotate({ [disable]: null })
+    await home.has('one', { a: 'x' })
+    await home.looked()
+    const { metadata } = await admin.get(templateResource, { name: home.name })
+    const told = await home.status((s) => s['observedGeneration'] === metadata.generation)
+    expect(told?.['status']).toMatchObject({ synced: 0, failures: [{ object: 'ConfigMap/one', reason: 'TakenOver' }] })
+  })
+
   describe('a template that is deleted goes as soon as nothing of it is left', () => {
     const held = { metadata: { finalizers: ['example.com/held'] } }
     const free = { metadata: { finalizers: null } }
@@ -351,6 +379,33 @@ describe.each([
       expect((await admin.get(templateResource, { name: home.name })).metadata.deletionTimestamp).toBeDefined()
       await home.patch(free)
       await home.templateGone()
+    })
+
+    test('where another template holds the object now, and can not have its way with it', async () => {
+      const home = await new Home().populated()
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: home.one, data: { a: 'x' } }
+      await home.tenant.apply(configMapResource, object, { fieldManager: 'gitops', force: true })
+      await home.status((s) => s['failed'] === 1)
+      // The first by name has it, unless it goes.
+      const next = { name: `zz-${home.name}` }
+      await admin.create(templateResource, {
+        apiVersion: 'policy.borough.dev/v1alpha1',
+        kind: 'NamespaceTemplate',
+        metadata: next,
+        spec: {
+          namespaces: { nameSelector: { include: [`${home.name}*`] } },
+          templates: [configMap('one', { a: '2' })],
+        },
+      })
+      await admin.delete(templateResource, { name: home.name })
+      await home.templateGone()
+      const told = await waitFor(admin, templateResource, next, (t) => JSON.stringify(t).includes('TakenOver'))
+      expect(told?.['status']).toMatchObject({ failures: [{ object: 'ConfigMap/one', reason: 'TakenOver' }] })
+      // It is under the other now, and goes with it.
+      await home.tenant.patch(configMapResource, home.one, { metadata: { managedFields: [{}] } })
+      await waitFor(admin, configMapResource, home.one, (o) => JSON.stringify(o?.['data']) === '{"a":"2"}')
+      await admin.delete(templateResource, next)
+      await home.gone()
     })
 
     test('where a namespace with an object of it was on its way out', async () => {

@@ -26,6 +26,7 @@ import {
   creatorKey,
   type NamespaceTemplate,
   optOutAnnotation,
+  pendingLabel,
   type Rollout,
   requirePermissionAnnotation,
   templateFinalizer,
@@ -38,6 +39,11 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   readonly authorizer: Authorizer
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
+  /**
+   * Namespaces wait for their templates by `pendingLabel` here. Where they do not, a client that put it on would have
+   * its namespace treated as one that no other client has written to yet.
+   */
+  readonly hasLabelGate: boolean
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
   /**
@@ -73,7 +79,9 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       ((type.group === '' && type.resource === 'namespaces') || (isTemplateType(type) && subresource === '')),
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
-      return isNamespaceWrite(a) ? withTrueCreator(a, deps) : undefined
+      if (!isNamespaceWrite(a)) return undefined
+      const namespace = withTrueCreator(a, deps)
+      return deps.hasLabelGate ? namespace : withoutPendingLabel(namespace)
     },
     validate(a) {
       if (isTemplateType(a.type)) checkTemplate(a, deps)
@@ -223,6 +231,11 @@ function kept(part: 'labels' | 'annotations', next: Named, old: Named): Partial<
   const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
   if (is === was) return {}
   return { [part]: was === undefined ? rest : { ...rest, [creatorKey]: was } }
+}
+
+function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
+  const { [pendingLabel]: pending, ...labels } = namespace.metadata.labels ?? {}
+  return pending === undefined ? namespace : { ...namespace, metadata: { ...namespace.metadata, labels } }
 }
 
 function annotated(namespace: Unvalidated, key: string, value: string): Unvalidated {

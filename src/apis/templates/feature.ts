@@ -101,6 +101,7 @@ function templateAdmission(
   return {
     authorizer,
     matchers: () => templates.matchers(),
+    hasLabelGate: !enabled,
     optsOutAutomatically: autoOptOut(() =>
       enabled ? lister.find(typeOf(configMapsResource), namespace, name)?.object : undefined,
     ),

@@ -8,7 +8,7 @@ import { type AppliedObject, identityOfApplied, isFound } from './applied-record
 import { isMarked } from './marks.ts'
 import type { ObjectResult } from './object-result.ts'
 import { reasonOf } from './refusal-reason.ts'
-import { templateFieldManager, templateNameLabel } from './types.ts'
+import { labelFieldManager, templateFieldManager, templateNameLabel } from './types.ts'
 
 type PopulateClient = Pick<Client, 'get' | 'patch' | 'delete' | 'discovery'>
 
@@ -99,7 +99,7 @@ async function setLabel(
   template: string | null,
 ): Promise<void> {
   const metadata = { uid, labels: { [templateNameLabel]: template } }
-  await client.patch(kind, { namespace, name }, { metadata }, { fieldManager: templateFieldManager, signal })
+  await client.patch(kind, { namespace, name }, { metadata }, { fieldManager: labelFieldManager, signal })
 }
 
 /** Another manager that applies this object, and expects it to stay. */

@@ -16,17 +16,25 @@ export function isMarked(object: KubeObject, template?: string): boolean {
   return label !== undefined && (template === undefined || label === template) && hasApplyEntry(object)
 }
 
+/** What other appliers own of it: as long as that stays, an apply of ours that they stand in the way of is refused. */
+const othersFields = ({ metadata }: KubeObject): string[] =>
+  (metadata.managedFields ?? [])
+    .filter((m) => m.operation === 'Apply' && m.manager !== templateFieldManager && !m.subresource)
+    .map(({ manager, fieldsV1 }) => JSON.stringify([manager, fieldsV1]))
+    .sort()
+
 /**
  * Of all that an object says. Status and bookkeeping are left out: a quota's `used` moves with every pod, and that is
- * no drift. That our Apply entry is there counts: without it the next apply would not know which fields it gave.
+ * no drift. That our Apply entry is there counts: without it the next apply would not know which fields it gave. So
+ * does what other appliers own.
  */
 export function contentDigest(object: KubeObject): string {
   const { labels, annotations, managedFields, deletionTimestamp } = object.metadata
   const known = labels && digests.get(labels)
   if (known !== undefined && isMadeOf(object, known.object)) return known.digest
   const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content } = object
-  const hasEntry = managedFields !== undefined && hasApplyEntry(object)
-  const digest = digestOf([filled(labels), filled(annotations), deletionTimestamp, content, hasEntry])
+  const appliers = managedFields === undefined ? [false] : [hasApplyEntry(object), ...othersFields(object)]
+  const digest = digestOf([filled(labels), filled(annotations), deletionTimestamp, content, ...appliers])
   if (labels !== undefined) digests.set(labels, { object, digest })
   return digest
 }

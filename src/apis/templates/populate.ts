@@ -247,6 +247,9 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   }
   const known = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(object))
+  // What is only announced was never applied, and is nobody's. All else is this template's from now on, even where it
+  // can't be applied: the template that held it before must not wait for it.
+  const inherited = claim?.uid ? { ...claim, template: template.metadata.name ?? '' } : undefined
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
   try {
@@ -256,8 +259,8 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     if ('failure' in applied) {
       const result = failed(rendered, applied.failure, applied.message, false)
       if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
-      const isUnwatched = claim !== undefined && !(await putLabelBack(client, kind, request, claim))
-      return { ...result, isUnwatched }
+      if (inherited === undefined) return result
+      return { ...result, applied: inherited, isUnwatched: !(await putLabelBack(client, kind, request, inherited)) }
     }
     answer = { object: applied.object, config }
     const { uid = '', resourceVersion } = applied.object.metadata
@@ -266,7 +269,8 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return failed(rendered, reasonOf(status), status.message, true)
+    const result = failed(rendered, reasonOf(status), status.message, true)
+    return inherited === undefined ? result : { ...result, applied: inherited }
   } finally {
     written(answer)
   }

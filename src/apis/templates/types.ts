@@ -106,7 +106,10 @@ export const creatorKey = 'authorization.k8s.io/creator'
 /** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
 export const pendingLabel = 'policy/namespace-template-pending'
 
+/** Of applies, and of nothing else: on Borough what is written under it by the controller is recorded as applied. */
 export const templateFieldManager = 'namespace-template'
+/** Of patches that put the label back, or take it off. */
+export const labelFieldManager = 'namespace-template-label'
 export const templateControllerName = 'namespace-template-controller'
 /** Holds a deleted template until what it populated is pruned. */
 export const templateFinalizer = 'policy.borough.dev/prune'

@@ -5,7 +5,8 @@
  *           new namespace that templates match; gives a template its finalizer
  *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a
  *           name made by the server is known only now; and whether a template makes sense, its author may give what it
- *           holds, and the cluster takes its objects (`dry-run-objects.ts`). Asked about `namespaces/status` and `/finalize` as
+ *           holds, and the cluster takes its objects (`dry-run-objects.ts`). Asked about `namespaces/status` and
+ * `/finalize` as
  *           well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
@@ -221,6 +222,7 @@ function worldOf(deps: TemplateWebhookDeps): World {
     deps: {
       authorizer,
       matchers: () => lookups.ask('templates', () => listMatchers(client), []),
+      hasLabelGate: true,
       optsOutAutomatically: autoOptOut(() =>
         lookups.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
       ),

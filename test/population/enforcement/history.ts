@@ -1,0 +1,164 @@
+/**
+ * All that was ever stored of ConfigMaps and of records, in order, and which of it the test wrote itself. What the
+ * controller did is all the rest, so nothing that it does goes unseen.
+ */
+import type { AppliedObject } from '../../../src/apis/templates/applied-records.ts'
+import { isMarked } from '../../../src/apis/templates/marks.ts'
+import type { KubeObject } from '../../../src/kube/types.ts'
+import { prefixSpan } from '../../../src/storage/storage.ts'
+import type { Cluster, NamespaceRecord, StoredRecord } from './clusters.ts'
+
+const configMaps = '/registry/configmaps/'
+
+/** One object, from its create to its end. */
+export interface Life {
+  /** `namespace/name` */
+  readonly place: string
+  readonly versions: KubeObject[]
+  isGone: boolean
+  /** At some time a record named it. */
+  wasRecorded: boolean
+}
+
+export class History {
+  readonly #cluster: Cluster
+  readonly #stop = new AbortController()
+  readonly #following: Promise<void>
+  /** By uid. */
+  readonly lives: Map<string, Life> = new Map()
+  /** What requests of the test were answered: uid and resourceVersion. */
+  readonly #ownWrites = new Set<string>()
+  /** uids that requests of the test deleted. */
+  readonly #ownDeletes = new Set<string>()
+  /** Places where the outcome of a request of the test is not known. */
+  readonly #unsure = new Set<string>()
+  readonly #emptied: Set<string> = new Set()
+  /** Templates that may adopt, now or at some time. */
+  readonly adopting: Set<string> = new Set()
+  /** Key of the record → what it says. */
+  readonly records: Map<string, NamespaceRecord> = new Map()
+  /** Key and name of a recorded object that is known to be there → uid. */
+  readonly #claims = new Map<string, string>()
+  /** What was recorded, and why it might not have been: judged when the test has heard all answers. */
+  readonly #taken: { readonly uid: string; readonly claimed: boolean; readonly entry: AppliedObject }[] = []
+  #seen = 0
+  #waiting: (readonly [revision: number, resolve: () => void])[] = []
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+    this.#following = this.#follow()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#following
+  }
+
+  /** Resolves when everything that is stored now was seen. */
+  async upToDate(): Promise<void> {
+    const revision = await this.#cluster.store.currentRevision()
+    if (this.#seen < revision) await new Promise<void>((resolve) => this.#waiting.push([revision, resolve]))
+  }
+
+  wrote({ metadata }: KubeObject): void {
+    this.#ownWrites.add(`${metadata.uid} ${metadata.resourceVersion}`)
+  }
+
+  deleted(uid: string): void {
+    this.#ownDeletes.add(uid)
+  }
+
+  /** The namespace is deleted, and everything in it goes. */
+  isEmptied(namespace: string): void {
+    this.#emptied.add(namespace)
+  }
+
+  isUnsureOf(place: string): void {
+    this.#unsure.add(place)
+  }
+
+  /** A client of the test created it. */
+  isTheirs({ versions: [first] }: Life): boolean {
+    return first !== undefined && this.#isOwnWrite(first)
+  }
+
+  /** What the controller did to objects that are not its own. */
+  faults(): string[] {
+    const faults: string[] = []
+    for (const [uid, life] of this.lives) {
+      const [namespace = ''] = life.place.split('/')
+      if (this.#unsure.has(life.place) || !this.isTheirs(life) || life.wasRecorded) continue
+      const isDeletion = ({ metadata }: KubeObject): boolean =>
+        metadata.deletionTimestamp !== undefined && this.#ownDeletes.has(uid)
+      const changed = life.versions.find((version) => !this.#isOwnWrite(version) && !isDeletion(version))
+      if (changed !== undefined && !this.#emptied.has(namespace))
+        faults.push(`${life.place}, a tenant's, was changed: ${JSON.stringify(changed)}`)
+      if (life.isGone && !this.#ownDeletes.has(uid) && !this.#emptied.has(namespace))
+        faults.push(`${life.place}, a tenant's, was deleted`)
+    }
+    for (const { uid, claimed, entry } of this.#taken) {
+      const life = this.lives.get(uid)
+      if (life === undefined || claimed || this.#unsure.has(life.place) || !this.isTheirs(life)) continue
+      const isForged = life.versions.some((v) => this.#isOwnWrite(v) && isMarked(v, entry.template))
+      if (!isForged && !this.adopting.has(entry.template)) {
+        faults.push(`${life.place}, a tenant's, was taken over by template ${entry.template}`)
+      }
+    }
+    return faults
+  }
+
+  #isOwnWrite({ metadata }: KubeObject): boolean {
+    return this.#ownWrites.has(`${metadata.uid} ${metadata.resourceVersion}`)
+  }
+
+  async #follow(): Promise<void> {
+    const { store } = this.#cluster
+    const batches = store.watch(prefixSpan('/registry/'), await store.currentRevision(), this.#stop.signal)
+    for await (const batch of batches) {
+      if (batch.type === 'progress') this.#seen = Math.max(this.#seen, batch.revision)
+      else for (const { key, revision, value } of batch.changes) this.#see(key, revision, value)
+      const due = this.#waiting.filter(([revision]) => revision <= this.#seen)
+      this.#waiting = this.#waiting.filter(([revision]) => revision > this.#seen)
+      for (const [, resolve] of due) resolve()
+    }
+  }
+
+  #see(key: string, revision: number, value: Uint8Array | undefined): void {
+    const stored = value && (JSON.parse(Buffer.from(value).toString()) as KubeObject)
+    if (key.startsWith(this.#cluster.recordPrefix)) this.#seeRecord(key, stored)
+    else if (key.startsWith(configMaps)) this.#seeObject(key.slice(configMaps.length), revision, stored)
+  }
+
+  #seeObject(place: string, revision: number, stored: KubeObject | undefined): void {
+    if (stored === undefined) {
+      for (const life of this.lives.values()) if (life.place === place) life.isGone = true
+      return
+    }
+    const { uid = '' } = stored.metadata
+    const life = this.lives.get(uid) ?? { place, versions: [], isGone: false, wasRecorded: false }
+    life.versions.push({ ...stored, metadata: { ...stored.metadata, resourceVersion: String(revision) } })
+    this.lives.set(uid, life)
+  }
+
+  #seeRecord(key: string, stored: StoredRecord | undefined): void {
+    const { namespace, objects } = stored
+      ? this.#cluster.readRecord(stored)
+      : { namespace: this.records.get(key)?.namespace ?? '', objects: [] }
+    const old = this.records.get(key)?.objects ?? []
+    for (const { name } of old) {
+      if (!objects.some((entry) => entry.name === name)) this.#claims.delete(`${key} ${name}`)
+    }
+    for (const entry of objects) {
+      const { name, uid } = entry
+      const claim = `${key} ${name}`
+      if (uid === '' || this.#claims.get(claim) === uid) continue
+      this.#taken.push({ uid, claimed: this.#claims.has(claim), entry })
+      this.#claims.set(claim, uid)
+      const life = this.lives.get(uid)
+      if (life !== undefined) life.wasRecorded = true
+      else this.lives.set(uid, { place: `${namespace}/${name}`, versions: [], isGone: false, wasRecorded: true })
+    }
+    if (objects.length === 0) this.records.delete(key)
+    else this.records.set(key, { namespace, objects })
+  }
+}
