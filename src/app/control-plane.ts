@@ -86,7 +86,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
-  core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(owner as Culprit | undefined))
+  core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
   const compactor = new Compactor({
     storage,
     clock,
@@ -230,6 +230,15 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       await running.disposeAsync()
     },
   }
+}
+
+const ownAccounts = 'system:serviceaccount:kube-system:'
+
+/** The server's own requests are no client's fault: they count, and no warning tells of them. */
+function culpritOf(owner: object | undefined): Culprit | undefined {
+  const culprit = owner as Culprit | undefined
+  const username = culprit?.user.username ?? ''
+  return username === serverUser.username || username.startsWith(ownAccounts) ? undefined : culprit
 }
 
 /** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */

@@ -75,7 +75,11 @@ function handlerOf(deps: DispatchDeps, target: Target): VerbHandler {
     if (declared === undefined) throw resourceNotFound()
     if (!(declared.verbs as readonly string[]).includes(verb)) throw unsupported(verb, type)
     const special = deps.special.get(`${groupKey(type)}/${subresource}`) ?? deps.special.get(`*/${subresource}`)
-    if (special !== undefined) return special[verb] ?? refuse()
+    if (special !== undefined) {
+      const handler = special[verb]
+      if (handler === undefined) throw new Error(`${groupKey(type)}/${subresource} has no handler for ${verb}`)
+      return handler
+    }
     // What the verbs would do, they would do to the parent: `DELETE services/x/proxy` is not about the Service.
     // (`pods/log` is declared to be a Pod, and is none.) So what is no part of the object has a handler of its own.
     const isPart = declared.kind.kind === type.kind && declared.verbs.includes('update')
@@ -98,10 +102,6 @@ function handlerOf(deps: DispatchDeps, target: Target): VerbHandler {
   }
   if (!type.stored) throw new Error(`${groupKey(type)} is not stored, and nobody answers it`)
   return deps.verbs[verb]
-}
-
-function refuse(): never {
-  throw methodNotAllowed()
 }
 
 function unsupported(verb: string, type: ResourceType): StatusError {

@@ -1,5 +1,5 @@
 /** A store that outlives the control planes on it. A plane can be cut off in the middle of what it writes. */
-import { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
+import type { MemoryStorage } from '../../../src/storage/memory/memory-storage.ts'
 import { type PendingCommit, type Storage, StorageError, type Transaction } from '../../../src/storage/storage.ts'
 import { QueuedTicket } from '../../../src/storage/ticket.ts'
 
