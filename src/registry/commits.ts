@@ -33,6 +33,7 @@ import {
   completeWrite,
   type DecidedTransaction,
   decideTransaction,
+  type Postponed,
   type TransactionDecision,
   type TransactionOptions,
 } from './decide-transaction.ts'
@@ -116,24 +117,20 @@ export class Commits {
         let decision: TransactionDecision
         try {
           decision = decide()
-          if (decision === 'contradiction')
-            throw new Error(`what is created with ${first.key} can't be one transaction`)
+          if (decision === 'contradiction') throw new Error(`${first.key} and the rest can't be one transaction`)
         } catch (e) {
           if (caughtUp) throw e
           await this.#cache.refresh()
           caughtUp = true
           continue
         }
-        if (!('own' in decision) && decision.wait === undefined && decision.begin !== undefined) {
-          const undoing = await decision.begin()
-          if (undoing) undo.push(undoing)
-          this.#checkDeadline(first)
+        if (!('own' in decision)) {
+          await this.#awaitPostponed(first, decision, undo)
           continue
         }
-        const wait = 'own' in decision ? this.#lane.heldUntil(first.key, decision.extra) : decision.wait
-        if (!('own' in decision) || wait !== undefined) {
-          await this.#within(first, wait ?? Promise.resolve())
-          this.#checkDeadline(first)
+        const held = this.#lane.heldUntil(first.key, decision.extra)
+        if (held !== undefined) {
+          await this.#within(first, held)
           continue
         }
         const pending = this.#queue(decision)
@@ -148,6 +145,14 @@ export class Commits {
     } finally {
       if (!done) for (const undoing of undo) await undoing()
     }
+  }
+
+  /** `undo` is added to. @throws StatusError at the deadline */
+  async #awaitPostponed(write: ObjectWrite, { wait, begin }: Postponed, undo: (() => Promise<void>)[]): Promise<void> {
+    if (wait !== undefined) return this.#within(write, wait)
+    const undoing = await begin?.()
+    if (undoing !== undefined) undo.push(undoing)
+    this.#checkDeadline(write)
   }
 
   #decide(write: ObjectWrite): TransactionDecision {
@@ -305,7 +310,7 @@ export class Commits {
     if (!this.#cache.reached(newest)) await this.#cache.applied(newest)
   }
 
-  /** Until `wait` settles, but not beyond the deadline. */
+  /** Until `wait` settles. @throws StatusError at the deadline */
   async #within(write: ObjectWrite, wait: Promise<unknown>): Promise<void> {
     let timer: Timer | undefined
     const late = new Promise<void>((resolve) => {
@@ -316,6 +321,7 @@ export class Commits {
     } finally {
       timer?.cancel()
     }
+    this.#checkDeadline(write)
   }
 
   #checkDeadline(write: ObjectWrite): void {

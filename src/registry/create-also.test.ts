@@ -414,7 +414,15 @@ describe('what is required', () => {
   })
 
   const refusing: readonly { readonly in: string; readonly plugin: AdmissionPlugin }[] = [
-    { in: 'mutating admission', plugin: about({ mutate: (a) => refuseB(a) as undefined }) },
+    {
+      in: 'mutating admission',
+      plugin: about({
+        mutate(a) {
+          refuseB(a)
+          return undefined
+        },
+      }),
+    },
     { in: 'validating admission', plugin: about({ validate: refuseB }) },
     {
       in: 'its decision',
@@ -528,7 +536,7 @@ describe('what is required', () => {
 
   test('and contradicts itself is a fault', async () => {
     await using f = await startFixture({ admission: [requiring([configMap('a'), configMap('a')])] })
-    await expect(create(f)).rejects.toThrow("what is created with /registry/namespaces/team can't be one transaction")
+    await expect(create(f)).rejects.toThrow("/registry/namespaces/team and the rest can't be one transaction")
   })
 })
 
