@@ -238,16 +238,16 @@ export class Commits {
   }
 
   /** What `write` would answer, without writing. */
-  rehearse(write: ObjectWrite): Promise<Outcome> {
-    return this.#rehearse(write, () => this.#decide(write))
+  dryRun(write: ObjectWrite): Promise<Outcome> {
+    return this.#dryRun(write, () => this.#decide(write))
   }
 
   /** What `writeAll` would answer, without writing. */
-  rehearseAll(writes: readonly [ObjectWrite, ...ObjectWrite[]], opens: string | undefined): Promise<Outcome> {
-    return this.#rehearse(writes[0], () => decideTransaction(this.#chain, this.#view, writes, { opens }))
+  dryRunAll(writes: readonly [ObjectWrite, ...ObjectWrite[]], opens: string | undefined): Promise<Outcome> {
+    return this.#dryRun(writes[0], () => decideTransaction(this.#chain, this.#view, writes, { opens }))
   }
 
-  async #rehearse({ key, expect }: ObjectWrite, decide: () => TransactionDecision): Promise<Outcome> {
+  async #dryRun({ key, expect }: ObjectWrite, decide: () => TransactionDecision): Promise<Outcome> {
     await this.#cache.refresh()
     const decision = decide()
     const value = decision !== 'contradiction' && 'own' in decision ? decision.own[0]?.value : undefined

@@ -9,7 +9,7 @@ import type { Matches } from '../watch/shared-events.ts'
 import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import { ObjectEvent, type WatchEvent } from '../watch/watch-event.ts'
 import type { StoredObject } from './registry.ts'
-import { shownAll } from './shown.ts'
+import { toServedVersions } from './served-version.ts'
 
 export class ConvertedWatch implements Watch {
   readonly #raw: Watch
@@ -58,7 +58,7 @@ export class ConvertedWatch implements Watch {
       if (old) versions.add(old)
     }
     const asked = [...versions]
-    const shown = await shownAll(this.#type, asked)
+    const shown = await toServedVersions(this.#type, asked)
     const byVersion = new Map(asked.map((version, i) => [version, shown[i] as StoredObject]))
     const events: WatchEvent[] = []
     for (const event of batch) {

@@ -15,13 +15,13 @@ import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import {
-  admittedNew,
+  admitNew,
   type CreateOutcome,
-  type Decidable,
-  decidable,
   type HowToCreate,
+  type PreparedWrite,
+  prepareWrite,
   type Valid,
-  validated,
+  validateForCreate,
 } from './prepare-create.ts'
 import type { WriteScope } from './registry.ts'
 
@@ -50,9 +50,9 @@ export async function createWithOthers(
     const outcome = await takeRefusal(() => tryAll(parts, first, required, { ...also, opens, bestEffort }))
     if (outcome !== undefined) return outcome
   }
-  const write = await decidable(scope, valid, how)
+  const write = await prepareWrite(scope, valid, how)
   const all = [write, ...required] as const
-  const outcome = await (scope.dryRun ? parts.commits.rehearseAll(all, opens) : parts.commits.writeAll(all, opens))
+  const outcome = await (scope.dryRun ? parts.commits.dryRunAll(all, opens) : parts.commits.writeAll(all, opens))
   return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
 }
 
@@ -95,12 +95,12 @@ async function prepareUpdated(
   parts: RegistryParts,
   { scope, valid, how }: FirstObject,
   next: KubeObject,
-): Promise<Decidable> {
+): Promise<PreparedWrite> {
   const context = { subresource: '', now: how.now }
   const prepared = parts.strategyOf(scope.type).prepare?.(unvalidated(next), valid.object, context)
   // It was validated before; what admission makes of it for the sake of the others is the server's own.
   const object = prepared === undefined ? next : assumeValid(prepared)
-  return decidable(scope, { attributes: { ...valid.attributes, object }, object }, how)
+  return prepareWrite(scope, { attributes: { ...valid.attributes, object }, object }, how)
 }
 
 /** One after the other: the first that is refused spares the rest the trouble. */
@@ -117,9 +117,9 @@ async function prepareObjects(
     const namespace = type.namespaced ? (given.metadata.namespace ?? also.opens ?? '') : ''
     const isInside = namespace !== '' && namespace === also.opens
     const scope = scopeOf(first.scope, also, type, namespace, isInside ? pendingScope : undefined)
-    const admitting = admittedNew(parts, scope, given, how)
-    const validating = validated(parts, scope, admitting instanceof Promise ? await admitting : admitting, how)
-    const encoding = decidable(scope, validating instanceof Promise ? await validating : validating, how)
+    const admitting = admitNew(parts, scope, given, how)
+    const validating = validateForCreate(parts, scope, admitting instanceof Promise ? await admitting : admitting, how)
+    const encoding = prepareWrite(scope, validating instanceof Promise ? await validating : validating, how)
     writes.push(encoding instanceof Promise ? await encoding : encoding)
   }
   return writes

@@ -16,13 +16,13 @@ import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import { createWithOthers } from './create-also.ts'
 import type { RegistryParts } from './parts.ts'
 import {
-  admittedNew,
+  admitNew,
   type CreateOutcome,
-  decidable,
   type HowToCreate,
   hasVersion,
+  prepareWrite,
   type Valid,
-  validated,
+  validateForCreate,
 } from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
 
@@ -43,7 +43,7 @@ export async function createObject(
   const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
   const now = formatTime(parts.clock.now())
   const versioned = hasVersion(object)
-  const admitting = admittedNew(parts, scope, object, { now, tracked })
+  const admitting = admitNew(parts, scope, object, { now, tracked })
   const next = admitting instanceof Promise ? await admitting : admitting
   const { metadata } = next
   const generateName = metadata.name ? '' : (metadata.generateName ?? '')
@@ -53,7 +53,7 @@ export async function createObject(
     }
     const outcome = await createNamed(parts, scope, next, { now, deadlineMs, tracked, versioned })
     if ('stored' in outcome) return outcome.stored
-    if (generateName === '') throw existsAlready(scope, metadata.name ?? '', outcome.current)
+    if (generateName === '') throw nameTaken(scope, metadata.name ?? '', outcome.current)
     if (tries >= generatedNameTries) throw noUniqueName(scope, metadata.name ?? '')
   }
 }
@@ -65,28 +65,26 @@ async function createNamed(
   how: HowToCreate,
 ): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
   const name = object.metadata.name ?? ''
-  const validating = validated(parts, scope, object, how)
+  const validating = validateForCreate(parts, scope, object, how)
   const valid = validating instanceof Promise ? await validating : validating
   const others = parts.chain.createAlso(valid.attributes)
   const creating =
-    others.length === 0
-      ? createdAlone(parts, scope, valid, how)
-      : createWithOthers(parts, { scope, valid, how }, others)
+    others.length === 0 ? createAlone(parts, scope, valid, how) : createWithOthers(parts, { scope, valid, how }, others)
   const outcome = await creating
   if (!outcome.done) return { current: outcome.current }
   if (scope.dryRun) return { stored: storedAs(scope, name, 0, outcome.value) }
   return { stored: committedAs(parts, scope, name, outcome.revision, outcome.value) }
 }
 
-async function createdAlone(
+async function createAlone(
   parts: RegistryParts,
   scope: WriteScope,
   valid: Valid,
   how: HowToCreate,
 ): Promise<CreateOutcome> {
-  const encoding = decidable(scope, valid, how)
+  const encoding = prepareWrite(scope, valid, how)
   const write = encoding instanceof Promise ? await encoding : encoding
-  const outcome = await (scope.dryRun ? parts.commits.rehearse(write) : parts.commits.write(write))
+  const outcome = await (scope.dryRun ? parts.commits.dryRun(write) : parts.commits.write(write))
   return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
 }
 
@@ -116,7 +114,7 @@ export function committedAs(
   return shown?.revision === revision ? shown.as(scope.type) : storedAs(scope, name, revision, bytes)
 }
 
-function existsAlready(scope: WriteScope, name: string, current: Entry | undefined): StatusError {
+function nameTaken(scope: WriteScope, name: string, current: Entry | undefined): StatusError {
   const error = alreadyExists(scope.type, name)
   if (!current || !parseStored(current.value, scope.type, current.revision).metadata.deletionTimestamp) return error
   return new StatusError(`object is being deleted: ${error.message}`, {

@@ -23,7 +23,7 @@ import type {
   WriteScope,
 } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
-import { encoded, shownOne } from './shown.ts'
+import { encodeForStorage, toServedVersion } from './served-version.ts'
 import type { Strategy } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
@@ -65,7 +65,7 @@ export async function deleteObject(
   const { type, name } = scope
   return untilSettled(parts, scope, 'DELETE', async (version, deadlineMs) => {
     if (!version) throw notFound(type, name)
-    return deleteVersion(parts, scope, options, await shownOne(type, version), deadlineMs)
+    return deleteVersion(parts, scope, options, await toServedVersion(type, version), deadlineMs)
   })
 }
 
@@ -90,7 +90,7 @@ async function deleteVersion(
   const plan = planDeletion(before, strategy, options, parts.clock.now())
   if (plan.action === 'keep') return { stored: current, removed: false }
   const after = plan.action === 'mark' ? plan.object : undefined
-  const bytes = plan.object ? await encoded(plan.object, type) : storedBytesOf(current)
+  const bytes = plan.object ? await encodeForStorage(plan.object, type) : storedBytesOf(current)
   const write = {
     attributes,
     change: { type, namespace, name, before, after },
@@ -99,7 +99,7 @@ async function deleteVersion(
     expect: current.revision,
     deadlineMs,
   }
-  const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
+  const outcome = scope.dryRun ? await parts.commits.dryRun(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
   if (goesNow(plan, strategy) && !scope.dryRun) return undefined
   const revision = scope.dryRun ? current.revision : outcome.revision

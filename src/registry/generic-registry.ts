@@ -31,7 +31,7 @@ import type {
   WriteScope,
 } from './registry.ts'
 import { attributesOf } from './scope-attributes.ts'
-import { presented, shownOne } from './shown.ts'
+import { convertWritten, toServedVersion } from './served-version.ts'
 import { updateObject } from './update.ts'
 import { watchObjects } from './watch.ts'
 
@@ -49,10 +49,10 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     },
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),
-    create: (scope, object) => translated(createPresented(parts, scope, object)),
+    create: (scope, object) => translated(createAndConvert(parts, scope, object)),
     admit: (scope, object, operation = 'CREATE') => translated(admitOnly(parts, scope, object, operation)),
-    update: (scope, transform, options) => translated(updatePresented(parts, scope, transform, options)),
-    delete: (scope, options) => translated(deletePresented(parts, scope, options)),
+    update: (scope, transform, options) => translated(updateAndConvert(parts, scope, transform, options)),
+    delete: (scope, options) => translated(deleteAndConvert(parts, scope, options)),
     deleteCollection: (scope, query, options) => translated(deleteCollection(parts, scope, query, options)),
   }
 }
@@ -71,31 +71,35 @@ async function admitOnly(
   return admitted
 }
 
-function createPresented(
+function createAndConvert(
   parts: RegistryParts,
   scope: WriteScope,
   object: KubeObject | Unvalidated,
 ): Promise<StoredObject> {
   const created = createObject(parts, scope, object)
-  return scope.type.conversion === undefined ? created : created.then((stored) => presented(stored, !scope.dryRun))
+  return scope.type.conversion === undefined ? created : created.then((stored) => convertWritten(stored, !scope.dryRun))
 }
 
-async function updatePresented(
+async function updateAndConvert(
   parts: RegistryParts,
   scope: WriteScope,
   transform: Transform,
   options: UpdateOptions | undefined,
 ): Promise<UpdateResult> {
   const result = await updateObject(parts, scope, transform, options)
-  const stored = presented(result.stored, !result.removed && !scope.dryRun)
+  const stored = convertWritten(result.stored, !result.removed && !scope.dryRun)
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
 /** What is gone is told by name: nobody is asked how it looked. */
-async function deletePresented(parts: RegistryParts, scope: WriteScope, options: DeleteOptions): Promise<DeleteResult> {
+async function deleteAndConvert(
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: DeleteOptions,
+): Promise<DeleteResult> {
   const result = await deleteObject(parts, scope, options)
   if (result.removed) return result
-  const stored = presented(result.stored, !scope.dryRun)
+  const stored = convertWritten(result.stored, !scope.dryRun)
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
@@ -110,7 +114,7 @@ function getObject(
   return andThen(freshEnough(parts, options), () => {
     const found = parts.cache.type(type.storageName).find(namespace, name)
     if (!found) throw notFound(type, name)
-    return shownOne(type, found)
+    return toServedVersion(type, found)
   })
 }
 

@@ -18,7 +18,7 @@ import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type { ListPage, ListQuery, StoredObject } from './registry.ts'
 import { type Selection, selectionOf } from './selection.ts'
-import { shownAll, shownOne } from './shown.ts'
+import { toServedVersion, toServedVersions } from './served-version.ts'
 
 const expiredToken =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
@@ -126,7 +126,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
   const { scope, matches } = selection
   if (scope.name !== '' && (scope.namespace !== '' || !type.namespaced)) {
     const version = await source.find(scope.namespace, scope.name)
-    const one = version && (await shownOne(type, version))
+    const one = version && (await toServedVersion(type, version))
     return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
   const remote = type.conversion?.remote !== undefined
@@ -140,7 +140,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
     const { values, more } = found instanceof Promise ? await found : found
     if (page.signal?.aborted) throw readerLeft()
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
-    const full = await take(values, remote ? await shownAll(type, values) : undefined, page, items)
+    const full = await take(values, remote ? await toServedVersions(type, values) : undefined, page, items)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }
     if (full !== undefined) {

@@ -11,14 +11,14 @@ import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
-import { withManagers } from './admitted-managers.ts'
-import { fitting } from './fitting.ts'
+import { encodeWithinLimit } from './encode-within-limit.ts'
+import { keepManagers } from './keep-managers.ts'
 import { dropsNewStatus, metadataErrors, tracksGeneration } from './kind-rules.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import type { WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
-import { encoded } from './shown.ts'
+import { encodeForStorage } from './served-version.ts'
 
 export interface HowToCreate {
   /** RFC 3339, seconds. */
@@ -38,7 +38,7 @@ export interface Valid {
 }
 
 /** Nothing is missing but the decision. */
-export interface Decidable extends ObjectWrite {
+export interface PreparedWrite extends ObjectWrite {
   readonly value: Uint8Array
 }
 
@@ -49,14 +49,14 @@ export type CreateOutcome =
   | { readonly done: false; readonly current: Entry | undefined }
 
 /** As admission makes it, with what the server gives every object but its name. @throws StatusError */
-export function admittedNew(
+export function admitNew(
   parts: RegistryParts,
   scope: WriteScope,
   object: KubeObject | Unvalidated,
   how: Pick<HowToCreate, 'now' | 'tracked'>,
 ): Eventual<Unvalidated> {
   const given = withoutStatus(ownMetadata(scope, object), dropsNewStatus(scope.type, parts.strategyOf(scope.type)))
-  return andThen(admitted(parts, scope, given, how), (next) => {
+  return andThen(trackAndMutate(parts, scope, given, how), (next) => {
     next.metadata.uid = parts.ids.uid()
     next.metadata.creationTimestamp = how.now
     // What the client repeated is gone by now, except from a patch.
@@ -66,7 +66,7 @@ export function admittedNew(
 }
 
 /** Of an object that has its name. @throws StatusError */
-export function validated(
+export function validateForCreate(
   parts: RegistryParts,
   scope: WriteScope,
   object: Unvalidated,
@@ -100,10 +100,14 @@ export function validated(
 }
 
 /** @throws StatusError if it is too large */
-export function decidable(scope: WriteScope, { attributes, object }: Valid, how: HowToCreate): Eventual<Decidable> {
+export function prepareWrite(
+  scope: WriteScope,
+  { attributes, object }: Valid,
+  how: HowToCreate,
+): Eventual<PreparedWrite> {
   const { type, namespace } = scope
   return andThen(
-    afterPause(scope.slice, () => fitting(object, (one) => encoded(one, type), how.tracked)),
+    afterPause(scope.slice, () => encodeWithinLimit(object, (one) => encodeForStorage(one, type), how.tracked)),
     ({ object: after, bytes }) => ({
       attributes,
       change: { type, namespace, name: attributes.name, before: undefined, after },
@@ -144,7 +148,7 @@ function refuseVersion(scope: WriteScope): void {
 }
 
 /** Field tracking, then mutating admission; what admission changed belongs to nobody. */
-function admitted(
+function trackAndMutate(
   parts: RegistryParts,
   scope: WriteScope,
   object: Unvalidated,
@@ -166,7 +170,7 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: Unvalid
     if (mutated === undefined || mutated === tracked) return tracked
     // What a client may not set, admission may not set for it.
     if (hasVersion(mutated)) refuseVersion(scope)
-    return ownCopy(withManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
+    return ownCopy(keepManagers(scope, parts.applyDefaults(type, ownMetadata(scope, mutated)), tracked))
   }
   return andThen(parts.chain.mutate(attributes), (mutated) => afterPause(scope.slice, () => settle(mutated)))
 }

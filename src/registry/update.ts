@@ -29,14 +29,14 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
-import { withManagers } from './admitted-managers.ts'
 import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
-import { fitting } from './fitting.ts'
+import { encodeWithinLimit } from './encode-within-limit.ts'
+import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
-import { shownOne } from './shown.ts'
+import { toServedVersion } from './served-version.ts'
 import type { Strategy, StrategyContext } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
@@ -104,7 +104,7 @@ async function replaceVersion(
   version: ObjectVersion,
   how: Omit<Replacement, 'current'>,
 ): Promise<UpdateResult | undefined> {
-  return replace(parts, scope, { ...how, current: await shownOne(scope.type, version) })
+  return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version) })
 }
 
 /** undefined = lost to somebody else, and the cache shows them. */
@@ -121,7 +121,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const given = unvalidated(await how.transform(old, slice))
   checkIdentity(scope, given.metadata)
   const askedVersion = given.metadata.resourceVersion ?? ''
-  let next = await admitted(parts, scope, ownHalf(scope, strategy, given, old), old, {
+  let next = await trackAndMutate(parts, scope, ownHalf(scope, strategy, given, old), old, {
     now: context.now,
     tracked: options.ownsManagedFields === true,
     slice,
@@ -153,7 +153,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
     andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
-  const fitted = fitting(candidate, encode, options.ownsManagedFields === true)
+  const fitted = encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
   const change = {
     type,
@@ -175,7 +175,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
     expect: current.revision,
     deadlineMs: how.deadlineMs,
   }
-  const outcome = scope.dryRun ? await parts.commits.rehearse(write) : await parts.commits.write(write)
+  const outcome = scope.dryRun ? await parts.commits.dryRun(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
   const value = outcome.value ?? kept
   const stored =
@@ -235,7 +235,7 @@ function keep(metadata: ObjectMeta, old: ObjectMeta, fields: readonly (keyof Obj
   }
 }
 
-async function admitted(
+async function trackAndMutate(
   parts: RegistryParts,
   scope: WriteScope,
   object: Unvalidated,
@@ -255,7 +255,7 @@ async function admitted(
   const next =
     mutated === undefined || mutated === tracked
       ? tracked
-      : withManagers(scope, ownHalf(scope, parts.strategyOf(type), parts.applyDefaults(type, mutated), old), tracked)
+      : keepManagers(scope, ownHalf(scope, parts.strategyOf(type), parts.applyDefaults(type, mutated), old), tracked)
   return { ...next, metadata: { ...next.metadata } }
 }
 

@@ -1,9 +1,9 @@
 /**
- * From what is stored to what a type shows, and back, where somebody else must be asked (conversion webhooks). For all
- * other types both are immediate, and nothing is awaited.
+ * From the stored version of an object to the version that a type serves, and back, where a conversion webhook must be
+ * asked. For all other types both are immediate, and nothing is awaited.
  *
- * Inside of the house a version that has not been converted shows itself as it is stored: metadata is right in any
- * version but for labels and annotations. Whatever a client sees has gone through here.
+ * Inside the server a version that has not been converted is read as it is stored: its metadata is right in any version
+ * but for labels and annotations. Everything that a client sees has been converted here.
  */
 import type { ResourceType } from '../kube/resource-type.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
@@ -12,7 +12,7 @@ import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import type { StoredObject } from './registry.ts'
 
 /** In their order. @throws StatusError */
-export async function shownAll(
+export async function toServedVersions(
   type: ResourceType,
   versions: readonly ObjectVersion[],
 ): Promise<readonly StoredObject[]> {
@@ -22,27 +22,27 @@ export async function shownAll(
   return versions.map((v, i) => new TypedVersion(type, v, undefined, objects[i]))
 }
 
-export function shownOne(type: ResourceType, version: ObjectVersion): StoredObject | Promise<StoredObject> {
+export function toServedVersion(type: ResourceType, version: ObjectVersion): StoredObject | Promise<StoredObject> {
   if (type.conversion?.remote === undefined) return version.as(type)
-  return shownAll(type, [version]).then(([one]) => one as StoredObject)
+  return toServedVersions(type, [version]).then(([one]) => one as StoredObject)
 }
 
 /**
- * What a write made, as whoever reads it will see it. `isStored`: it is in the store under its revision; what a dry run
- * made is not, nor is the last state of what is gone, and so neither may be remembered under it.
+ * What a write made, as a client that reads it will see it. `isStored`: it is in the store under its revision. What a
+ * dry run made is not, nor is the last state of a removed object, and so neither may be remembered under it.
  */
-export function presented(stored: StoredObject, isStored: boolean): StoredObject | Promise<StoredObject> {
+export function convertWritten(stored: StoredObject, isStored: boolean): StoredObject | Promise<StoredObject> {
   if (!(stored instanceof TypedVersion) || !stored.isRaw) return stored
   const { type, version } = stored
   const remote = type.conversion?.remote
-  if (isStored || remote === undefined) return shownOne(type, version)
+  if (isStored || remote === undefined) return toServedVersion(type, version)
   return remote
     .from(parseStored(version.bytes, type, version.revision))
     .then((object) => new TypedVersion(type, version, undefined, object))
 }
 
 /** The bytes to store. @throws StatusError */
-export function encoded(object: KubeObject, type: ResourceType): Uint8Array | Promise<Uint8Array> {
+export function encodeForStorage(object: KubeObject, type: ResourceType): Uint8Array | Promise<Uint8Array> {
   const remote = type.conversion?.remote
   if (remote === undefined) return encodeStored(object, type)
   return remote.stored(object).then((converted) => encodeStored(converted, type))

@@ -12,7 +12,7 @@ const invalidManagers =
  * and the client is told.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager/admission.go v0.36
  */
-export function withManagers(
+export function keepManagers(
   scope: WriteScope,
   admitted: Unvalidated,
   before: Pick<Unvalidated, 'metadata'>,
