@@ -92,7 +92,7 @@ export interface Decision {
   /** Nothing can be decided before this settles; then everybody is asked again. */
   readonly wait?: Promise<unknown>
   /**
-   * Work that must be done before it can be decided; then everybody is asked again. Not done for a rehearsal. Answers
+   * Work that must be done before it can be decided; then everybody is asked again. Not done for a dry run. Answers
    * how to undo it, should the write not come after all.
    */
   readonly begin?: () => Promise<(() => Promise<void>) | undefined>

@@ -223,7 +223,7 @@ describe('pods/eviction', () => {
     expect((await wire.call('GET', `${pods}/a`)).status).toBe(200)
   })
 
-  it('takes one disruption from the budget, and a rehearsal takes none', async () => {
+  it('takes one disruption from the budget, and a dry run takes none', async () => {
     for (const name of ['a', 'b']) {
       await make(name, {}, { labels })
       await running(name)

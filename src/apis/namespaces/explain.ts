@@ -14,7 +14,7 @@ import {
   namespaceTemplateInitializer,
 } from '../initializers/types.ts'
 import type { Explanation, Help, Obstacle } from './explanation.ts'
-import { refusalsIn, rehearsedRefusals } from './refused-deletion.ts'
+import { dryRunRefusals, refusalsIn } from './refused-deletion.ts'
 import { type LeftContent, type LeftObject, remainingContent } from './remaining-content.ts'
 import { afterDeadline } from './strategy.ts'
 import {
@@ -38,12 +38,12 @@ export async function explainNamespace(
   const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
   if (namespace.metadata.deletionTimestamp !== undefined) return explainTerminating(client, namespace, clock, signal)
   if (namespace.spec?.initializers !== undefined) return explainInitializing(client, namespace, signal)
-  const rehearse = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
+  const dryRun = (): Promise<unknown> => client.delete(namespaceResource, { name }, { dryRun: true, signal })
   return {
     namespace: name,
     state: phaseOf(namespace),
     held: false,
-    obstacles: await rehearsedRefusals(client, rehearse, 'its deletion', signal),
+    obstacles: await dryRunRefusals(client, dryRun, 'its deletion', signal),
     reports: reportsOf(namespace),
     notes: protectionNote(namespace),
   }
@@ -200,7 +200,7 @@ async function explainTerminating(
       signal,
     })
   }
-  const kept = isStuck ? await rehearsedRefusals(client, finalize, 'the update that lets it go', signal) : []
+  const kept = isStuck ? await dryRunRefusals(client, finalize, 'the update that lets it go', signal) : []
   return {
     namespace: name,
     state: 'Terminating',

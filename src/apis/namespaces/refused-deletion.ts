@@ -31,14 +31,14 @@ export async function refusalsIn(
 /**
  * What deleting the namespace would meet, by a dry run as the caller. Empty where nothing refuses, or nothing is known.
  */
-export async function rehearsedRefusals(
+export async function dryRunRefusals(
   client: Client,
-  rehearse: () => Promise<unknown>,
+  dryRun: () => Promise<unknown>,
   refusedWhat: string,
   signal: AbortSignal,
 ): Promise<Obstacle[]> {
   try {
-    await rehearse()
+    await dryRun()
     return []
   } catch (error) {
     const status = findStatusError(error)

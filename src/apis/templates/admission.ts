@@ -19,7 +19,7 @@ import type { JsonObject, KubeObject, StatusCause, Unvalidated } from '../../kub
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
-import { isDisabled, isOptedOut, leaving, type Matcher, matching } from './match.ts'
+import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
 import { isAmount } from './rollout.ts'
 import {
@@ -153,7 +153,7 @@ function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
 function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps)
-  const templates = matching(deps.matchers(), namespace)
+  const templates = selectTemplates(deps.matchers(), namespace)
   checkUse(a, deps, templates, 'selects')
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
@@ -176,11 +176,11 @@ function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: T
   // Name and creator stay: labels and opting out are all that decides.
   if (!isOptOutChanged && jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
-  const before = matching(deps.matchers(), old)
-  const after = matching(deps.matchers(), namespace)
+  const before = selectTemplates(deps.matchers(), old)
+  const after = selectTemplates(deps.matchers(), namespace)
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
-  checkUse(a, deps, leaving(deps.matchers(), namespace, old), 'would no longer select')
+  checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
   if (!a.dryRun) return
   preview(a, 'create', gained, namespace)
   // What is there when a namespace opts out stays.

@@ -84,7 +84,7 @@ export function changedRecord(
 }
 
 /** Of those that are to be applied: what must be recorded ahead. */
-export function unclaimed(
+export function selectUnclaimed(
   objects: readonly AppliedObject[],
   recorded: readonly AppliedObject[],
 ): readonly AppliedObject[] {

@@ -3,7 +3,7 @@
  * read for the first time: recorded, and from then on never asked again.
  */
 import type { Namespace } from '../namespaces/types.ts'
-import { type AppliedRecords, unclaimed } from './applied-records.ts'
+import { type AppliedRecords, selectUnclaimed } from './applied-records.ts'
 import type { PopulatedIndex } from './populated-index.ts'
 
 interface BelieveDeps {
@@ -26,7 +26,7 @@ export async function believeMarks(
     const recording = names.slice(at, at + atOnce).map(async (name) => {
       const namespace = findNamespace(name)
       const marked = index.markedIn(name).filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`))
-      const applied = unclaimed(marked, index.claimsIn(name))
+      const applied = selectUnclaimed(marked, index.claimsIn(name))
       if (namespace !== undefined && applied.length > 0)
         await records.settle(namespace, { applied, released: [] }, signal)
     })

@@ -19,7 +19,7 @@ import { countersLast, isCounter, isUnordered } from './apply-order.ts'
 import { withGateOpen } from './gate.ts'
 import { kindsOf } from './kinds.ts'
 import { contentDigest } from './marks.ts'
-import { isDisabled, type Matcher, matching } from './match.ts'
+import { isDisabled, type Matcher, selectTemplates } from './match.ts'
 import type { RecordWriter } from './record-admission.ts'
 import { type Rendered, render } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager, templateFinalizer } from './types.ts'
@@ -65,7 +65,7 @@ export function namespacePopulation(deps: BirthDeps): AdmissionPlugin {
 function populated(a: Attributes, deps: BirthDeps): AlsoCreate | undefined {
   const namespace = withGateOpen(a.object as Namespace)
   if (namespace === undefined) return undefined
-  const templates = matching(deps.matchers(), namespace)
+  const templates = selectTemplates(deps.matchers(), namespace)
   if (!templates.every(isReady)) return undefined
   const { objects, skipped } = render(templates, namespace)
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined

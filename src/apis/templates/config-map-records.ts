@@ -17,7 +17,7 @@ import {
   changedRecord,
   type RecordChange,
   type RecordListener,
-  unclaimed,
+  selectUnclaimed,
 } from './applied-records.ts'
 
 export interface ConfigMapRecordsDeps {
@@ -103,7 +103,7 @@ export class ConfigMapRecords implements AppliedRecords {
   }
 
   async announce(namespace: Namespace, objects: readonly AppliedObject[], signal: AbortSignal): Promise<void> {
-    const applied = unclaimed(objects, this.#records.get(namespace.metadata.uid ?? '')?.objects ?? nothing)
+    const applied = selectUnclaimed(objects, this.#records.get(namespace.metadata.uid ?? '')?.objects ?? nothing)
     await this.settle(namespace, { applied, released: [] }, signal)
   }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Namespace } from '../namespaces/types.ts'
-import { Census } from './census.ts'
 import { type LedgerEntry, TemplateLedger } from './ledger.ts'
 import { compileMatcher, type Matcher } from './match.ts'
+import { MatchedNamespaces } from './matched-namespaces.ts'
 import type { ObjectResult } from './object-result.ts'
 
 const templates = ['a', 'b']
@@ -19,7 +19,7 @@ function version(template: string, generation: number, wanted: string): Matcher 
 
 const namespace = (name: string, wanted: string): Namespace => ({ metadata: { name, labels: { for: wanted } } })
 
-test('the census is what counting all namespaces again would give, after any changes', () => {
+test('the count of matched namespaces is what counting all namespaces again would give, after any changes', () => {
   const step = fc.oneof(
     fc.record({ set: names, to: fc.constantFrom(...templates, 'nobody') }),
     fc.record({ gone: names }),
@@ -28,27 +28,27 @@ test('the census is what counting all namespaces again would give, after any cha
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const census = new Census((v, n) => v.selects(n))
+      const matched = new MatchedNamespaces((v, n) => v.selects(n))
       const there = new Map<string, Namespace>()
       const versions = new Map<string, Matcher>()
       for (const one of steps) {
         if ('set' in one) {
           there.set(one.set, namespace(one.set, one.to))
-          census.namespaceChanged(namespace(one.set, one.to))
+          matched.namespaceChanged(namespace(one.set, one.to))
         } else if ('gone' in one) {
           there.delete(one.gone)
-          census.namespaceGone(one.gone)
+          matched.namespaceGone(one.gone)
         } else if ('template' in one) {
           versions.set(one.template, version(one.template, 1, one.wanted))
-          census.templateChanged(version(one.template, 1, one.wanted), there.values())
+          matched.templateChanged(version(one.template, 1, one.wanted), there.values())
         } else {
           versions.delete(one.templateGone)
-          census.templateGone(one.templateGone)
+          matched.templateGone(one.templateGone)
         }
         for (const template of templates) {
           const matcher = versions.get(template)
           const again = [...there.values()].filter((n) => matcher?.selects(n)).length
-          expect(census.count(template)).toBe(again)
+          expect(matched.count(template)).toBe(again)
         }
       }
     }),

@@ -90,7 +90,7 @@ export function glob(pattern: string): (text: string) => boolean {
 }
 
 /** Templates that populate the namespace, in the order in which they do. */
-export function matching(matchers: Iterable<Matcher>, namespace: Named): NamespaceTemplate[] {
+export function selectTemplates(matchers: Iterable<Matcher>, namespace: Named): NamespaceTemplate[] {
   if (isOptedOut(namespace)) return []
   return [...matchers]
     .filter((m) => !isDisabled(m.template) && m.template.metadata.deletionTimestamp === undefined)
@@ -103,7 +103,7 @@ export function matching(matchers: Iterable<Matcher>, namespace: Named): Namespa
  * Templates that a change of a namespace takes it out of. Neither opting out nor disabling a template is looked at:
  * both leave what is there, and both can be taken back, so a namespace that left meanwhile would lose it then.
  */
-export function leaving(matchers: Iterable<Matcher>, next: Named, old: Named): NamespaceTemplate[] {
+export function selectTemplatesLeft(matchers: Iterable<Matcher>, next: Named, old: Named): NamespaceTemplate[] {
   if (next.metadata.name === optedOutNamespace) return []
   return [...matchers]
     .filter(({ template }) => template.metadata.deletionTimestamp === undefined)

@@ -12,13 +12,13 @@ import { isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { type Difference, differences } from './differences.ts'
+import { startDryRun } from './dry-run-client.ts'
 import { kindsEverOf } from './kinds.ts'
-import { compileMatcher, isDisabled, isOptedOut, type Matcher, matching } from './match.ts'
+import { compileMatcher, isDisabled, isOptedOut, type Matcher, selectTemplates } from './match.ts'
 import type { ObjectResult } from './object-result.ts'
 import { populate } from './populate.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
-import { rehearse } from './rehearsal.ts'
 import { amountOf } from './rollout.ts'
 import { type NamespaceTemplate, templateGroups, templateResource } from './types.ts'
 
@@ -80,7 +80,7 @@ export async function planTemplates(
     const known = new Map(present.map((t) => [t.metadata.name ?? '', t]))
     const planned: NamespaceTemplate[] = []
     for (const template of templates) {
-      planned.push(await rehearseTemplate(client, known.get(template.metadata.name ?? ''), template, signal))
+      planned.push(await dryRunTemplate(client, known.get(template.metadata.name ?? ''), template, signal))
     }
     const matchers = new Map([...present, ...planned].map((t) => [t.metadata.name ?? '', compileMatcher(t)]))
     const namespaces = (await all(client, namespaceResource, signal)) as Namespace[]
@@ -146,34 +146,34 @@ async function planNamespace(
   template: NamespaceTemplate,
   namespace: Namespace,
 ): Promise<PlannedNamespace> {
-  const rehearsal = rehearse(client)
+  const dryRun = startDryRun(client)
   const name = template.metadata.name ?? ''
   const results = await populate(
-    { client: rehearsal.client, index },
+    { client: dryRun.client, index },
     {
       namespace,
-      templates: matching(matchers.values(), namespace),
+      templates: selectTemplates(matchers.values(), namespace),
       only: name,
       policyOf: (of) => (of === name ? (template.spec?.deletionPolicy ?? 'Delete') : 'Keep'),
       signal,
     },
   )
-  const objects = results.flatMap((result) => planObject(result, rehearsal.find(result.object)) ?? [])
+  const objects = results.flatMap((result) => planObject(result, dryRun.find(result.object)) ?? [])
   return { namespace: namespace.metadata.name ?? '', objects }
 }
 
 function planObject(
   { object, outcome, failure }: ObjectResult,
-  rehearsed: ReturnType<ReturnType<typeof rehearse>['find']>,
+  change: ReturnType<ReturnType<typeof startDryRun>['find']>,
 ): PlannedObject | undefined {
   if (failure !== undefined) {
     return { object, action: 'refuse', reason: failure.reason, message: failure.message }
   }
   if (outcome === 'pruned') return { object, action: 'prune' }
   if (outcome === 'orphaned') return { object, action: 'orphan' }
-  if (rehearsed === undefined) return undefined
-  if (rehearsed.before === undefined) return { object, action: 'create' }
-  const changed = differences(rehearsed.before, rehearsed.after).map((d) => (isSecret(rehearsed.after) ? hidden(d) : d))
+  if (change === undefined) return undefined
+  if (change.before === undefined) return { object, action: 'create' }
+  const changed = differences(change.before, change.after).map((d) => (isSecret(change.after) ? hidden(d) : d))
   return changed.length === 0 ? undefined : { object, action: 'change', differences: changed }
 }
 
@@ -202,7 +202,7 @@ function stopOf(
 }
 
 /** What the server would make of it. */
-async function rehearseTemplate(
+async function dryRunTemplate(
   client: Client,
   present: NamespaceTemplate | undefined,
   { apiVersion: _a, kind: _k, metadata, ...content }: KubeObject,

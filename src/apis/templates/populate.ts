@@ -24,7 +24,7 @@ import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 export interface PopulateDeps {
   readonly client: Pick<Client, 'get' | 'apply' | 'patch' | 'delete' | 'discovery'>
   readonly index: PopulatedIndex
-  /** Absent in a rehearsal: nothing is made then. */
+  /** Absent in a dryRun: nothing is made then. */
   readonly records?: Pick<AppliedRecords, 'announce' | 'settle'>
 }
 

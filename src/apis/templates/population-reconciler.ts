@@ -86,7 +86,7 @@ export class PopulationReconciler implements Reconciler {
     // It may have gone during the pass.
     if (now?.metadata.uid !== uid) state.releaseRecord(name, uid)
     if (now === undefined) state.forgetNamespace(name)
-    else state.census.namespaceChanged(now)
+    else state.matchedNamespaces.namespaceChanged(now)
     state.requestStatus(waiting)
   }
 

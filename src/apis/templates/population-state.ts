@@ -14,12 +14,12 @@ import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
 import type { AppliedRecords } from './applied-records.ts'
 import { believeMarks } from './believe-marks.ts'
-import { Census } from './census.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { kindsEverOf, RecordedKinds } from './kinds.ts'
 import { KnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { MatchedNamespaces } from './matched-namespaces.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { namespacesToPrune } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
@@ -44,7 +44,7 @@ export class PopulationState {
   readonly activePasses: ActivePasses = new ActivePasses()
   readonly pendingRevisions: PendingRevisions = new PendingRevisions()
   readonly recordedKinds: RecordedKinds
-  readonly census: Census
+  readonly matchedNamespaces: MatchedNamespaces
   readonly index: PopulatedIndex
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
@@ -63,7 +63,7 @@ export class PopulationState {
     this.#deps = deps
     const { client, clock, records } = deps
     this.recordedKinds = new RecordedKinds(client)
-    this.census = new Census((version, namespace) => this.#counts(version, namespace))
+    this.matchedNamespaces = new MatchedNamespaces((version, namespace) => this.#counts(version, namespace))
     this.statuses = new StatusSchedule(clock)
     this.watches = new Watches(deps)
     this.#namespaces = this.watches.on({ resource: namespaceResource, includeUninitialized: true }, (next, old) =>
@@ -75,7 +75,7 @@ export class PopulationState {
     this.index = this.#openIndex()
     this.rollouts = new Rollouts({
       ledger: this.ledger,
-      countMatched: (version) => this.census.count(version.template.metadata.name ?? ''),
+      countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
       wouldPrune: (version) => namespacesToPrune(version, this.index, (name) => this.findNamespace(name)),
       wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
     })
@@ -181,11 +181,11 @@ export class PopulationState {
     const name = (next ?? old)?.metadata.name ?? ''
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
     if (next === undefined) {
-      this.census.namespaceGone(name)
+      this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)
       return undefined
     }
-    this.census.namespaceChanged(next)
+    this.matchedNamespaces.namespaceChanged(next)
     return needsPass(next, old) ? keyOf(name) : undefined
   }
 
@@ -198,8 +198,8 @@ export class PopulationState {
     else this.#matchers.set(name, after)
     if (next !== undefined && old !== undefined && saysTheSame(next, old)) return undefined
     const namespaces = [...this.#namespaces.values()] as Namespace[]
-    if (after === undefined) this.census.templateGone(name)
-    else this.census.templateChanged(after, namespaces)
+    if (after === undefined) this.matchedNamespaces.templateGone(name)
+    else this.matchedNamespaces.templateChanged(after, namespaces)
     this.kinds.changed()
     if (next !== undefined && next.metadata.generation !== old?.metadata.generation) this.pendingRevisions.add(next)
     this.statuses.request(name)

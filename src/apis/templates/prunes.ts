@@ -4,7 +4,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
 import type { PopulatedIndex } from './populated-index.ts'
-import { identityOf, substituted } from './render.ts'
+import { identityOf, substituteTokens } from './render.ts'
 
 /** Namespaces that hold something of the template which `version` does not give them. */
 export function namespacesToPrune(
@@ -25,7 +25,7 @@ export function namespacesToPrune(
 
 function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
   const wanted = new Set(
-    (template.spec?.templates ?? []).map((o) => substituted(identityOf(o as Partial<KubeObject>), namespace)),
+    (template.spec?.templates ?? []).map((o) => substituteTokens(identityOf(o as Partial<KubeObject>), namespace)),
   )
   return index
     .claimsIn(namespace.metadata.name ?? '')

@@ -8,7 +8,7 @@
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from '../../authz/authz.ts'
 import type { Client } from '../../client/client.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import type { Inquiry } from './inquiry.ts'
+import type { RemoteLookups } from './remote-lookups.ts'
 
 export interface RemoteAuthorizerDeps {
   readonly client: Client
@@ -20,12 +20,12 @@ const reviewPath = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 const no: AuthzDecision = { allowed: false, reason: '' }
 const nothing: RuleSet = { resourceRules: [], nonResourceRules: [], incomplete: false }
 
-export function remoteAuthorizer({ client, rulesOf }: RemoteAuthorizerDeps, inquiry: Inquiry): Authorizer {
+export function remoteAuthorizer({ client, rulesOf }: RemoteAuthorizerDeps, lookups: RemoteLookups): Authorizer {
   return {
-    authorize: (attributes) => inquiry.ask(`may ${JSON.stringify(attributes)}`, () => review(client, attributes), no),
+    authorize: (attributes) => lookups.ask(`may ${JSON.stringify(attributes)}`, () => review(client, attributes), no),
     rulesFor(user, namespace) {
       if (namespace !== '') throw new Error('only what is held in all namespaces can be asked')
-      return inquiry.ask(`rules of ${JSON.stringify(user)}`, () => rulesOf(user), nothing)
+      return lookups.ask(`rules of ${JSON.stringify(user)}`, () => rulesOf(user), nothing)
     },
   }
 }

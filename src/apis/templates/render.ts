@@ -144,7 +144,7 @@ function mentions(value: JsonValue, token: string): boolean {
 }
 
 /** One text as it is in a namespace. */
-export function substituted(text: string, namespace: Namespace): string {
+export function substituteTokens(text: string, namespace: Namespace): string {
   const tokens = { [creatorToken]: creatorOf(namespace) ?? '', [namespaceToken]: namespace.metadata.name ?? '' }
   return String(substitute(text, tokens))
 }

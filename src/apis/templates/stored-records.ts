@@ -18,7 +18,7 @@ import {
   identityOfApplied,
   type RecordChange,
   type RecordListener,
-  unclaimed,
+  selectUnclaimed,
 } from './applied-records.ts'
 import type { RecordWriter } from './record-admission.ts'
 
@@ -75,7 +75,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
 
   async announce(namespace: Namespace, objects: readonly AppliedObject[]): Promise<void> {
     const { name = '' } = namespace.metadata
-    const ahead = unclaimed(objects, this.of(name))
+    const ahead = selectUnclaimed(objects, this.of(name))
     if (this.of(name).length + ahead.length > mostTogether) {
       await this.#change(namespace, { applied: ahead, released: [] })
     } else this.#announced.set(name, new Map(objects.map((object) => [identityOfApplied(object), object])))

@@ -1,7 +1,7 @@
 /** All templates with their selectors parsed, following the store. */
 import type { FeatureContext } from '../../feature/feature.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { compileMatcher, type Matcher, matching } from './match.ts'
+import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
 
 /** Empty until it follows the store: on servers without population no template matches. */
@@ -20,6 +20,6 @@ export class TemplateIndex {
   }
 
   isMatched(namespace: Namespace): boolean {
-    return matching(this.#matchers.values(), namespace).length > 0
+    return selectTemplates(this.#matchers.values(), namespace).length > 0
   }
 }

@@ -69,11 +69,11 @@ export class TemplateReconciler implements Reconciler {
   }
 
   async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
-    const { rollouts, census, ledger, recordedKinds } = this.#state
+    const { rollouts, matchedNamespaces, ledger, recordedKinds } = this.#state
     const { client, clock } = this.#deps
     const { name = '', generation } = template.metadata
     const halt = isDisabled(template) ? undefined : rollouts.review(version)
-    const matched = census.count(name)
+    const matched = matchedNamespaces.count(name)
     const tally = ledger.tally(version)
     // After a start: what the status says is true until every namespace was looked at.
     const seen = tally.known + rollouts.waiting(name)

@@ -5,8 +5,8 @@
  *           new namespace that templates match; gives a template its finalizer
  *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a
  *           name made by the server is known only now; and whether a template makes sense, its author may give what it
- *           holds, and the cluster takes its objects (`trial.ts`). Asked about `namespaces/status` and `/finalize` as
- *           well, by way of which labels can be changed too
+ *           holds, and the cluster takes its objects (`dry-run-objects.ts`). Asked about `namespaces/status` and
+ *           `/finalize` as well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
@@ -29,10 +29,10 @@ import type { Namespace } from '../namespaces/types.ts'
 import { isTemplateType, namespaceTemplates } from './admission.ts'
 import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
 import { autoOptOut, populationConfig } from './auto-opt-out.ts'
-import { Inquiry } from './inquiry.ts'
-import { compileMatcher, type Matcher, matching } from './match.ts'
+import { dryRunObjects } from './dry-run-objects.ts'
+import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
-import { tryObjects } from './trial.ts'
+import { RemoteLookups } from './remote-lookups.ts'
 import { creatorKey, type NamespaceTemplate, pendingLabel, templateResource } from './types.ts'
 
 export interface TemplateWebhookDeps {
@@ -52,7 +52,7 @@ export interface TemplateWebhook {
 
 /** The world as one request asks about it. */
 interface World {
-  readonly inquiry: Inquiry
+  readonly lookups: RemoteLookups
   readonly deps: Parameters<typeof namespaceTemplates>[0]
   /** As `mayInitialize`, of the namespace of the request. */
   mayInitialize(user: UserInfo, namespace: string): boolean
@@ -107,9 +107,9 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
     async hold({ resource, namespace, userInfo, operation }) {
       // Reviews are asked by way of a create and store nothing.
       if (operation === 'DELETE' || resource.group === 'authorization.k8s.io' || isCaretaker(userInfo)) return {}
-      const inquiry = new Inquiry()
-      const authorizer = remoteAuthorizer(deps, inquiry)
-      if (await inquiry.settle(async () => mayInitialize(authorizer, userInfo, namespace))) return {}
+      const lookups = new RemoteLookups()
+      const authorizer = remoteAuthorizer(deps, lookups)
+      if (await lookups.settle(async () => mayInitialize(authorizer, userInfo, namespace))) return {}
       return {
         refusal: tooManyRequests(
           `namespace ${JSON.stringify(namespace)} waits for its templates to be applied; try again in a moment`,
@@ -143,7 +143,7 @@ async function decide(
   const world = worldOf(deps)
   let warnings: string[] = []
   try {
-    const patch = await world.inquiry.settle(() => {
+    const patch = await world.lookups.settle(() => {
       // A decision on guesses may have warned of what is not so.
       warnings = []
       return decision(
@@ -164,7 +164,7 @@ async function tried(
   verdict: AdmissionVerdict,
   signal: AbortSignal,
 ): Promise<AdmissionVerdict> {
-  const { errors, warnings } = await tryObjects(
+  const { errors, warnings } = await dryRunObjects(
     deps,
     object as NamespaceTemplate,
     oldObject as NamespaceTemplate | undefined,
@@ -203,16 +203,16 @@ function attributesOf(
 
 function worldOf(deps: TemplateWebhookDeps): World {
   const { client } = deps
-  const inquiry = new Inquiry()
-  const authorizer = remoteAuthorizer(deps, inquiry)
+  const lookups = new RemoteLookups()
+  const authorizer = remoteAuthorizer(deps, lookups)
   const findServed = (apiVersion: string, kind: string): ServedKind | undefined =>
-    inquiry.ask(`kind ${apiVersion} ${kind}`, () => client.discovery.findKind(apiVersion, kind), undefined)
+    lookups.ask(`kind ${apiVersion} ${kind}`, () => client.discovery.findKind(apiVersion, kind), undefined)
   const { namespace, name } = populationConfig
   return {
-    inquiry,
+    lookups,
     mayInitialize: (user, of) => mayInitialize(authorizer, user, of),
     mayOurselves: (verb, { group, version, resource }) =>
-      inquiry.ask(
+      lookups.ask(
         `may we ${verb} ${resource}.${group}`,
         () => reviewSelf(client, { verb, group, version, resource }),
         true,
@@ -220,13 +220,13 @@ function worldOf(deps: TemplateWebhookDeps): World {
     findServed,
     deps: {
       authorizer,
-      matchers: () => inquiry.ask('templates', () => listMatchers(client), []),
+      matchers: () => lookups.ask('templates', () => listMatchers(client), []),
       optsOutAutomatically: autoOptOut(() =>
-        inquiry.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
+        lookups.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
       ),
       findKind: findServed,
       findClusterRole: (role) =>
-        inquiry.ask(
+        lookups.ask(
           `cluster role ${role}`,
           () => findObject(client, clusterRolesResource, { name: role }) as Promise<Role | undefined>,
           undefined,
@@ -253,7 +253,7 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
 function gated(world: World, { operation, user, name, oldObject }: Attributes, object: KubeObject): KubeObject {
   const given = object.metadata.labels?.[pendingLabel]
   if (operation === 'CREATE') {
-    const waits = name === '' || matching(world.deps.matchers(), object as Namespace).length > 0
+    const waits = name === '' || selectTemplates(world.deps.matchers(), object as Namespace).length > 0
     return waits ? labelled(object, 'true') : labelled(object, undefined)
   }
   const before = oldObject?.metadata.labels?.[pendingLabel]

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { forbidden, StatusError } from '../../kube/status-error.ts'
-import { Inquiry, Unanswered } from './inquiry.ts'
+import { LookupFailed, RemoteLookups } from './remote-lookups.ts'
 
 describe('a decision whose answers are elsewhere', () => {
   test('is made on the answers, not on the guesses, each question asked once', async () => {
     const asked: string[] = []
-    const inquiry = new Inquiry()
+    const lookups = new RemoteLookups()
     const is = (what: string, answer: boolean): boolean =>
-      inquiry.ask(
+      lookups.ask(
         what,
         async () => {
           asked.push(what)
@@ -15,7 +15,7 @@ describe('a decision whose answers are elsewhere', () => {
         },
         false,
       )
-    const decided = await inquiry.settle(async () => {
+    const decided = await lookups.settle(async () => {
       if (!is('first', true)) return 'no'
       // Asked only once the first answer is known.
       return is('second', true) && is('first', true) ? 'yes' : 'nearly'
@@ -25,24 +25,24 @@ describe('a decision whose answers are elsewhere', () => {
   })
 
   test('refuses on the answers: what was thrown on guesses is forgotten', async () => {
-    const inquiry = new Inquiry()
+    const lookups = new RemoteLookups()
     const decision = async (): Promise<string> => {
-      if (!inquiry.ask('may', async () => true, false)) throw new StatusError('no', { reason: 'Forbidden' })
+      if (!lookups.ask('may', async () => true, false)) throw new StatusError('no', { reason: 'Forbidden' })
       return 'done'
     }
-    expect(await inquiry.settle(decision)).toBe('done')
+    expect(await lookups.settle(decision)).toBe('done')
     await expect(
-      new Inquiry().settle(async () => {
+      new RemoteLookups().settle(async () => {
         throw new StatusError('no', { reason: 'Forbidden' })
       }),
     ).rejects.toThrow('no')
   })
 
   test('an answer that is `undefined` is an answer', async () => {
-    const inquiry = new Inquiry()
+    const lookups = new RemoteLookups()
     let fetched = 0
-    const found = await inquiry.settle(async () =>
-      inquiry.ask<string | undefined>(
+    const found = await lookups.settle(async () =>
+      lookups.ask<string | undefined>(
         'role',
         async () => {
           fetched += 1
@@ -55,26 +55,26 @@ describe('a decision whose answers are elsewhere', () => {
   })
 
   test('fails, and does not refuse, when an answer can not be had, whatever the reason', async () => {
-    const inquiry = new Inquiry()
+    const lookups = new RemoteLookups()
     const ours = forbidden({ group: 'authorization.k8s.io', resource: 'subjectaccessreviews' }, '', 'not you')
-    const failing = inquiry.settle(async () => inquiry.ask('may', () => Promise.reject(ours), false))
-    await expect(failing).rejects.toBeInstanceOf(Unanswered)
+    const failing = lookups.settle(async () => lookups.ask('may', () => Promise.reject(ours), false))
+    await expect(failing).rejects.toBeInstanceOf(LookupFailed)
     await expect(failing).rejects.toMatchObject({ cause: ours })
   })
 
   test('that never stops asking is given up', async () => {
-    const inquiry = new Inquiry()
+    const lookups = new RemoteLookups()
     let n = 0
-    await expect(inquiry.settle(async () => inquiry.ask(`${n++}`, async () => true, false))).rejects.toThrow(
+    await expect(lookups.settle(async () => lookups.ask(`${n++}`, async () => true, false))).rejects.toThrow(
       'still had questions',
     )
   })
 
   test('asks many things at once, but not all of them', async () => {
-    const inquiry = new Inquiry()
+    const lookups = new RemoteLookups()
     let underWay = 0
     let most = 0
-    const count = await inquiry.settle(async () => {
+    const count = await lookups.settle(async () => {
       let yes = 0
       for (let i = 0; i < 100; i++) {
         const ask = async (): Promise<boolean> => {
@@ -83,7 +83,7 @@ describe('a decision whose answers are elsewhere', () => {
           underWay -= 1
           return true
         }
-        if (inquiry.ask(`${i}`, ask, false)) yes += 1
+        if (lookups.ask(`${i}`, ask, false)) yes += 1
       }
       return yes
     })

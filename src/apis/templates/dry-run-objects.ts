@@ -15,21 +15,21 @@ import type { FoundInObject } from './admission.ts'
 import { templateValues } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
-export interface TrialDeps {
+export interface DryRunObjectsDeps {
   readonly client: Client
   readonly clock: Clock
 }
 
 /** In every cluster, and it can't be deleted. */
-const trialNamespace = 'default'
+const dryRunNamespace = 'default'
 /** API servers give the whole answer ten seconds. */
-export const trialMs = 4000
+export const dryRunObjectsMs = 4000
 /** Dry runs under way at once. */
 const width = 8
 
 /** Of the objects that `template` brings or changes. Fields count from the template. */
-export async function tryObjects(
-  { client, clock }: TrialDeps,
+export async function dryRunObjects(
+  { client, clock }: DryRunObjectsDeps,
   template: NamespaceTemplate,
   old: NamespaceTemplate | undefined,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function tryObjects(
   const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
   const queue = [...(template.spec?.templates ?? []).entries()].filter(([, o]) => !accepted.has(JSON.stringify(o)))
   const late = new AbortController()
-  const timer = clock.after(trialMs, () => late.abort())
+  const timer = clock.after(dryRunObjectsMs, () => late.abort())
   const bounded = AbortSignal.any([signal, late.signal])
   const found: { at: number; errors: readonly FieldError[]; warning?: string }[] = []
   let untried = 0
@@ -46,7 +46,7 @@ export async function tryObjects(
       const [at, object] = next
       try {
         bounded.throwIfAborted()
-        found.push({ at, ...(await tryObject(client, object, bounded)) })
+        found.push({ at, ...(await dryRunObject(client, object, bounded)) })
       } catch (error) {
         signal.throwIfAborted()
         if (late.signal.aborted) untried++
@@ -71,17 +71,17 @@ export async function tryObjects(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-async function tryObject(
+async function dryRunObject(
   client: Client,
   source: JsonObject,
   signal: AbortSignal,
 ): Promise<{ errors: readonly FieldError[] }> {
-  const value = templateValues(source, trialNamespace, 'creator') as KubeObject
+  const value = templateValues(source, dryRunNamespace, 'creator') as KubeObject
   // What is wrong with these is told already, and a kind that nobody serves too.
   if (!value.apiVersion || !value.kind || !value.metadata?.name) return { errors: [] }
   const kind = await client.discovery.findKind(value.apiVersion, value.kind)
   if (!kind?.namespaced) return { errors: [] }
-  const object = { ...value, metadata: { ...value.metadata, namespace: trialNamespace } }
+  const object = { ...value, metadata: { ...value.metadata, namespace: dryRunNamespace } }
   try {
     await client.apply(kind, object, { fieldManager: templateFieldManager, force: true, dryRun: true, signal })
     return { errors: [] }
@@ -126,7 +126,7 @@ async function isThere(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    await client.get(kind, { namespace: trialNamespace, name: metadata.name ?? '' }, { signal })
+    await client.get(kind, { namespace: dryRunNamespace, name: metadata.name ?? '' }, { signal })
     return true
   } catch (error) {
     if (isNotFound(error)) return false

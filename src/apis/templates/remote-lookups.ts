@@ -1,9 +1,9 @@
 /**
- * Lets a decision that is made at once, from what is at hand, be made where the answers are on another machine.
+ * Runs a decision that reads synchronously where its answers are on another machine.
  *
- * The decision is run on guesses; what it asks for on the way is noted, fetched, and the decision run again, until it
- * has asked nothing new. So the same code decides on Borough, where the cache answers, and on any cluster, where one
- * must ask it. The decision must have no side effects and must depend on nothing but its answers.
+ * The decision is run on guesses; each lookup that it makes is noted, fetched, and the decision run again, until it has
+ * made no new one. So the same code decides on Borough, where the cache answers, and on any cluster, where the API
+ * server must be asked. The decision must have no side effects and must depend on nothing but its lookups.
  */
 
 /** A decision asks in a few layers (who may do what, what a role grants); more means that it never settles. */
@@ -11,16 +11,16 @@ const maxRounds = 10
 /** Questions under way at once. */
 const width = 16
 
-/** No refusal, even if the cause is one: it was us who were refused. */
-export class Unanswered extends Error {
-  override readonly name = 'Unanswered'
+/** Not a refusal of the request, even if the cause is one: this process was refused. */
+export class LookupFailed extends Error {
+  override readonly name = 'LookupFailed'
 }
 
-export class Inquiry {
+export class RemoteLookups {
   readonly #answers = new Map<string, unknown>()
   readonly #open = new Map<string, () => Promise<unknown>>()
 
-  /** The answer to `question`, or `guess` while nobody has fetched it. */
+  /** The answer to `question`, or `guess` until it is fetched. */
   ask<T>(question: string, fetch: () => Promise<T>, guess: T): T {
     if (this.#answers.has(question)) return this.#answers.get(question) as T
     this.#open.set(question, fetch)
@@ -29,7 +29,7 @@ export class Inquiry {
 
   /**
    * What `decision` answers or throws once all it asked is answered.
-   * @throws Unanswered if an answer could not be had
+   * @throws LookupFailed if an answer could not be had
    */
   async settle<T>(decision: () => Promise<T>): Promise<T> {
     for (let round = 0; round < maxRounds; round++) {
@@ -61,6 +61,6 @@ async function answerTo(question: string, fetch: () => Promise<unknown>): Promis
   try {
     return await fetch()
   } catch (cause) {
-    throw new Unanswered(`no answer to: ${question}`, { cause })
+    throw new LookupFailed(`no answer to: ${question}`, { cause })
   }
 }

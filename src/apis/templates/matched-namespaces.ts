@@ -8,7 +8,7 @@ import type { Matcher } from './match.ts'
 /** Does a namespace count for a template as it is now? */
 export type Counts = (version: Matcher, namespace: Namespace) => boolean
 
-export class Census {
+export class MatchedNamespaces {
   readonly #counts: Counts
   readonly #byTemplate = new Map<string, { readonly version: Matcher; readonly namespaces: Set<string> }>()
 

@@ -9,20 +9,20 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { PopulateDeps } from './populate.ts'
 
 /** One object before and after; `before` undefined = it would be created. */
-export interface Rehearsed {
+export interface DryRunChange {
   readonly before: KubeObject | undefined
   readonly after: KubeObject
 }
 
-export interface Rehearsal {
+export interface DryRun {
   readonly client: PopulateDeps['client']
   /** `RoleBinding/admin` */
-  find(title: string): Rehearsed | undefined
+  find(title: string): DryRunChange | undefined
 }
 
 /** For one pass over one namespace. */
-export function rehearse(client: Client): Rehearsal {
-  const rehearsed = new Map<string, Rehearsed>()
+export function startDryRun(client: Client): DryRun {
+  const changes = new Map<string, DryRunChange>()
   const seen = new Map<string, KubeObject | undefined>()
   const placeOf = (resource: GroupVersionResource, name: string): string =>
     `${apiVersionOf(resource)}/${resource.resource}/${name}`
@@ -40,7 +40,7 @@ export function rehearse(client: Client): Rehearsal {
   }
 
   return {
-    find: (title) => rehearsed.get(title),
+    find: (title) => changes.get(title),
     client: {
       discovery: client.discovery,
       async get(resource, ref, options) {
@@ -52,7 +52,7 @@ export function rehearse(client: Client): Rehearsal {
         const { namespace = '', name = '' } = object.metadata
         const before = await look(resource, { namespace, name }, options)
         const after = await client.apply(resource, object, { ...options, dryRun: true })
-        rehearsed.set(`${object.kind}/${name}`, { before, after })
+        changes.set(`${object.kind}/${name}`, { before, after })
         return after
       },
       patch: (resource, ref, patch, options) => client.patch(resource, ref, patch, { ...options, dryRun: true }),

@@ -3,7 +3,7 @@ import { FakeClock } from '../../base/fake-clock.ts'
 import type { Client } from '../../client/client.ts'
 import { StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
-import { trialMs, tryObjects } from './trial.ts'
+import { dryRunObjects, dryRunObjectsMs } from './dry-run-objects.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 const never = new AbortController().signal
@@ -34,7 +34,10 @@ const clock = new FakeClock()
 test('the tokens stand for plain names, and the namespace is one that is always there', async () => {
   const client = answering((object) => Promise.resolve(object))
   const given = { ...configMap('of-$(NAMESPACE)'), data: { who: '$(CREATOR)' } }
-  expect(await tryObjects({ client, clock }, template(given), undefined, never)).toEqual({ errors: [], warnings: [] })
+  expect(await dryRunObjects({ client, clock }, template(given), undefined, never)).toEqual({
+    errors: [],
+    warnings: [],
+  })
   expect(client.applied).toMatchObject([
     { metadata: { namespace: 'default', name: 'of-default' }, data: { who: 'creator' } },
   ])
@@ -42,7 +45,7 @@ test('the tokens stand for plain names, and the namespace is one that is always 
 
 test('what was accepted before is not tried again', async () => {
   const client = answering((object) => Promise.resolve(object))
-  await tryObjects({ client, clock }, template(configMap('a'), configMap('b')), template(configMap('a')), never)
+  await dryRunObjects({ client, clock }, template(configMap('a'), configMap('b')), template(configMap('a')), never)
   expect(client.applied.map((o) => o.metadata.name)).toEqual(['b'])
 })
 
@@ -60,13 +63,13 @@ test.each([
   { name: 'a connection that breaks', error: new Error('socket hang up'), want: [`${broken}socket hang up`] },
 ])('$name refuses no template', async ({ error, want }) => {
   const client = answering(() => Promise.reject(error))
-  const found = await tryObjects({ client, clock }, template(configMap('a')), undefined, never)
+  const found = await dryRunObjects({ client, clock }, template(configMap('a')), undefined, never)
   expect(found).toEqual({ errors: [], warnings: want })
 })
 
 test('an API server without server-side apply can not keep an object of a template', async () => {
   const client = answering(() => Promise.reject(failing('the body of the request was in an unknown format', 415)))
-  const { errors } = await tryObjects({ client, clock }, template(configMap('a')), undefined, never)
+  const { errors } = await dryRunObjects({ client, clock }, template(configMap('a')), undefined, never)
   expect(errors).toEqual([
     {
       type: 'FieldValueForbidden',
@@ -86,8 +89,8 @@ test('it ends in time, and says what was not tried', async () => {
   )
   const late = new AbortController()
   const objects = ['quick', ...Array.from({ length: 20 }, (_, i) => `slow${i}`)].map(configMap)
-  const trying = tryObjects({ client, clock }, template(...objects), undefined, never)
-  await clock.advance(trialMs)
+  const trying = dryRunObjects({ client, clock }, template(...objects), undefined, never)
+  await clock.advance(dryRunObjectsMs)
   late.abort()
   expect(await trying).toEqual({
     errors: [],
