@@ -5,7 +5,7 @@
  *
  * A binding costs its subjects when it changes; a role costs the bindings that refer to it, and only if what it says
  * about namespaces changed. What a terminating namespace's bindings gave is kept until the namespace is gone, as in
- * `DepartedNamespaces`: its owner sees it go.
+ * `DeletedNamespaceRights`: its owner sees it go.
  */
 import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'

@@ -15,7 +15,7 @@ import type { Binding, Role } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from './authz.ts'
 import { AllowedByBinding, BindingIndex, type IndexedBinding, indexedBinding } from './binding-index.ts'
-import { DepartedNamespaces, type DepartedOptions } from './departed-namespaces.ts'
+import { DeletedNamespaceRights, type DeletedNamespaceRightsOptions } from './deleted-namespace-rights.ts'
 import { isRead, namespaceOf, ruleTest } from './rbac-request.ts'
 import { CompiledRules } from './rbac-rules.ts'
 import type { RbacObject, RbacSource } from './rbac-source.ts'
@@ -89,7 +89,7 @@ export interface RbacObserver {
   loaded(): void
 }
 
-export interface RbacOptions extends DepartedOptions {
+export interface RbacOptions extends DeletedNamespaceRightsOptions {
   readonly observer?: RbacObserver
 }
 
@@ -98,22 +98,22 @@ export class RbacAuthorizer implements Authorizer, Disposable {
   readonly #observer: RbacObserver | undefined
   readonly #cluster = new Scope()
   readonly #namespaces = new Map<string, Scope>()
-  readonly #departed: DepartedNamespaces
+  readonly #deletedNamespaces: DeletedNamespaceRights
   readonly #unsubscribe: readonly (() => void)[]
   #examined = 0
 
   constructor(source: RbacSource, clock: Clock, options: RbacOptions = {}) {
     this.#source = source
     this.#observer = options.observer
-    this.#departed = new DepartedNamespaces(clock, options)
+    this.#deletedNamespaces = new DeletedNamespaceRights(clock, options)
     this.#unsubscribe = [
       source.subscribe('ClusterRole', (next, old, revision) => this.#onClusterRole(next, old, revision)),
       source.subscribe('ClusterRoleBinding', (next, old, revision) => this.#onClusterBinding(next, old, revision)),
       source.subscribe('Role', (next, old, revision) => this.#onRole(next, old, revision)),
       source.subscribe('RoleBinding', (next, old, revision) => this.#onRoleBinding(next, old, revision)),
       source.subscribe('Namespace', (next, old, revision) => {
-        if (!next && old) this.#departed.gone(old.name)
-        else if (next && !old) this.#departed.forget(next.name)
+        if (!next && old) this.#deletedNamespaces.gone(old.name)
+        else if (next && !old) this.#deletedNamespaces.forget(next.name)
         if (!next || !old) this.#observer?.onNamespace(nameOf(next, old), next !== undefined, revision)
       }),
     ]
@@ -142,7 +142,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     if (granted) return new AllowedByBinding(granted, user)
     if (attributes.path === undefined && isRead(attributes.verb) && namespace !== '') {
       const own = attributes.resource === 'namespaces' && attributes.group === '' && attributes.name === namespace
-      if (this.#departed.allows(namespace, user, own, accepts)) {
+      if (this.#deletedNamespaces.allows(namespace, user, own, accepts)) {
         return {
           allowed: true,
           reason: `RBAC: allowed by rights held when namespace ${quote(namespace)} was deleted`,
@@ -183,7 +183,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
 
   [Symbol.dispose](): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    this.#departed[Symbol.dispose]()
+    this.#deletedNamespaces[Symbol.dispose]()
   }
 
   #rulesOf(binding: IndexedBinding): CompiledRules | undefined {
@@ -217,7 +217,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       const rules = scope.findRules(name)
       for (const binding of scope.bindings.values()) {
         if (rules && binding.roleKind === 'Role' && binding.roleName === name) {
-          this.#departed.retain(namespace, binding, rules)
+          this.#deletedNamespaces.retain(namespace, binding, rules)
         }
       }
     }
@@ -235,7 +235,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     const keep = !next && this.#isTerminating(address.namespace)
     if (keep) {
       const rules = before && this.#rulesOf(before)
-      if (before && rules) this.#departed.retain(address.namespace, before, rules)
+      if (before && rules) this.#deletedNamespaces.retain(address.namespace, before, rules)
     }
     const binding = next && indexedBinding(next.namespace, next.name, next.object as Binding)
     scope.setBinding(address.name, binding)

@@ -17,7 +17,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import { errorsWithin, validateSchema } from '../../kube/schema/validate.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { toResourceSchema } from './schema.ts'
-import { type Step, surrounded } from './surrounded.ts'
+import { nestAtPath, type Step } from './value-at-path.ts'
 
 const looseMetadata: Schema = { type: 'object', preserveUnknownFields: true }
 const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
@@ -59,7 +59,7 @@ class DefaultJudge {
   }
 
   #inMeta(value: JsonValue, schema: Schema, way: readonly Step[]): FieldError[] {
-    const fault = this.#metaFault(surrounded(value, way))
+    const fault = this.#metaFault(nestAtPath(value, way))
     if (fault === undefined) return this.#valueErrors(value, schema)
     return [fieldInvalid('', value, `must result in valid metadata: ${fault}`)]
   }

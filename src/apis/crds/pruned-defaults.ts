@@ -8,7 +8,7 @@ import { DecodeError } from '../../kube/schema/decode.ts'
 import { prune } from '../../kube/schema/prune.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
-import { type Step, surrounded, within } from './surrounded.ts'
+import { nestAtPath, type Step, valueAtPath } from './value-at-path.ts'
 
 /** `root` is a whole resource's. The same schema if there is nothing to leave out. */
 export function withPrunedDefaults(root: Schema, objectMeta: Schema): Schema {
@@ -16,7 +16,7 @@ export function withPrunedDefaults(root: Schema, objectMeta: Schema): Schema {
   if (!hasEmbedded(root)) return root
   const pruned = (value: JsonValue, way: readonly Step[]): JsonValue | undefined => {
     try {
-      return within(prune(surrounded(value, way) as JsonObject, root, objectMeta, true).value, way)
+      return valueAtPath(prune(nestAtPath(value, way) as JsonObject, root, objectMeta, true).value, way)
     } catch (error) {
       // Definitions of earlier days were not judged like this: better no default than no such kind.
       if (error instanceof DecodeError) return undefined

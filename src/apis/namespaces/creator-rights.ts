@@ -6,7 +6,7 @@
  *
  * `kubectl delete` waits by a list and a watch of the one name, until the namespace is gone. So both count as a get
  * where they name it, and the creator of a namespace that went before it was initialized may go on reading the name
- * for a moment; answered 403 instead, the client would ask for ever (as in `src/authz/departed-namespaces.ts`).
+ * for a moment; answered 403 instead, the client would ask for ever (as in `src/authz/deleted-namespace-rights.ts`).
  */
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'

@@ -7,7 +7,7 @@
  */
 import { parseAddress } from '../../kube/ip-address.ts'
 import type { AddressRange } from './address-range.ts'
-import { type FollowTaken, probes, TakenBits } from './taken-bits.ts'
+import { AllocationBitmap, type FollowTaken, probes } from './allocation-bitmap.ts'
 
 /** Of a larger range the beginning: so many Services are nowhere. */
 const mostBits = 1 << 20
@@ -15,7 +15,7 @@ const mostBits = 1 << 20
 export class FreeAddresses {
   readonly #random: () => number
   readonly #follow: FollowTaken
-  readonly #taken = new Map<string, TakenBits>()
+  readonly #taken = new Map<string, AllocationBitmap>()
 
   /** `random`: from 0 to 1, as Math.random. */
   constructor(random: () => number, follow: FollowTaken) {
@@ -31,12 +31,12 @@ export class FreeAddresses {
     for (const offset of this.#bitsOf(range).free(this.#random())) yield first + BigInt(offset)
   }
 
-  #bitsOf(range: AddressRange): TakenBits {
+  #bitsOf(range: AddressRange): AllocationBitmap {
     let bits = this.#taken.get(range.cidr)
     if (bits === undefined) {
       const size = range.last - range.first + 1n
       const count = size < mostBits ? Number(size) : mostBits
-      const made = new TakenBits(count, Number(range.reserved))
+      const made = new AllocationBitmap(count, Number(range.reserved))
       this.#follow((name, isTaken) => {
         const address = parseAddress(name)
         // Numbers beyond what a double can tell apart are far beyond the bits.

@@ -5,8 +5,9 @@
  * What is queued and not yet stored is not known here: who asks looks at each answer itself.
  * @see pkg/registry/core/service/portallocator of Kubernetes 1.36 (the parts of the range)
  */
+
+import { AllocationBitmap, type FollowTaken, probes } from './allocation-bitmap.ts'
 import { claimedPort } from './claims.ts'
-import { type FollowTaken, probes, TakenBits } from './taken-bits.ts'
 
 export interface PortRange {
   readonly first: number
@@ -17,7 +18,7 @@ export class FreePorts {
   readonly range: PortRange
   readonly #random: () => number
   readonly #follow: FollowTaken
-  #taken: TakenBits | undefined
+  #taken: AllocationBitmap | undefined
 
   /** `random`: from 0 to 1, as Math.random. `follow` tells of claims by name, and of what else is kept beside them. */
   constructor(range: PortRange, random: () => number, follow: FollowTaken) {
@@ -35,10 +36,10 @@ export class FreePorts {
   }
 
   /** Kept from the first time on that luck was not enough. */
-  #bits(): TakenBits {
+  #bits(): AllocationBitmap {
     if (this.#taken !== undefined) return this.#taken
     const { first, last } = this.range
-    const made = new TakenBits(last - first + 1, reservedOf(this.range))
+    const made = new AllocationBitmap(last - first + 1, reservedOf(this.range))
     this.#follow((name, isTaken) => {
       const port = claimedPort(name)
       if (port !== undefined) made.set(port - first, isTaken)

@@ -23,28 +23,28 @@ interface Retained {
   contentUntilMs: number
 }
 
-interface Departed {
+interface DeletedNamespace {
   readonly index: BindingIndex
   readonly retained: Map<IndexedBinding, Retained>
   /** Infinity while the namespace is terminating. */
   untilMs: number
 }
 
-export interface DepartedOptions {
+export interface DeletedNamespaceRightsOptions {
   readonly keepMs?: number
   readonly limit?: number
 }
 
-export class DepartedNamespaces implements Disposable {
+export class DeletedNamespaceRights implements Disposable {
   readonly #clock: Clock
   readonly #keepMs: number
   readonly #limit: number
-  readonly #terminating = new Map<string, Departed>()
+  readonly #terminating = new Map<string, DeletedNamespace>()
   /** In the order they went, which is the order they are forgotten in. */
-  readonly #gone = new Map<string, Departed>()
+  readonly #gone = new Map<string, DeletedNamespace>()
   #timer: Timer | undefined
 
-  constructor(clock: Clock, options: DepartedOptions = {}) {
+  constructor(clock: Clock, options: DeletedNamespaceRightsOptions = {}) {
     this.#clock = clock
     this.#keepMs = options.keepMs ?? 60_000
     this.#limit = options.limit ?? 16_384
@@ -56,28 +56,28 @@ export class DepartedNamespaces implements Disposable {
 
   /** A binding of a terminating namespace, or the role it refers to, is being removed. */
   retain(namespace: string, binding: IndexedBinding, rules: CompiledRules): void {
-    let departed = this.#terminating.get(namespace)
-    if (!departed) {
-      departed = { index: new BindingIndex(), retained: new Map(), untilMs: Number.POSITIVE_INFINITY }
-      this.#terminating.set(namespace, departed)
+    let deleted = this.#terminating.get(namespace)
+    if (!deleted) {
+      deleted = { index: new BindingIndex(), retained: new Map(), untilMs: Number.POSITIVE_INFINITY }
+      this.#terminating.set(namespace, deleted)
     }
-    if (departed.retained.has(binding)) return
-    departed.retained.set(binding, { rules, contentUntilMs: this.#clock.monotonic() + this.#keepMs })
-    departed.index.add(binding)
+    if (deleted.retained.has(binding)) return
+    deleted.retained.set(binding, { rules, contentUntilMs: this.#clock.monotonic() + this.#keepMs })
+    deleted.index.add(binding)
   }
 
   /** The namespace has been removed from the store. */
   gone(namespace: string): void {
-    const departed = this.#terminating.get(namespace)
-    if (!departed) return
+    const deleted = this.#terminating.get(namespace)
+    if (!deleted) return
     const now = this.#clock.monotonic()
-    departed.untilMs = now + this.#keepMs
-    for (const right of departed.retained.values()) {
-      if (right.contentUntilMs > now) right.contentUntilMs = departed.untilMs
+    deleted.untilMs = now + this.#keepMs
+    for (const right of deleted.retained.values()) {
+      if (right.contentUntilMs > now) right.contentUntilMs = deleted.untilMs
     }
     this.#terminating.delete(namespace)
     this.#gone.delete(namespace)
-    this.#gone.set(namespace, departed)
+    this.#gone.set(namespace, deleted)
     if (this.#gone.size > this.#limit) {
       const oldest = this.#gone.keys().next().value
       if (oldest !== undefined) this.#gone.delete(oldest)
@@ -93,12 +93,12 @@ export class DepartedNamespaces implements Disposable {
 
   /** `own` = the namespace itself is read, not what is in it. */
   allows(namespace: string, user: UserInfo, own: boolean, accept: (rules: CompiledRules) => boolean): boolean {
-    const departed = this.#terminating.get(namespace) ?? this.#gone.get(namespace)
-    if (!departed) return false
+    const deleted = this.#terminating.get(namespace) ?? this.#gone.get(namespace)
+    if (!deleted) return false
     const now = this.#clock.monotonic()
-    if (now >= departed.untilMs) return false
-    const binding = departed.index.find(user, (b) => {
-      const right = departed.retained.get(b)
+    if (now >= deleted.untilMs) return false
+    const binding = deleted.index.find(user, (b) => {
+      const right = deleted.retained.get(b)
       return right !== undefined && (own || now < right.contentUntilMs) && accept(right.rules)
     })
     return binding !== undefined
@@ -124,8 +124,8 @@ export class DepartedNamespaces implements Disposable {
 
   #sweep(): void {
     const now = this.#clock.monotonic()
-    for (const [namespace, departed] of this.#gone) {
-      if (departed.untilMs > now) break
+    for (const [namespace, deleted] of this.#gone) {
+      if (deleted.untilMs > now) break
       this.#gone.delete(namespace)
     }
   }

@@ -15,7 +15,7 @@ export const probes = 32
 const wordBits = 32
 const full = 0xffff_ffff
 
-export class TakenBits {
+export class AllocationBitmap {
   readonly #count: number
   readonly #reserved: number
   readonly #words: Uint32Array
