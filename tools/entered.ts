@@ -115,7 +115,7 @@ async function checkPopulated({ client }: TestControlPlane): Promise<void> {
     throw new Error('the namespaces were not populated when they were created')
 }
 
-/** One that namespaces can be born with, as the template controller would have left it. */
+/** One that namespaces can be created with, as the template controller would have left it. */
 async function createTemplate({ client }: TestControlPlane): Promise<void> {
   const text = readFileSync(new URL('../bench/populated-template.yaml', import.meta.url), 'utf8')
   const { apiVersion: _, metadata, ...rest } = parse(text) as NamespaceTemplate

@@ -22,7 +22,7 @@ export const admissionOrder = [
   'NamespaceTemplates',
   'NamespaceInitializers',
   'NamespaceFinalization',
-  'NamespaceBirth',
+  'NamespaceDefaultObjects',
   'NamespacePopulation',
   'AppliedRecord',
   'IpAddressProtection',

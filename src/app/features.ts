@@ -79,7 +79,7 @@ export function featuresOf(config: Config, keys: FeatureKeys): Features {
         hasInitializers: isGated,
         templates,
         // What the audit log is to tell of comes by requests of its own.
-        bornPopulated:
+        populatesOnCreate:
           config.population && isGated && config.controllers(templateControllerName) && config.audit === undefined,
       }),
     ],

@@ -137,8 +137,8 @@ describe('what is created as best effort', () => {
 
   test('is decided on what comes before it: the namespace is there, and what was decided along', async () => {
     const counted: unknown[] = []
-    const born: AdmissionPlugin = {
-      name: 'Born',
+    const alongside: AdmissionPlugin = {
+      name: 'Alongside',
       handles: (_, type) => type === namespaces,
       decide: ({ name }) => {
         const after = { metadata: { name: 'q', namespace: name } }
@@ -158,7 +158,7 @@ describe('what is created as best effort', () => {
       },
     })
     const { storage, sent } = recording()
-    await using f = await startFixture({ storage, admission: [born, deciding, creatingAlso(two)] })
+    await using f = await startFixture({ storage, admission: [alongside, deciding, creatingAlso(two)] })
     await create(f)
     expect(counted).toEqual([['team', 'q'], ['q'], ['team', 'q'], ['a', 'q']])
     expect(sent.map((t) => t.guards)).toEqual([[]])

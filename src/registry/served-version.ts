@@ -28,8 +28,8 @@ export function toServedVersion(type: ResourceType, version: ObjectVersion): Sto
 }
 
 /**
- * What a write made, as a client that reads it will see it. `isStored`: it is in the store under its revision; what a
- * dry run made is not, nor is the last state of what is gone, and so neither may be remembered under it.
+ * What a write made, as a client that reads it will see it. `isStored`: it is in the store under its revision. What a
+ * dry run made is not, nor is the last state of a removed object, and so neither may be remembered under it.
  */
 export function convertWritten(stored: StoredObject, isStored: boolean): StoredObject | Promise<StoredObject> {
   if (!(stored instanceof TypedVersion) || !stored.isRaw) return stored

@@ -1,4 +1,4 @@
-/** The namespace controller at work: order, conditions, what is born with a namespace and comes back. */
+/** The namespace controller at work: order, conditions, what is created with a namespace and comes back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
@@ -249,11 +249,11 @@ const deployment = {
   },
 }
 
-describe('a namespace is born with', () => {
+describe('a namespace is created with', () => {
   it('its ServiceAccount and the certificate authority, in the same commit', async () => {
-    const made = await client.create(namespaces, { metadata: { name: 'born' } })
-    const account = await client.get(core('serviceaccounts'), { namespace: 'born', name: 'default' })
-    const authority = await client.get(core('configmaps'), { namespace: 'born', name: 'kube-root-ca.crt' })
+    const made = await client.create(namespaces, { metadata: { name: 'made' } })
+    const account = await client.get(core('serviceaccounts'), { namespace: 'made', name: 'default' })
+    const authority = await client.get(core('configmaps'), { namespace: 'made', name: 'kube-root-ca.crt' })
     const commitOf = (o: KubeObject): number => Math.floor(Number(o.metadata.resourceVersion) / 1024)
     expect([commitOf(account), commitOf(authority)]).toEqual([commitOf(made), commitOf(made)])
     expect((authority['data'] as Record<string, string>)['ca.crt']).toContain('BEGIN CERTIFICATE')
@@ -306,7 +306,7 @@ describe('a namespace is born with', () => {
 describe('a namespace without the kubernetes finalizer', () => {
   const path = '/api/v1/namespaces/let-go'
 
-  /** Nothing puts back what it was born with, so that it can be empty. */
+  /** Nothing puts back what it was created with, so that it can be empty. */
   async function letGo(its: Wire): Promise<void> {
     await its.must('POST', '/api/v1/namespaces', { metadata: { name: 'let-go' } })
     for (const resource of ['configmaps', 'serviceaccounts']) await its.must('DELETE', `${path}/${resource}`)

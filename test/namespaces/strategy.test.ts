@@ -333,7 +333,7 @@ describe('/finalize of a namespace', () => {
   })
 })
 
-/** A namespace without even what it was born with. */
+/** A namespace without even what it was created with. */
 async function emptied(more: Parameters<typeof make>[0] = {}): Promise<string> {
   const name = await make(more)
   for (const resource of ['configmaps', 'serviceaccounts']) await wire.must('DELETE', `${at(name)}/${resource}`)

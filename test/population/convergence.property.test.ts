@@ -76,7 +76,7 @@ class System implements AsyncDisposable {
     if (!bears) this.#startController()
   }
 
-  /** `bears`: namespaces are born populated, and the server's own controller does the rest; it can't be restarted. */
+  /** `bears`: namespaces are created populated; the server's own controller does the rest and can't be restarted. */
   static async start(rollout: JsonObject, bears: boolean): Promise<System> {
     const controllers = (name: string): boolean => bears || name !== templateControllerName
     const plane = await createControlPlane({ ...defaultConfig, storage: { engine: 'memory' }, controllers })
@@ -349,7 +349,7 @@ test(
 )
 
 test(
-  'where namespaces are born with what they are given, they converge to the same',
+  'where namespaces are created with what they are given, they converge to the same',
   () =>
     fc.assert(
       fc.asyncProperty(

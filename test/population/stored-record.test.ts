@@ -33,7 +33,7 @@ afterEach(() => rm(dataDir, { recursive: true }))
 const start = (controllers = true): Promise<ControlPlane> =>
   createControlPlane({ ...defaultConfig, dataDir, storage: { engine: 'sqlite' }, controllers: () => controllers })
 
-/** In force: namespaces are born with what it holds. */
+/** In force: namespaces are created with what it holds. */
 async function template(client: Client, objects: readonly JsonObject[], spec: JsonObject = {}): Promise<void> {
   await client.create(templateResource, {
     metadata: { name: 't' },
@@ -55,7 +55,7 @@ async function recorded({ core }: ControlPlane): Promise<Recorded | undefined> {
   return { transaction: Math.floor(entry.revision / 1024), objects }
 }
 
-test('what is born with a namespace is recorded in its transaction, and the record goes with it', async () => {
+test('what is created with a namespace is recorded in its transaction, and the record goes with it', async () => {
   await using plane = await start()
   const client = plane.client()
   await template(client, [configMap('one'), configMap('two', { of: '$(CREATOR)' })])

@@ -7,7 +7,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { mirrorAnnotation, type Pod, podForbidden } from '../pods/types.ts'
-import { defaultServiceAccount } from './birth.ts'
+import { defaultServiceAccount } from './default-objects.ts'
 import { limitsSecrets, projectsToken, refersToSecrets, unlentSecret } from './secret-references.ts'
 import { mountsToken, withTokenVolume } from './token-volume.ts'
 

@@ -8,8 +8,8 @@ import { typeFeed } from '../../feature/type-feed.ts'
 import { namespaceLookup } from '../namespaces/lookup.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { serviceAccountAdmission } from './admission.ts'
-import { namespaceBirth } from './birth.ts'
-import { type Birthright, birthrightReconciler, birthrights } from './reconcile.ts'
+import { namespaceDefaultObjects } from './default-objects.ts'
+import { type DefaultObject, defaultObjectReconciler, defaultObjects } from './reconcile.ts'
 
 const serviceAccountsResource = { group: '', version: 'v1', resource: 'serviceaccounts' } as const
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
@@ -17,7 +17,7 @@ const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } 
 /** @param caPem what `kube-root-ca.crt` says */
 export const serviceAccounts = (caPem: string): Feature => ({
   name: 'serviceaccounts',
-  // Each puts back one thing that a namespace is born with: the ServiceAccount `default`, the ConfigMap
+  // Each puts back one thing that a namespace is created with: the ServiceAccount `default`, the ConfigMap
   // `kube-root-ca.crt`.
   controllerRules: {
     'service-account-controller': [
@@ -41,7 +41,7 @@ export const serviceAccounts = (caPem: string): Feature => ({
           refresh: () => lister.refresh(),
           nameSuffix: () => ids.nameSuffix(),
         }),
-        namespaceBirth({
+        namespaceDefaultObjects({
           caPem,
           serviceAccountType,
           configMapType: typeOf(configMapsResource),
@@ -49,18 +49,18 @@ export const serviceAccounts = (caPem: string): Feature => ({
         }),
       ],
       controllers: ({ client }) =>
-        birthrights(caPem).map((birthright) => ({
-          name: birthright.controller,
+        defaultObjects(caPem).map((defaultObject) => ({
+          name: defaultObject.controller,
           workers: 4,
-          sources: lostBirthrights(context, birthright),
-          reconciler: birthrightReconciler(client(birthright.controller), birthright),
+          sources: lostDefaultObjects(context, defaultObject),
+          reconciler: defaultObjectReconciler(client(defaultObject.controller), defaultObject),
         })),
     }
   },
 })
 
 /** Namespaces that live and lack it, or whose copy was changed: at the start, and whenever it changes. */
-function lostBirthrights(context: FeatureContext, { resource, name, wanted }: Birthright): Source[] {
+function lostDefaultObjects(context: FeatureContext, { resource, name, wanted }: DefaultObject): Source[] {
   const { lister, typeOf } = context
   const namespaces = namespaceLookup(context)
   const type = typeOf(resource)

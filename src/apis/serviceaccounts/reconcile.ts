@@ -1,23 +1,23 @@
 /**
- * Puts back what a namespace was born with when somebody deletes or changes it while the namespace lives. Content of a
- * namespace that is going away stays away: the create is refused.
+ * Puts the default objects of a namespace back when a client deletes or changes them while the namespace lives. Content
+ * of a namespace that is being deleted stays away: the create is refused.
  */
 import type { Client } from '../../client/client.ts'
 import type { Reconciler } from '../../controller/controller.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { isAlreadyExists, isForbidden, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { defaultServiceAccount, defaultServiceAccountOf, rootCaConfigMap, rootCaOf } from './birth.ts'
+import { defaultServiceAccount, defaultServiceAccountOf, rootCaConfigMap, rootCaOf } from './default-objects.ts'
 
 /** One thing that every namespace has, and who keeps it there. */
-export interface Birthright {
+export interface DefaultObject {
   readonly controller: 'service-account-controller' | 'root-ca-cert-publisher'
   readonly resource: GroupVersionResource
   readonly name: string
   wanted(namespace: string): KubeObject
 }
 
-export function birthrights(caPem: string): readonly Birthright[] {
+export function defaultObjects(caPem: string): readonly DefaultObject[] {
   return [
     {
       controller: 'service-account-controller',
@@ -35,7 +35,10 @@ export function birthrights(caPem: string): readonly Birthright[] {
 }
 
 /** Keys are names of namespaces. */
-export function birthrightReconciler(client: Client, { resource, name: itsName, wanted }: Birthright): Reconciler {
+export function defaultObjectReconciler(
+  client: Client,
+  { resource, name: itsName, wanted }: DefaultObject,
+): Reconciler {
   return {
     async reconcile({ name: namespace }, signal) {
       const object = wanted(namespace)

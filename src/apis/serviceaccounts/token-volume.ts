@@ -6,7 +6,7 @@
  */
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Pod } from '../pods/types.ts'
-import { rootCaConfigMap } from './birth.ts'
+import { rootCaConfigMap } from './default-objects.ts'
 
 type Spec = NonNullable<Unvalidated<Pod>['spec']>
 

@@ -1,4 +1,4 @@
-/** Population: namespaces are born with what templates hold, and keep it. */
+/** Population: namespaces are created with what templates hold, and keep it. */
 import { topic } from '../../base/diagnostics.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
@@ -11,8 +11,8 @@ import { namespaceLookup } from '../namespaces/lookup.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut, populationConfig } from './auto-opt-out.ts'
-import { namespacePopulation } from './birth.ts'
 import { checkTemplateObject } from './check-object.ts'
+import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
@@ -28,12 +28,12 @@ export interface PopulationOptions {
   readonly hasInitializers: boolean
   readonly templates: TemplateIndex
   /** What templates hold is stored in the namespace's own transaction. */
-  readonly bornPopulated: boolean
+  readonly populatesOnCreate: boolean
 }
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 const controllerUser = serviceAccountUser('kube-system', templateControllerName)
-const bornPopulatedTopic = topic<undefined>('templates.bornPopulated')
+const populatedOnCreateTopic = topic<undefined>('templates.populatesOnCreate')
 
 export const population = (options: PopulationOptions): Feature => ({
   name: 'templates',
@@ -51,14 +51,14 @@ export const population = (options: PopulationOptions): Feature => ({
   },
   open(context) {
     const { clock, diagnostics } = context
-    const { enabled, hasInitializers, templates, bornPopulated } = options
+    const { enabled, hasInitializers, templates, populatesOnCreate } = options
     const records = new StoredRecords({ ...context, namespaces: namespaceLookup(context) })
     if (enabled) templates.follow(context)
     return {
       strategies: enabled ? templateStrategies : {},
       admission: [
         ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
-        ...(bornPopulated ? [namespacePopulation(birthDeps(context, templates, records))] : []),
+        ...(populatesOnCreate ? [namespacePopulation(populatedCreateDeps(context, templates, records))] : []),
         ...(enabled ? [appliedRecord({ records, username: controllerUser.username })] : []),
       ],
       controllers: (run) =>
@@ -72,11 +72,11 @@ export const population = (options: PopulationOptions): Feature => ({
             })
           : [],
       metrics(instruments) {
-        const born = instruments.counter({
+        const created = instruments.counter({
           name: 'borough_namespaces_born_populated_total',
           help: 'Namespaces that were stored together with what their templates hold.',
         })
-        diagnostics.subscribe(bornPopulatedTopic, () => born.inc())
+        diagnostics.subscribe(populatedOnCreateTopic, () => created.inc())
       },
     }
   },
@@ -114,7 +114,7 @@ function templateAdmission(
   }
 }
 
-const birthDeps = (
+const populatedCreateDeps = (
   context: FeatureContext,
   templates: TemplateIndex,
   records: StoredRecords,
@@ -123,7 +123,7 @@ const birthDeps = (
   templateType: context.typeOf(templateResource),
   user: controllerUser,
   records,
-  observe: () => context.diagnostics.publish(bornPopulatedTopic, undefined),
+  observe: () => context.diagnostics.publish(populatedOnCreateTopic, undefined),
   matchers: () => templates.matchers(),
   findKind: kindFinder(context),
   now: () => formatTime(context.clock.now()),

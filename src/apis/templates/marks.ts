@@ -40,7 +40,7 @@ export function contentDigest(object: KubeObject): string {
 }
 
 /**
- * What is born here is seen again by the watch, whose objects share the parts of what was stored: nothing need be
+ * What is created here is seen again by the watch, whose objects share the parts of what was stored: nothing need be
  * digested twice. By labels.
  */
 const digests = new WeakMap<object, { readonly object: KubeObject; readonly digest: string }>()

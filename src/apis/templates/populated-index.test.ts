@@ -41,14 +41,14 @@ class World implements AsyncDisposable {
   readonly client = new FakeClient()
   readonly recorded: AppliedObject[] = []
   readonly drift: string[] = []
-  readonly born: string[] = []
+  readonly expected: string[] = []
   readonly #stop = new AbortController()
   readonly index = new PopulatedIndex({
     client: this.client,
     clock: systemClock,
     records: { of: () => this.recorded },
     onDrift: (namespace) => this.drift.push(namespace),
-    onBorn: (namespace) => this.born.push(namespace),
+    onRecorded: (namespace) => this.expected.push(namespace),
     onError: (error) => {
       throw error
     },
@@ -80,7 +80,7 @@ describe('an object that was recorded as it was applied', () => {
     await world.bear()
     await expect.poll(() => world.found).toMatchObject({ applied: 'the first', isMarked: true, template: 't' })
     expect(world.found).not.toHaveProperty('held')
-    expect([world.born, world.drift]).toEqual([['team'], []])
+    expect([world.expected, world.drift]).toEqual([['team'], []])
   })
 
   test('is known when it is listed, too', async () => {

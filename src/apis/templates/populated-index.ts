@@ -45,8 +45,8 @@ export interface PopulatedIndexDeps {
   readonly clock: Clock
   /** A writer other than us changed or removed a populated object. */
   readonly onDrift: (namespace: string) => void
-  /** One appeared that is as the record says: it was born with its namespace. */
-  readonly onBorn?: (namespace: string) => void
+  /** One appeared that is as the record says: it was created with its namespace. */
+  readonly onRecorded?: (namespace: string) => void
   /** A template holds nothing any more in a namespace where it did. */
   readonly onLeft?: (template: string) => void
   readonly onError: (error: unknown) => void
@@ -222,7 +222,7 @@ export class PopulatedIndex {
     this.#put(kind, next, recorded)
     if (same) return
     if (recorded === undefined || known !== undefined) this.#deps.onDrift(namespace)
-    else this.#deps.onBorn?.(namespace)
+    else this.#deps.onRecorded?.(namespace)
   }
 
   #put(kind: ServedKind, { metadata, digest, isMarked, held }: KubeObject, applied: string | undefined): void {

@@ -142,7 +142,7 @@ export class PopulationState {
       records,
       onDrift: (namespace) => this.watches.enqueue(keyOf(namespace)),
       // Mostly its first pass is still to come, and will find it.
-      onBorn: (namespace) => this.watches.enqueue(this.#visited.has(namespace) ? keyOf(namespace) : undefined),
+      onRecorded: (namespace) => this.watches.enqueue(this.#visited.has(namespace) ? keyOf(namespace) : undefined),
       // A template that is being deleted may have waited for this.
       onLeft: (template) => this.statuses.request(template),
     })

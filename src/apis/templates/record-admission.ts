@@ -1,7 +1,7 @@
 /**
  * On Borough the record is written by admission, in the transaction of what it is about: an apply of the controller
- * takes its entry along, the removal of a namespace its record. What is born with a namespace brings the record too
- * (`birth.ts`).
+ * takes its entry along, the removal of a namespace its record. What is created with a namespace brings the record too
+ * (`create-populated.ts`).
  */
 import type { AdmissionPlugin, Attributes, DecidedWrite, DecisionView } from '../../admission/admission.ts'
 import type { Namespace } from '../namespaces/types.ts'

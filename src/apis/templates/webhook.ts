@@ -6,8 +6,7 @@
  *   check   validating, the same once more on what is going to be stored: another webhook may have changed it, and a
  *           name made by the server is known only now; and whether a template makes sense, its author may give what it
  *           holds, and the cluster takes its objects (`dry-run-objects.ts`). Asked about `namespaces/status` and
- * `/finalize` as
- *           well, by way of which labels can be changed too
+ *           `/finalize` as well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template

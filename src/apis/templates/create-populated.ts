@@ -1,6 +1,6 @@
 /**
- * Namespaces born populated: what the templates hold is stored in the namespace's own transaction, so nobody sees the
- * one without the other and nobody waits for the controller.
+ * Namespaces created populated: what the templates hold is stored in the namespace's own transaction, so no client sees
+ * the one without the other or waits for the controller.
  *
  * Only what is as good as made by then: any doubt (a kind that must come after another, an object that can't be
  * rendered, a refusal, a webhook that wants to be asked) leaves the gate shut, and the controller does it as on any
@@ -27,13 +27,13 @@ import { type NamespaceTemplate, templateFieldManager, templateFinalizer } from 
 /** An object is a write, a template a guard; a transaction holds a hundred, and some are the namespace's own. */
 const mostOperations = 90
 
-export interface BirthDeps {
+export interface PopulatedCreateDeps {
   readonly authorizer: Pick<Authorizer, 'authorize'>
   readonly templateType: ResourceType
   /** As whom the controller acts. */
   readonly user: UserInfo
   readonly records: Pick<RecordWriter, 'written'>
-  /** One was born. */
+  /** One was created populated. */
   observe(): void
   /** All templates, with their selectors parsed. */
   matchers(): Iterable<Matcher>
@@ -53,23 +53,23 @@ interface Placed {
   readonly object: KubeObject
 }
 
-export function namespacePopulation(deps: BirthDeps): AdmissionPlugin {
+export function namespacePopulation(deps: PopulatedCreateDeps): AdmissionPlugin {
   return {
     name: 'NamespacePopulation',
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === 'namespaces',
-    createAlso: (a) => populated(a, deps),
+    createAlso: (a) => planObjects(a, deps),
   }
 }
 
-function populated(a: Attributes, deps: BirthDeps): AlsoCreate | undefined {
+function planObjects(a: Attributes, deps: PopulatedCreateDeps): AlsoCreate | undefined {
   const namespace = withGateOpen(a.object as Namespace)
   if (namespace === undefined) return undefined
   const templates = selectTemplates(deps.matchers(), namespace)
   if (!templates.every(isReady)) return undefined
   const { objects, skipped } = render(templates, namespace)
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
-  const placed = allPlaced(objects, deps)
+  const placed = placeAll(objects, deps)
   if (placed === undefined) return undefined
   const { name = '' } = namespace.metadata
   return {
@@ -81,9 +81,9 @@ function populated(a: Attributes, deps: BirthDeps): AlsoCreate | undefined {
       first: namespace,
       stored: () => deps.observe(),
       decide(view) {
-        const guards = unchanged(templates, deps.templateType, view)
+        const guards = guardTemplates(templates, deps.templateType, view)
         if (guards === undefined) return undefined
-        const record = deps.records.written(view, name, bornOf(placed, view))
+        const record = deps.records.written(view, name, describeApplied(placed, view))
         return record === undefined ? { guards } : { guards, writes: [record] }
       },
     },
@@ -91,7 +91,7 @@ function populated(a: Attributes, deps: BirthDeps): AlsoCreate | undefined {
 }
 
 /** As they are stored with the namespace: the view shows them, and only now do they have their uids. */
-function bornOf(placed: readonly Placed[], view: DecisionView): AppliedObject[] {
+function describeApplied(placed: readonly Placed[], view: DecisionView): AppliedObject[] {
   return placed.map(({ rendered, kind }) => {
     const { template, object, config: digest } = rendered
     const { apiVersion = '', kind: kindName = '', metadata } = object
@@ -131,26 +131,26 @@ function canHaveMade(template: NamespaceTemplate): boolean {
 /** What an apply makes of a source that is the same everywhere: only its place and its time differ. */
 const appliedOnce = new WeakMap<JsonObject, { readonly kind: ResourceType; readonly object: KubeObject }>()
 
-function applied(
+function applyFirst(
   { object, source }: Rendered,
   kind: ResourceType,
-  { firstApplied, now }: BirthDeps,
+  { firstApplied, now }: PopulatedCreateDeps,
 ): KubeObject | undefined {
   const once = source && appliedOnce.get(source)
-  if (once?.kind === kind) return replaced(once.object, object.metadata.namespace ?? '', now())
+  if (once?.kind === kind) return placeCopy(once.object, object.metadata.namespace ?? '', now())
   const made = firstApplied(kind, object, templateFieldManager)
   if (made !== undefined && source !== undefined) appliedOnce.set(source, { kind, object: cloneJson(made) })
   return made
 }
 
-function replaced(object: KubeObject, namespace: string, time: string): KubeObject {
+function placeCopy(object: KubeObject, namespace: string, time: string): KubeObject {
   const { metadata, ...rest } = cloneJson(object)
   const managedFields = metadata.managedFields?.map((entry) => ({ ...entry, time }))
   return { ...rest, metadata: { ...metadata, namespace, ...(managedFields ? { managedFields } : {}) } }
 }
 
 /** In the order in which they are made; undefined = one of them must wait for another, or nobody may make it. */
-function allPlaced(objects: readonly Rendered[], deps: BirthDeps): readonly Placed[] | undefined {
+function placeAll(objects: readonly Rendered[], deps: PopulatedCreateDeps): readonly Placed[] | undefined {
   const { findKind, authorizer, user } = deps
   const placed: Placed[] = []
   for (const rendered of objects) {
@@ -163,7 +163,7 @@ function allPlaced(objects: readonly Rendered[], deps: BirthDeps): readonly Plac
     const may = (verb: string): boolean =>
       authorizer.authorize({ user, verb, group, version, resource, subresource: '', namespace, name }).allowed
     if (!may('patch') || !may('create')) return undefined
-    const object = applied(rendered, kind, deps)
+    const object = applyFirst(rendered, kind, deps)
     if (object === undefined) return undefined
     placed.push({ rendered, kind, object })
   }
@@ -183,7 +183,7 @@ type Guards = NonNullable<Decision['guards']>
  * A template that is edited or goes at this moment is heeded. Its status may move on: it does, once a second, while
  * namespaces come.
  */
-function unchanged(
+function guardTemplates(
   templates: readonly NamespaceTemplate[],
   type: ResourceType,
   view: DecisionView,

@@ -1,4 +1,4 @@
-/** Three replicas on one etcd: a namespace is born with all it is given, through whichever it is created. */
+/** Three replicas on one etcd: a namespace is created with all it is given, through whichever it is created. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'

@@ -1,4 +1,4 @@
-/** Namespaces that are born with what their templates hold: what a client sees of it, and when it is not so. */
+/** Namespaces that are created with what their templates hold: what a client sees of it, and when it is not so. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,7 +78,7 @@ const observedOf = (t: KubeObject | undefined): unknown =>
   (t?.['status'] as JsonObject | undefined)?.['observedGeneration']
 
 /** Creates one and answers it as everybody saw it first, and as it was when the create was answered. */
-async function born(name: string): Promise<{ readonly first: KubeObject; readonly answered: KubeObject }> {
+async function createAndObserve(name: string): Promise<{ readonly first: KubeObject; readonly answered: KubeObject }> {
   const { metadata } = await plane.client.list(namespaceResource)
   const events = plane.client.watch(namespaceResource, {
     resourceVersion: metadata.resourceVersion ?? '',
@@ -112,7 +112,7 @@ const withoutIdentity = ({ metadata, ...rest }: KubeObject): unknown => {
 describe('a new namespace', () => {
   test('is there with all it is given, at one revision, for whoever watches', async () => {
     await template(everything)
-    const { first, answered } = await born('team')
+    const { first, answered } = await createAndObserve('team')
     expect(answered).toEqual(first)
     expect(first['spec']).toEqual({ finalizers: ['kubernetes'] })
     expect(first['status']).toEqual({
@@ -145,14 +145,14 @@ describe('a new namespace', () => {
 
   test('holds the same objects as the controller would have made', async () => {
     await template(everything)
-    await born('team')
+    await createAndObserve('team')
     const made = await populated('team')
-    const folder = await mkdtemp(join(tmpdir(), 'borough-births-'))
+    const folder = await mkdtemp(join(tmpdir(), 'borough-populated-'))
     try {
       // What is to be in the audit log comes by requests of its own.
       await start({ audit: { path: join(folder, 'audit.log'), maxBytes: 1e9, keep: 1 } })
       await template(everything)
-      expect(phaseOf((await born('team')).first)).toBe('Initializing')
+      expect(phaseOf((await createAndObserve('team')).first)).toBe('Initializing')
       expect(made.map(withoutIdentity)).toEqual((await populated('team')).map(withoutIdentity))
     } finally {
       await start()
@@ -162,7 +162,7 @@ describe('a new namespace', () => {
 
   test('has a quota that counts what came with it', async () => {
     await template(everything)
-    await born('team')
+    await createAndObserve('team')
     const quota = await plane.client.get(core('resourcequotas'), { namespace: 'team', name: 'limits' })
     const counted = { configmaps: '2', 'count/roles.rbac.authorization.k8s.io': '1' }
     expect(quota['status']).toMatchObject({ used: counted })
@@ -173,7 +173,7 @@ describe('a new namespace', () => {
 
   test('is counted by its template, and the controller writes nothing', async () => {
     await template(everything)
-    await born('team')
+    await createAndObserve('team')
     const before = await populated('team')
     await waitFor(plane.client, templateResource, { name: 't' }, (t) => (t?.['status'] as JsonObject)['synced'] === 1)
     expect(await populated('team')).toEqual(before)
@@ -186,11 +186,11 @@ describe('a new namespace', () => {
     }
     expect(await counted()).toBe('0')
     await template([configMap('one')])
-    await born('team')
+    await createAndObserve('team')
     expect(await counted()).toBe('1')
     const ports = { spec: { ports: [{ port: 80 }] } }
     await template([object('v1', 'Service', 'web', ports)], {}, 'u')
-    expect(phaseOf((await born('other')).first)).toBe('Initializing')
+    expect(phaseOf((await createAndObserve('other')).first)).toBe('Initializing')
     expect(await counted()).toBe('1')
   })
 
@@ -210,7 +210,7 @@ describe('a new namespace', () => {
 
   test('is kept as every other: what somebody changes is put right', async () => {
     await template([configMap('one')])
-    await born('team')
+    await createAndObserve('team')
     await plane.client.patch(configMapResource, { namespace: 'team', name: 'one' }, { data: { a: 'x' } })
     const right = (o: KubeObject | undefined): boolean => (o?.['data'] as JsonObject)['a'] === '1'
     await waitFor(plane.client, configMapResource, { namespace: 'team', name: 'one' }, right)
@@ -220,14 +220,14 @@ describe('a new namespace', () => {
 
   test('made while a rollout stands still holds the newest, and waits for nothing', async () => {
     await template([configMap('one')], { rollout: { maxUnavailable: 1, pauseOnFailure: true } })
-    await born('old')
+    await createAndObserve('old')
     await plane.client.create(configMapResource, { metadata: { namespace: 'old', name: 'two' } })
     const spec = { templates: [configMap('one', { a: '2' }), configMap('two')] }
     await plane.client.patch(templateResource, { name: 't' }, { spec })
     const says = (want: JsonObject) => (t: KubeObject | undefined) =>
       Object.entries(want).every(([key, value]) => (t?.['status'] as JsonObject)[key] === value)
     await waitFor(plane.client, templateResource, { name: 't' }, says({ observedGeneration: 2, failed: 1 }))
-    expect(phaseOf((await born('new')).first)).toBe('Active')
+    expect(phaseOf((await createAndObserve('new')).first)).toBe('Active')
     expect(await plane.client.get(configMapResource, { namespace: 'new', name: 'one' })).toMatchObject({
       data: { a: '2' },
     })
@@ -237,10 +237,10 @@ describe('a new namespace', () => {
   })
 })
 
-describe('the controller populates a namespace after its birth', () => {
+describe('the controller populates a namespace after its creation', () => {
   /** It comes to the same in the end. */
   const comesLater = async (want: readonly string[]): Promise<void> => {
-    const { first, answered } = await born('team')
+    const { first, answered } = await createAndObserve('team')
     expect([phaseOf(first), phaseOf(answered)]).toEqual(['Initializing', 'Active'])
     expect((await populated('team')).map((o) => o.metadata.name).sort()).toEqual([...want].sort())
   }

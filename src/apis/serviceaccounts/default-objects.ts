@@ -1,6 +1,6 @@
 /**
- * What every namespace is born with: the `default` ServiceAccount and the ConfigMap with the cluster's CA, written in
- * the namespace's own transaction. Nobody can see the one without the others.
+ * What every namespace is created with: the `default` ServiceAccount and the ConfigMap with the cluster's CA, written
+ * in the namespace's own transaction. They are extra writes of a decision, not creates of their own: see ADR 0035.
  */
 import type { AdmissionPlugin, DecidedWrite } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -10,7 +10,7 @@ export const defaultServiceAccount = 'default'
 export const rootCaConfigMap = 'kube-root-ca.crt'
 const rootCaDescription = 'The certificate authority that signs the certificate of this API server.'
 
-export interface NamespaceBirthDeps {
+export interface DefaultObjectsDeps {
   readonly caPem: string
   readonly serviceAccountType: ResourceType
   readonly configMapType: ResourceType
@@ -34,25 +34,28 @@ export function rootCaOf(namespace: string, caPem: string): KubeObject {
   }
 }
 
-export function namespaceBirth({
+export function namespaceDefaultObjects({
   caPem,
   serviceAccountType,
   configMapType,
   newObject,
-}: NamespaceBirthDeps): AdmissionPlugin {
-  // A quota that is born with them counts them.
-  const born = (type: ResourceType, after: KubeObject): DecidedWrite => {
+}: DefaultObjectsDeps): AdmissionPlugin {
+  // A quota that is created with them counts them.
+  const writeNew = (type: ResourceType, after: KubeObject): DecidedWrite => {
     const { namespace = '', name = '' } = after.metadata
     return { ...newObject(type.storageName, after), change: { type, namespace, name, before: undefined, after } }
   }
   return {
-    name: 'NamespaceBirth',
+    name: 'NamespaceDefaultObjects',
     handles: (operation, type, subresource) =>
       operation === 'CREATE' && subresource === '' && type.group === '' && type.resource === 'namespaces',
     decide(a) {
       const name = a.object?.metadata.name ?? a.name
       return {
-        writes: [born(serviceAccountType, defaultServiceAccountOf(name)), born(configMapType, rootCaOf(name, caPem))],
+        writes: [
+          writeNew(serviceAccountType, defaultServiceAccountOf(name)),
+          writeNew(configMapType, rootCaOf(name, caPem)),
+        ],
       }
     },
   }

@@ -3,7 +3,7 @@ import type { AlsoCreate, Attributes, DecidedWrite, DecisionView } from '../../a
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
-import { type BirthDeps, namespacePopulation } from './birth.ts'
+import { namespacePopulation, type PopulatedCreateDeps } from './create-populated.ts'
 import { contentDigest } from './marks.ts'
 import { compileMatcher } from './match.ts'
 import { applyAnnotation, creatorKey, type NamespaceTemplate, pendingLabel, templateFinalizer } from './types.ts'
@@ -50,7 +50,7 @@ const team = (more: Partial<KubeObject> = {}): KubeObject => ({
 interface Given {
   readonly templates?: readonly NamespaceTemplate[]
   readonly namespace?: KubeObject
-  readonly deps?: Partial<BirthDeps>
+  readonly deps?: Partial<PopulatedCreateDeps>
 }
 
 function createAlso({ templates = [template([configMap('a')])], namespace = team(), deps = {} }: Given): {
@@ -88,7 +88,7 @@ const record: DecidedWrite = { key: 'record', value: undefined, expect: 'absent'
 const namesOf = (also: AlsoCreate | undefined): string[] | undefined =>
   also?.objects.map(({ object }) => object.metadata.name ?? '')
 
-describe('a namespace is born with what its templates hold', () => {
+describe('a namespace is created with what its templates hold', () => {
   test('under a gate that is open, and written as the controller writes', () => {
     const { also } = createAlso({})
     expect(also).toMatchObject({
