@@ -11,6 +11,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { NamespaceTemplate } from '../../src/apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
+import { waitFor } from '../support/wait-for.ts'
 import {
   Actors,
   foreignNames,
@@ -25,9 +26,10 @@ import {
 import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
 import { History } from './enforcement/history.ts'
 import { heldBy, isGoing, nameOf, problems, readWorld, selects, type World } from './enforcement/judge.ts'
-import { configMap, templateLabel } from './population-world.ts'
+import { configMap, configMapResource, namespaceResource, templateLabel, templateResource } from './population-world.ts'
 
 const patienceMs = 30_000
+const ofTemplates = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate' }
 
 type Step = (actors: Actors) => Promise<void>
 const said = (text: string, step: Step): Step =>
@@ -309,12 +311,35 @@ function stillSecured(before: ReadonlyMap<string, string>, seen: readonly KubeOb
 }
 
 const minutes = Number(process.env['BOROUGH_LONG'] ?? 0)
-const howLong = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 12 }
+const howLong = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 25 }
 
-test.each([
+const clusters = [
   { where: 'on Borough', start: onBorough },
   { where: 'through borough populate', start: elsewhere },
-])(
+]
+
+test.each(clusters)('$where what stands in the way of a template, without a label, is looked for again', async (c) => {
+  await using cluster = await c.start()
+  const client = cluster.plane.client()
+  await client.create(namespaceResource, { metadata: { name: 'n0', labels: { tier: 'x' } } })
+  const ref = { namespace: 'n0', name: 'o0' }
+  const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: ref, data: { a: 'x' } }
+  await client.apply(configMapResource, theirs, { fieldManager: 'gitops' })
+  const templates = [configMap('o0')]
+  const namespaces = { nameSelector: { include: ['n0'] } }
+  await client.create(templateResource, {
+    ...ofTemplates,
+    metadata: { name: 'a' },
+    spec: { adopt: true, namespaces, templates },
+  })
+  await waitFor(client, templateResource, { name: 'a' }, (t) =>
+    JSON.stringify(t?.['status'] ?? {}).includes('TakenOver'),
+  )
+  await client.delete(configMapResource, ref)
+  await waitFor(client, configMapResource, ref, (o) => JSON.stringify(o?.['data']) === '{"a":"1"}')
+})
+
+test.each(clusters)(
   '$where a tenant can shake nothing off and loses nothing of its own',
   ({ start }) =>
     fc.assert(

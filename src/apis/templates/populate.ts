@@ -259,7 +259,8 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     if ('failure' in applied) {
       const result = failed(rendered, applied.failure, applied.message, false)
       if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
-      if (inherited === undefined) return result
+      // Without our label no watch tells when it goes.
+      if (inherited === undefined) return { ...result, isUnwatched: true }
       return { ...result, applied: inherited, isUnwatched: !(await putLabelBack(client, kind, request, inherited)) }
     }
     answer = { object: applied.object, config }
