@@ -121,6 +121,11 @@ function sourceAt(parts: RegistryParts, objects: TypeCache, type: ResourceType, 
   return historySource(parts.storage, type, revision)
 }
 
+/** @throws StatusError Timeout when the client has gone, so that work for it ends */
+function checkReader({ signal }: Page): void {
+  if (signal?.aborted) throw readerLeft()
+}
+
 async function readPage(parts: RegistryParts, source: ListSource, page: Page, revision: Revision): Promise<ListPage> {
   const { type, selection, span, limit } = page
   const { scope, matches } = selection
@@ -138,7 +143,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = found instanceof Promise ? await found : found
-    if (page.signal?.aborted) throw readerLeft()
+    checkReader(page)
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
     const full = await take(values, remote ? await toServedVersions(type, values) : undefined, page, items)
     const last = values[full ?? values.length - 1]
@@ -166,7 +171,7 @@ async function take(
     if (matches || i % takenAtOnce === takenAtOnce - 1) {
       const pause = slice.pause()
       if (pause) await pause
-      if (pause && page.signal?.aborted) throw readerLeft()
+      if (pause) checkReader(page)
     }
     const stored = shown?.[i] ?? value.as(type)
     if (matches && !matches(stored)) continue
