@@ -9,6 +9,7 @@
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { AppliedObject } from '../../src/apis/templates/applied-records.ts'
 import type { NamespaceTemplate } from '../../src/apis/templates/types.ts'
 import type { JsonObject, KubeObject } from '../../src/kube/types.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -25,12 +26,13 @@ import {
 } from './enforcement/actors.ts'
 import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
 import { History } from './enforcement/history.ts'
-import { heldBy, isGoing, nameOf, problems, readWorld, selects, type World } from './enforcement/judge.ts'
+import { heldBy, isGoing, isOff, isOut, nameOf, problems, readWorld, selects, type World } from './enforcement/judge.ts'
 import { configMap, configMapResource, namespaceResource, templateLabel, templateResource } from './population-world.ts'
 
 const patienceMs = 30_000
 const ofTemplates = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate' }
 
+type Secured = ReadonlyMap<string, AppliedObject>
 type Step = (actors: Actors) => Promise<void>
 const said = (text: string, step: Step): Step =>
   Object.assign(step, { toString: () => text, [fc.toStringMethod]: () => text })
@@ -229,7 +231,7 @@ async function run(
     await actors.setUp()
     for (const [i, s] of first.entries()) await actors.writeTemplate(templateNames[i] ?? 'a', s)
     for (const [i, name] of namespaceNames.entries()) await actors.createNamespace(name, tiers[i] ?? 'x')
-    let secured: ReadonlyMap<string, string> = new Map()
+    let secured: Secured = new Map()
     for (const { tenants, administrators } of [{ tenants: [], administrators: [] }, ...bursts]) {
       await Promise.all([inTurn(tenants, actors), inTurn(administrators, actors)])
       const world = await quiet(cluster, history, actors, secured)
@@ -246,12 +248,7 @@ async function inTurn(steps: readonly Step[], actors: Actors): Promise<void> {
   for (const step of steps) await step(actors)
 }
 
-async function quiet(
-  cluster: Cluster,
-  history: History,
-  actors: Actors,
-  before: ReadonlyMap<string, string>,
-): Promise<World> {
+async function quiet(cluster: Cluster, history: History, actors: Actors, before: Secured): Promise<World> {
   const end = performance.now() + patienceMs
   const secured = stillSecured(before, actors.seen)
   for (;;) {
@@ -284,34 +281,36 @@ const asRead = ({ templates, namespaces }: World): KubeObject[] => [
   ...namespaces.map((n) => ({ ...n, kind: 'Namespace' })),
 ]
 
-/** What is recorded for a template that is there: `namespace/object` → template */
-const securedBy = ({ recorded, templates }: World): Map<string, string> => {
+/** `namespace/object` → what is recorded of it, for a template that is there. */
+function securedBy({ recorded, templates }: World): Secured {
   const names = new Set(templates.map(nameOf))
-  return new Map(
-    [...recorded]
-      .filter(([, { uid, template: t }]) => uid !== '' && names.has(t))
-      .map(([at, { template: t }]) => [at, t] as const),
-  )
+  return new Map([...recorded].filter(([, { uid, template: t }]) => uid !== '' && names.has(t)))
 }
 
-/** Of them, those that every version of the template and of the namespace since then has left with the template. */
-function stillSecured(before: ReadonlyMap<string, string>, seen: readonly KubeObject[]): Map<string, string> {
+/**
+ * Of them, those that every version of the template and of the namespace since then has left with the template, or that
+ * were never looked at since then.
+ */
+function stillSecured(before: Secured, seen: readonly KubeObject[]): Secured {
   return new Map(
-    [...before].filter(([at, name]) => {
+    [...before].filter(([at, { template: name }]) => {
       const [where = '', object = ''] = at.split('/')
-      const versions = seen.filter((o) => o.kind === 'NamespaceTemplate' && nameOf(o) === name) as NamespaceTemplate[]
+      const holders = seen.filter((o) => o.kind === 'NamespaceTemplate') as NamespaceTemplate[]
+      const versions = holders.filter((t) => nameOf(t) === name)
+      // It may have come to another, and have been let go by that one.
+      if (holders.some((t) => nameOf(t) !== name && heldBy(t).has(object))) return false
       const homes = seen.filter((o) => o.kind === 'Namespace' && nameOf(o) === where)
-      return (
-        new Set([...versions, ...homes].map((o) => o.metadata.uid)).size === 2 &&
-        ![...versions, ...homes].some(isGoing) &&
-        versions.every((v) => heldBy(v).has(object) && homes.every((n) => selects(v, n)))
-      )
+      const all = [...versions, ...homes]
+      // Others of the same name may have come and gone.
+      if (new Set(all.map((o) => o.metadata.uid)).size !== 2 || all.some(isGoing)) return false
+      const isKept = versions.every((v) => heldBy(v).has(object) && homes.every((n) => selects(v, n)))
+      return isKept || versions.every(isOff) || homes.every(isOut)
     }),
   )
 }
 
 const minutes = Number(process.env['BOROUGH_LONG'] ?? 0)
-const howLong = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 25 }
+const howLong = minutes > 0 ? { numRuns: 1_000_000, interruptAfterTimeLimit: minutes * 60_000 } : { numRuns: 60 }
 
 const clusters = [
   { where: 'on Borough', start: onBorough },

@@ -247,14 +247,14 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   }
   const known = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(object))
-  // What is only announced was never applied, and is nobody's. All else is this template's from now on, even where it
-  // can't be applied: the template that held it before must not wait for it.
+  // An entry without a uid was only announced. Any other claim is this template's from now on, even where its apply is
+  // refused: the template that held the object before must not wait for it.
   const inherited = claim?.uid ? { ...claim, template: template.metadata.name ?? '' } : undefined
   const written = index.writing(kind, namespace, name)
   let answer: Parameters<typeof written>[0]
   try {
     // A recorded place is overwritten, whichever client created the object there; any other place must be free.
-    const mustBeAbsent = (claim === undefined || claim.uid === '') && template.spec?.adopt !== true
+    const mustBeAbsent = inherited === undefined && template.spec?.adopt !== true
     const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, request.signal)
     if ('failure' in applied) {
       const result = failed(rendered, applied.failure, applied.message, false)

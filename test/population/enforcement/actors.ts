@@ -56,7 +56,7 @@ export class Actors {
     this.#history = history
   }
 
-  /** undefined = the server went away meanwhile, and nobody knows what came of it. */
+  /** undefined = the server went away meanwhile: the outcome is not known. */
   async ask(
     who: Who | 'admin',
     method: string,

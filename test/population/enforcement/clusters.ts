@@ -130,7 +130,7 @@ export async function elsewhere(): Promise<Cluster> {
 
 const writes: ReadonlySet<PropertyKey> = new Set(['create', 'update', 'patch', 'apply', 'delete', 'deleteCollection'])
 
-/** A client whose process may be killed: its last write arrives, and nobody hears the answer. */
+/** A client whose process may be killed: its last write arrives, and the answer is lost. */
 function mortalClient(client: Client): { readonly client: Client; killAfter(writes: number): void } {
   let left = Number.POSITIVE_INFINITY
   const dead = (): Promise<never> => Promise.reject(new Error('killed'))

@@ -82,6 +82,14 @@ export class History {
     return first !== undefined && this.#isOwnWrite(first)
   }
 
+  /** It is gone, and no client of the test had a hand in it. */
+  wasTaken(uid: string): boolean {
+    const life = this.lives.get(uid)
+    const [namespace = ''] = life?.place.split('/') ?? []
+    if (life?.isGone !== true || this.#ownDeletes.has(uid)) return false
+    return !this.#unsure.has(life.place) && !this.#emptied.has(namespace)
+  }
+
   /** What the controller did to objects that are not its own. */
   faults(): string[] {
     const faults: string[] = []

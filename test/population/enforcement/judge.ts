@@ -25,8 +25,8 @@ export interface Allowances {
   readonly orphaning: ReadonlySet<string>
   /** Namespaces that were opted out, at some time: what was there then may outlast its template. */
   readonly optedOut: ReadonlySet<string>
-  /** Places that a template holds without a break since the last time it was quiet: no tenant can shake them off. */
-  readonly secured: ReadonlyMap<string, string>
+  /** What a template has held without a break since the last time it was quiet: no tenant can shake it off. */
+  readonly secured: ReadonlyMap<string, AppliedObject>
 }
 
 export async function readWorld(admin: Client, history: History, names: readonly string[]): Promise<World> {
@@ -81,6 +81,9 @@ export function problems(world: World, history: History, allowed: Allowances): s
     if (!isGoing(namespace)) found.push(...inNamespace(world, namespace, history, allowed))
   }
   for (const template of world.templates) found.push(...ofTemplate(world, template))
+  for (const [place, { uid }] of allowed.secured) {
+    if (history.wasTaken(uid)) found.push(`${place} was deleted, and no template let it go`)
+  }
   return found
 }
 
@@ -104,7 +107,8 @@ function inNamespace(world: World, namespace: Namespace, history: History, allow
     if (told === undefined) found.push(`${place}: ${wrong}, and ${nameOf(template)} does not say so`)
     else if (!isTrue(told.reason, world.objects.get(place), template))
       found.push(`${place}: ${wrong}, said to be ${told.reason}`)
-    const holder = allowed.secured.get(place)
+    const holder = allowed.secured.get(place)?.template
+    if (told !== undefined && isStripped(told.reason, world, place)) found.push(`${place}: its label was not put back`)
     if (told?.reason === 'AlreadyExists' && holder !== undefined)
       found.push(`${place} was shaken off template ${holder}`)
   }
@@ -145,6 +149,14 @@ const toldOf = (template: NamespaceTemplate, namespace: string, object: string):
     (f) => f.namespace === namespace && f.object === `ConfigMap/${object}`,
   )
   return failure && { reason: failure.reason, template: nameOf(template) }
+}
+
+/** What can't be applied is watched by its label all the same. */
+function isStripped(reason: string, { objects, recorded }: World, place: string): boolean {
+  const object = objects.get(place)
+  if (reason !== 'TakenOver' && reason !== 'Drift') return false
+  const isRecorded = object !== undefined && recorded.get(place)?.uid === object.metadata.uid
+  return isRecorded && object.metadata.labels?.[templateLabel] === undefined
 }
 
 /** Is it so? */
