@@ -237,6 +237,7 @@ async function run(
       const world = await quiet(cluster, history, actors, secured)
       expect([...actors.surprises, ...history.faults()]).toEqual([])
       secured = securedBy(world)
+      actors.missedAnswer = false
       actors.seen.splice(0, actors.seen.length, ...asRead(world))
     }
   } finally {
@@ -250,7 +251,7 @@ async function inTurn(steps: readonly Step[], actors: Actors): Promise<void> {
 
 async function quiet(cluster: Cluster, history: History, actors: Actors, before: Secured): Promise<World> {
   const end = performance.now() + patienceMs
-  const secured = stillSecured(before, actors.seen)
+  const secured: Secured = actors.missedAnswer ? new Map() : stillSecured(before, actors.seen)
   for (;;) {
     const world = await readWorld(cluster.plane.client(), history, namespaceNames)
     const wrong = problems(world, history, { secured, orphaning: actors.orphaning, optedOut: actors.optedOut })

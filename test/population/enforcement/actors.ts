@@ -47,6 +47,8 @@ export class Actors {
   readonly #history: History
   /** Every answer about a namespace or template since the last quiet time. */
   readonly seen: KubeObject[] = []
+  /** Of one of them the outcome is not known. */
+  missedAnswer = false
   readonly orphaning: Set<string> = new Set<string>()
   readonly optedOut: Set<string> = new Set<string>()
   readonly surprises: string[] = []
@@ -249,7 +251,8 @@ export class Actors {
   }
 
   #notice(answer: Answer | undefined): void {
-    if (answer !== undefined && answer.code < 300) this.seen.push(answer.body)
+    if (answer === undefined) this.missedAnswer = true
+    else if (answer.code < 300) this.seen.push(answer.body)
   }
 }
 
