@@ -32,6 +32,8 @@ export class History {
   readonly #ownDeletes = new Set<string>()
   /** Places where the outcome of a request of the test is not known. */
   readonly #unsure = new Set<string>()
+  /** Places that a record named, with a uid or without. */
+  readonly #named: Set<string> = new Set()
   readonly #emptied: Set<string> = new Set()
   /** Templates that may adopt, now or at some time. */
   readonly adopting: Set<string> = new Set()
@@ -96,6 +98,8 @@ export class History {
     for (const [uid, life] of this.lives) {
       const [namespace = ''] = life.place.split('/')
       if (this.#unsure.has(life.place) || !this.isTheirs(life) || life.wasRecorded) continue
+      // Who forges both marks at a place that a template holds gives the object to the template.
+      if (this.#named.has(life.place) && this.#isForged(life)) continue
       const isDeletion = ({ metadata }: KubeObject): boolean =>
         metadata.deletionTimestamp !== undefined && this.#ownDeletes.has(uid)
       const changed = life.versions.find((version) => !this.#isOwnWrite(version) && !isDeletion(version))
@@ -107,12 +111,15 @@ export class History {
     for (const { uid, claimed, entry } of this.#taken) {
       const life = this.lives.get(uid)
       if (life === undefined || claimed || this.#unsure.has(life.place) || !this.isTheirs(life)) continue
-      const isForged = life.versions.some((v) => this.#isOwnWrite(v) && isMarked(v, entry.template))
-      if (!isForged && !this.adopting.has(entry.template)) {
+      if (!this.#isForged(life, entry.template) && !this.adopting.has(entry.template)) {
         faults.push(`${life.place}, a tenant's, was taken over by template ${entry.template}`)
       }
     }
     return faults
+  }
+
+  #isForged({ versions }: Life, template?: string): boolean {
+    return versions.some((version) => this.#isOwnWrite(version) && isMarked(version, template))
   }
 
   #isOwnWrite({ metadata }: KubeObject): boolean {
@@ -158,6 +165,7 @@ export class History {
     }
     for (const entry of objects) {
       const { name, uid } = entry
+      this.#named.add(`${namespace}/${name}`)
       const claim = `${key} ${name}`
       if (uid === '' || this.#claims.get(claim) === uid) continue
       this.#taken.push({ uid, claimed: this.#claims.has(claim), entry })
