@@ -62,9 +62,15 @@ export class AdmissionChain {
   createAlso(attributes: Attributes): readonly AlsoCreate[] {
     const { creatingMore } = this.#planOf(attributes)
     if (creatingMore.length === 0) return noObjects
-    const all = creatingMore.flatMap((plugin) => plugin.createAlso?.(attributes) ?? [])
-    const first = all.find((also) => also.bestEffort !== undefined)
-    return all.filter((also) => also.bestEffort === undefined || also === first)
+    const all: AlsoCreate[] = []
+    let hasBestEffort = false
+    for (const plugin of creatingMore) {
+      const also = plugin.createAlso?.(attributes)
+      if (also === undefined || (also.bestEffort !== undefined && hasBestEffort)) continue
+      hasBestEffort ||= also.bestEffort !== undefined
+      all.push(also)
+    }
+    return all
   }
 
   /** Synchronous, see `AdmissionPlugin.decide`. @throws StatusError */

@@ -9,7 +9,7 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type { ContentChange, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
+import type { BestEffort, ContentChange, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -43,7 +43,13 @@ import type { ObjectWrite } from './object-write.ts'
 import { QueuedContent } from './queued-content.ts'
 import { leftBy, SeenValue } from './seen-value.ts'
 
-const sizeOf = ({ own, extra }: DecidedTransaction): number => own.length + extra.length
+interface OtherWrites {
+  readonly writes: readonly ObjectWrite[]
+  /** See `TransactionOptions`. */
+  readonly opens?: string | undefined
+}
+
+const none: OtherWrites = { writes: [] }
 
 /** A best effort whose guards are lost again and again must not hold up the rest. */
 const mostTries = 3
@@ -85,30 +91,13 @@ export class Commits {
     this.#chain = parts.chain
   }
 
-  /** @throws StatusError of a plugin, or ServerTimeout after the deadline. */
-  write(write: ObjectWrite): Promise<Outcome> {
-    return this.#write(write, () => this.#decide(write))
-  }
-
   /**
-   * The first of them, and others that must be created with it, as one transaction. The outcome is that of the first.
-   * @param opens see `TransactionOptions`
-   * @throws StatusError as `write`, of any of them; AlreadyExists, where one of the others does
+   * The outcome is that of `first`. `others` are written in its transaction, which is refused if one of them is.
+   * @throws StatusError of a plugin; AlreadyExists, where one of the others does; ServerTimeout after the deadline
    */
-  async writeAll(writes: readonly [ObjectWrite, ...ObjectWrite[]], opens: string | undefined): Promise<Outcome> {
-    const [first, ...others] = writes
-    if (others.length === 0) return this.write(first)
+  async write(first: ObjectWrite, others: OtherWrites = none): Promise<Outcome> {
     // Of a former namespace of that name the cache may show content too, and quotas would count it.
-    if (opens !== undefined && this.#shownBytes(first.key) !== undefined) await this.#cache.refresh()
-    return this.#write(first, () => decideTransaction(this.#chain, this.#view, writes, { opens }), others)
-  }
-
-  /** `others`: what is decided along with `first`, and not expected to be there. */
-  async #write(
-    first: ObjectWrite,
-    decide: () => TransactionDecision,
-    others: readonly ObjectWrite[] = [],
-  ): Promise<Outcome> {
+    if (others.opens !== undefined && this.#shownBytes(first.key) !== undefined) await this.#cache.refresh()
     const undo: (() => Promise<void>)[] = []
     let caughtUp = false
     let done = false
@@ -116,7 +105,7 @@ export class Commits {
       for (;;) {
         let decision: TransactionDecision
         try {
-          decision = decide()
+          decision = this.#decide(first, others)
           if (decision === 'contradiction') throw new Error(`${first.key} and the rest can't be one transaction`)
         } catch (e) {
           if (caughtUp) throw e
@@ -133,13 +122,12 @@ export class Commits {
           await this.#within(first, held)
           continue
         }
-        const pending = this.#queue(decision)
-        const known = this.#announce(decision)
-        const commit = await this.#settled(pending, sizeOf(decision) - 1).finally(known)
+        const commit = await this.#commit(decision)
         done = commit.ok
         if (commit.ok) return { done: true, revision: commit.revision, value: decision.own[0]?.value }
         if (commit.current.has(first.key)) return { done: false, current: commit.current.get(first.key) }
-        for (const { key, change } of others) if (commit.current.has(key)) throw alreadyExists(change.type, change.name)
+        for (const { key, change } of others.writes)
+          if (commit.current.has(key)) throw alreadyExists(change.type, change.name)
         this.#checkDeadline(first)
       }
     } finally {
@@ -155,10 +143,14 @@ export class Commits {
     this.#checkDeadline(write)
   }
 
-  #decide(write: ObjectWrite): TransactionDecision {
-    const decision = this.#chain.decide(write.attributes, write.change, this.#view)
+  /** @throws StatusError of a plugin */
+  #decide(first: ObjectWrite, others: OtherWrites): TransactionDecision {
+    if (others.writes.length > 0) {
+      return decideTransaction(this.#chain, this.#view, [first, ...others.writes], { opens: others.opens })
+    }
+    const decision = this.#chain.decide(first.attributes, first.change, this.#view)
     if (decision.wait !== undefined || decision.begin !== undefined) return decision
-    const own = [decision.object === undefined ? write : completeWrite(write, decision.object)]
+    const own = [decision.object === undefined ? first : completeWrite(first, decision.object)]
     return { guards: decision.guards, own, extra: decision.writes }
   }
 
@@ -188,21 +180,17 @@ export class Commits {
   /**
    * All of them as one transaction, so that each account is charged once; tried three times at most. undefined = not
    * like this: one is not as expected, is refused or has to wait, or they are too much for a transaction. Nothing has
-   * happened then. `stored`: called when they are durable.
+   * happened then.
    */
-  async tryAll(
-    writes: readonly ObjectWrite[],
-    { opens, stored, ...options }: TransactionOptions & { stored?(): void } = {},
-  ): Promise<Outcome | undefined> {
+  async tryAll(writes: readonly ObjectWrite[], options: TransactionOptions = {}): Promise<Outcome | undefined> {
+    const { opens, bestEffort } = options
     const key = writes[0]?.key ?? ''
     for (let tries = 0; tries < mostTries; tries++) {
       // Of a former namespace of that name the cache may show content too, and quotas would count it.
       if (opens !== undefined && this.#shownBytes(key) !== undefined) return undefined
-      const decided = this.#tryDecide(writes, { ...options, opens })
+      const decided = this.#tryDecide(writes, options)
       if (decided === undefined || !fitsTransaction(decided)) return undefined
-      const pending = this.#queue(decided)
-      const known = this.#announce(decided)
-      const commit = await this.#settled(pending, sizeOf(decided) - 1, stored).finally(known)
+      const commit = await this.#commit(decided, bestEffort)
       if (commit.ok) return { done: true, revision: commit.revision, value: decided.own[0]?.value }
       if (commit.current.has(key)) return { done: false, current: commit.current.get(key) }
       if (writes.some((write) => commit.current.has(write.key))) return undefined
@@ -238,18 +226,10 @@ export class Commits {
   }
 
   /** What `write` would answer, without writing. */
-  dryRun(write: ObjectWrite): Promise<Outcome> {
-    return this.#dryRun(write, () => this.#decide(write))
-  }
-
-  /** What `writeAll` would answer, without writing. */
-  dryRunAll(writes: readonly [ObjectWrite, ...ObjectWrite[]], opens: string | undefined): Promise<Outcome> {
-    return this.#dryRun(writes[0], () => decideTransaction(this.#chain, this.#view, writes, { opens }))
-  }
-
-  async #dryRun({ key, expect }: ObjectWrite, decide: () => TransactionDecision): Promise<Outcome> {
+  async dryRun(first: ObjectWrite, others: OtherWrites = none): Promise<Outcome> {
     await this.#cache.refresh()
-    const decision = decide()
+    const { key, expect } = first
+    const decision = this.#decide(first, others)
     const value = decision !== 'contradiction' && 'own' in decision ? decision.own[0]?.value : undefined
     const place = parseObjectKey(key)
     const there = place && this.#cache.type(place.storageName).findKey(place.relative)
@@ -268,24 +248,29 @@ export class Commits {
   }
 
   /**
-   * When it is durable and the cache shows it, or is not older than what refused it. `more`: writes after the first.
+   * Queues it at once. Resolves when it is durable and the cache shows it, or is not older than what refused it.
    */
-  async #settled(pending: PendingCommit, more: number, durable?: () => void): Promise<Commit> {
+  async #commit(decided: DecidedTransaction, bestEffort?: BestEffort): Promise<Commit> {
+    const pending = this.#queue(decided)
+    const forget = this.#announce(decided)
     let commit: Commit
     try {
       commit = await pending.done
-      if (commit.ok) durable?.()
+      if (commit.ok) bestEffort?.stored()
     } catch (e) {
+      forget()
       this.#failed(pending.ticket)
       throw e
     }
     if (commit.ok) {
-      const last = commit.revision + more
+      const last = commit.revision + decided.own.length + decided.extra.length - 1
       if (!this.#cache.reached(last)) await this.#cache.applied(last)
+      forget()
       this.#lane.done(pending.ticket)
       this.#content.settled(pending.ticket)
       return commit
     }
+    forget()
     this.#failed(pending.ticket)
     await this.#catchUp(commit.current)
     return commit

@@ -13,6 +13,7 @@ import {
   type AlsoCreate,
   type Attributes,
   type BestEffort,
+  type DecisionView,
   NeedsStoredScope,
 } from '../admission/admission.ts'
 import { forbidden } from '../kube/status-error.ts'
@@ -70,6 +71,36 @@ function recording(before: (n: number) => void = () => {}): { storage: Storage; 
     return commit(transaction)
   }
   return { storage, sent }
+}
+
+/** The namespace `team` is gone from the store, and the cache hears of it when `hear` is called. */
+async function startWithFormer(
+  plugin: AdmissionPlugin,
+): Promise<{ f: Fixture; sent: Transaction[]; hear(): void } & AsyncDisposable> {
+  const { storage, sent } = recording()
+  let told = Promise.resolve()
+  const watch = storage.watch.bind(storage)
+  storage.watch = (...args) => {
+    const stream = watch(...args)
+    async function* late(): AsyncGenerator<ChangeBatch> {
+      for await (const batch of stream) {
+        await told
+        yield batch
+      }
+    }
+    return Object.assign(late(), { [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose]() })
+  }
+  const f = await startFixture({ storage, admission: [plugin] })
+  const key = '/registry/namespaces/team'
+  const value = encodeStored({ metadata: { name: 'team' } })
+  const former = await storage.commit({ guards: [], writes: [{ key, value, expect: 'absent' }] }).done
+  if (!former.ok) throw new Error('it is not there')
+  await f.cache.applied(former.revision)
+  const hearing = Promise.withResolvers<void>()
+  told = hearing.promise
+  await storage.commit({ guards: [], writes: [{ key, value: undefined, expect: former.revision }] }).done
+  sent.length = 0
+  return { f, sent, hear: hearing.resolve, [Symbol.asyncDispose]: () => f[Symbol.asyncDispose]() }
 }
 
 const create = (f: Fixture, name = 'team'): ReturnType<Fixture['registry']['create']> =>
@@ -271,34 +302,12 @@ describe('the namespace is created without it', () => {
   })
 
   test('while the cache shows a former one, for it may show its content too', async () => {
-    const { storage, sent } = recording()
-    let told = Promise.resolve()
-    const watch = storage.watch.bind(storage)
-    storage.watch = (...args) => {
-      const stream = watch(...args)
-      async function* late(): AsyncGenerator<ChangeBatch> {
-        for await (const batch of stream) {
-          await told
-          yield batch
-        }
-      }
-      return Object.assign(late(), { [Symbol.asyncDispose]: () => stream[Symbol.asyncDispose]() })
-    }
-    await using f = await startFixture({ storage, admission: [creatingAlso(two)] })
-    const key = '/registry/namespaces/team'
-    const value = encodeStored({ metadata: { name: 'team' } })
-    const former = await storage.commit({ guards: [], writes: [{ key, value, expect: 'absent' }] }).done
-    if (!former.ok) throw new Error('it is not there')
-    await f.cache.applied(former.revision)
-    const hearing = Promise.withResolvers<void>()
-    told = hearing.promise
-    await storage.commit({ guards: [], writes: [{ key, value: undefined, expect: former.revision }] }).done
-    sent.length = 0
-    const creating = create(f)
-    await expect.poll(() => sent.length).toBe(1)
-    hearing.resolve()
+    await using former = await startWithFormer(creatingAlso(two))
+    const creating = create(former.f)
+    await expect.poll(() => former.sent.length).toBe(1)
+    former.hear()
     await creating
-    expect(keysOf(sent)).toEqual(alone)
+    expect(keysOf(former.sent)).toEqual(alone)
   })
 
   test('when the place of one of them is taken', async () => {
@@ -501,6 +510,24 @@ describe('what is required', () => {
     await using f = await startFixture({ admission: [judge, requiring(two), extra] })
     await create(f)
     expect([...f.lister.list(configMaps, 'team')].map((o) => o.name)).toEqual(names)
+  })
+
+  test('is not decided before the cache has heard that a former namespace is gone', async () => {
+    const seen: unknown[] = []
+    const plugin = requiring(two)
+    const looking = {
+      ...plugin,
+      decide: (_: unknown, view: DecisionView) => {
+        seen.push(view.see(namespaces, '', 'team').object)
+        return {}
+      },
+    }
+    await using former = await startWithFormer(looking)
+    const creating = create(former.f)
+    former.hear()
+    await creating
+    expect(seen).toEqual([undefined])
+    expect(keysOf(former.sent)).toEqual(together)
   })
 
   test('refuses the whole when its place is taken', async () => {

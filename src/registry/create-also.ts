@@ -6,7 +6,7 @@
  *   best effort   one is refused, or can't be judged or decided yet ──▶ the object and what is required are created
  *                 without them; the controller that wants them creates them afterwards, and hears why not
  */
-import { type AlsoCreate, type BestEffort, NeedsStoredScope, type PendingScope } from '../admission/admission.ts'
+import { type AlsoCreate, NeedsStoredScope, type PendingScope } from '../admission/admission.ts'
 import { append } from '../base/append.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { findStatusError } from '../kube/status-error.ts'
@@ -40,50 +40,40 @@ export async function createWithOthers(
 ): Promise<CreateOutcome> {
   const { scope, valid, how } = first
   const required: ObjectWrite[] = []
+  let opens: string | undefined
+  let tried: BestEffortCreate | undefined
   for (const also of others) {
-    if (also.bestEffort === undefined) append(required, await prepareObjects(parts, first, also))
+    opens ??= also.opens
+    if (isBestEffort(also)) tried = also
+    else append(required, await prepareObjects(parts, first, also))
   }
-  const opens = others.find((also) => also.opens !== undefined)?.opens
-  for (const also of others) {
-    if (also.bestEffort === undefined || scope.dryRun) continue
-    const { bestEffort } = also
-    const outcome = await takeRefusal(() => tryAll(parts, first, required, { ...also, opens, bestEffort }))
+  if (tried !== undefined && !scope.dryRun) {
+    const outcome = await tryWith(parts, first, required, tried)
     if (outcome !== undefined) return outcome
   }
   const write = await prepareWrite(scope, valid, how)
-  const all = [write, ...required] as const
-  const outcome = await (scope.dryRun ? parts.commits.dryRunAll(all, opens) : parts.commits.writeAll(all, opens))
+  const all = required.length === 0 ? undefined : { writes: required, opens }
+  const outcome = await (scope.dryRun ? parts.commits.dryRun(write, all) : parts.commits.write(write, all))
   return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
 }
 
-interface BestEffortCreate extends Omit<AlsoCreate, 'opens'> {
-  readonly bestEffort: BestEffort
-  readonly opens: string | undefined
-}
+type BestEffortCreate = AlsoCreate & Required<Pick<AlsoCreate, 'bestEffort'>>
 
-/** undefined = not with these. @throws StatusError, NeedsStoredScope: neither */
-async function tryAll(
+const isBestEffort = (also: AlsoCreate): also is BestEffortCreate => also.bestEffort !== undefined
+
+/** undefined = not with these: one was refused, or can't be judged yet. @throws what is no refusal */
+async function tryWith(
   parts: RegistryParts,
   { scope, valid, how }: FirstObject,
   required: readonly ObjectWrite[],
   also: BestEffortCreate,
 ): Promise<CreateOutcome | undefined> {
-  const { bestEffort, opens } = also
-  const write = await prepareUpdated(parts, { scope, valid, how }, bestEffort.first)
-  const updated = { scope, valid: { ...valid, attributes: write.attributes }, how }
-  const objects = await prepareObjects(parts, updated, also)
-  const outcome = await parts.commits.tryAll([write, ...required, ...objects], {
-    opens,
-    decide: (view) => bestEffort.decide(view),
-    stored: () => bestEffort.stored(),
-  })
-  return outcome?.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
-}
-
-/** undefined = it was refused. @throws what is no refusal */
-async function takeRefusal<T>(attempt: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await attempt()
+    const write = await prepareUpdated(parts, { scope, valid, how }, also.bestEffort.first)
+    const updated = { scope, valid: { ...valid, attributes: write.attributes }, how }
+    const objects = await prepareObjects(parts, updated, also)
+    const outcome = await parts.commits.tryAll([write, ...required, ...objects], also)
+    return outcome?.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
   } catch (error) {
     if (error instanceof NeedsStoredScope || findStatusError(error) !== undefined) return undefined
     throw error
@@ -104,11 +94,7 @@ async function prepareUpdated(
 }
 
 /** One after the other: the first that is refused spares the rest the trouble. */
-async function prepareObjects(
-  parts: RegistryParts,
-  first: FirstObject,
-  also: Omit<AlsoCreate, 'opens'> & { readonly opens?: string | undefined },
-): Promise<ObjectWrite[]> {
+async function prepareObjects(parts: RegistryParts, first: FirstObject, also: AlsoCreate): Promise<ObjectWrite[]> {
   const how = { ...first.how, tracked: true, versioned: false }
   const { object } = first.valid.attributes
   const pendingScope = object && { object, mayWait: also.bestEffort !== undefined }

@@ -2,7 +2,7 @@
  * Several writes decided as one transaction, each on what those before it leave. What they demand of each other holds
  * by itself, so it is no guard of the transaction.
  */
-import type { DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
+import type { BestEffort, DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'
 import { encodeStored } from '../kube/stored-form.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
@@ -31,8 +31,8 @@ export interface TransactionOptions {
    * whichever process writes to the store.
    */
   readonly opens?: string | undefined
-  /** What else must hold and is written; undefined = it does not hold. */
-  decide?(view: DecisionView): Decision | undefined
+  /** Of what some of the writes are made. */
+  readonly bestEffort?: BestEffort | undefined
 }
 
 /** 'contradiction': what one of them expects or writes, another contradicts. @throws StatusError of one refused */
@@ -52,8 +52,9 @@ export function decideTransaction(
     if (decision.writes.some(({ key }) => keys.has(key))) return 'contradiction'
     transaction.add(decision.object === undefined ? write : completeWrite(write, decision.object), decision)
   }
-  const more = options.decide === undefined ? {} : options.decide(transaction)
-  if (more === undefined || more.writes?.some(({ key }) => keys.has(key))) return 'contradiction'
+  const more = options.bestEffort === undefined ? {} : options.bestEffort.decide(transaction)
+  if (more === undefined) return 'contradiction'
+  for (const { key } of more.writes ?? []) if (keys.has(key)) return 'contradiction'
   return transaction.finish(more) ?? 'contradiction'
 }
 
