@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env sh
 ':' //; MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" exec node --max-semi-space-size=32 "$0" "$@"
 // The line above is for the shell. A request leaves some 50 KB behind: in a larger young generation V8 collects less
 // often and finds less alive. (`env -S` could say the same, but not everywhere.) glibc's one arena instead of one per

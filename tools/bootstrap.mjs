@@ -65,6 +65,8 @@ function install() {
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
   const { status, error } = spawnSync(program, [...first, ...args], {
     cwd: root,
+    // For tools/prepare.mjs.
+    env: { ...process.env, BOROUGH_BOOTSTRAP: '1' },
     stdio: ['ignore', 2, 2],
   })
   if (status === 0 && existsSync(ownNode)) return true

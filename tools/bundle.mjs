@@ -1,19 +1,23 @@
 /**
  * Makes the JavaScript of dist/ from src/: one file per entry, and chunks/ for what several of them share or load
  * later; and once more the command line, as scripts (`bin/scripts.mjs` says why).
- * Packages stay what they are, imports of node_modules. Declarations are the compiler's business (tools/build.mjs).
+ * What package.json names under `dependencies` stays an import; every other package that src/ imports is bundled, and
+ * its licence is written to dist/THIRD-PARTY-NOTICES.txt. Declarations are the compiler's business (tools/build.mjs).
  *
  *   node tools/bundle.mjs OUT
  *
  * See docs/adr/0021-dist-is-a-bundle.md.
  */
-import { cpSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { noticesOf, packageOf } from './notices.mjs'
 
 const out = process.argv[2]
-const src = fileURLToPath(new URL('../src/', import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
+const src = join(root, 'src')
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** What package.json exports, and what a thread is started from. Each keeps its place below dist/. */
 const entries = [
@@ -54,23 +58,37 @@ const keepPlaces = (here) => ({
   },
 })
 
+/** `node:fs`, `yaml`, `@scope/name/part`: what the installed package imports when it runs. */
+function isExternal(id) {
+  return id.startsWith('node:') || Object.keys(dependencies).some((name) => id === name || id.startsWith(`${name}/`))
+}
+
+/** Folders of the packages of which something was bundled. */
+const bundled = new Set()
+
 async function bundle(names, here, output) {
   const made = await rolldown({
     input: Object.fromEntries(names.map((name) => [name, join(src, `${name}.ts`)])),
     platform: 'node',
-    external: /^[^./]/,
+    external: isExternal,
     plugins: [keepPlaces(here)],
   })
-  await made.write({
+  const { output: chunks } = await made.write({
     dir: out,
     // Names and lines of stack traces and profiles stay readable: nothing is minified, `//#region` names the source.
     keepNames: true,
-    comments: { jsdoc: false, annotation: false },
+    comments: { jsdoc: false, annotation: false, legal: false },
     // V8 keeps the text of every script: in one byte per character if all are ASCII, else in two.
     charset: 'ascii',
     ...output,
   })
   await made.close()
+  for (const { modules = {} } of chunks) {
+    for (const [id, { renderedLength }] of Object.entries(modules)) {
+      const folder = renderedLength > 0 ? packageOf(id) : undefined
+      if (folder !== undefined) bundled.add(folder)
+    }
+  }
 }
 
 await bundle(entries, 'import.meta.url', {
@@ -86,3 +104,4 @@ await bundle([program], "require('node:url').pathToFileURL(__filename)", {
   chunkFileNames: 'cli/[name]-[hash].cjs',
 })
 cpSync(join(src, 'catalog', 'generated'), join(out, 'catalog', 'generated'), { recursive: true })
+writeFileSync(join(out, 'THIRD-PARTY-NOTICES.txt'), noticesOf(bundled))

@@ -1,5 +1,9 @@
 /** `borough`: parses the command line and loads the command that was asked for, and nothing else. */
+import { basename } from 'node:path'
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../base/package-version.ts'
+import { kubernetesVersion } from '../kube/kubernetes-version.ts'
+import { addCompletionCommand } from './completion/completion.ts'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
@@ -12,11 +16,16 @@ import { addUpCommand } from './up.ts'
 import { addWhyCommand } from './why.ts'
 import { addWhyDeniedCommand } from './why-denied.ts'
 
+const { major, minor, patch } = kubernetesVersion
+const versionText = `borough ${packageVersion} (Kubernetes v${major}.${minor}.${patch})`
+
 /** @param onReady called when a server that was asked for serves */
 export async function run(onReady: () => void = () => undefined): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreDepartedReader)
-  const program = new Command('borough')
+  const isPlugin = basename(process.argv[1] ?? '') === 'kubectl-borough'
+  const program = new Command(isPlugin ? 'kubectl borough' : 'borough')
     .description('A Kubernetes-compatible namespace control plane')
+    .version(versionText, '--version', 'print the version')
     .configureOutput({
       outputError: (text, write) =>
         write(`borough: ${text.replace(/^error: /, '').trim()} (borough --help shows what there is)\n`),
@@ -34,6 +43,7 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
   addFinalizeCommand(program)
   addTemplateCommand(program)
   addPopulateCommand(program)
+  addCompletionCommand(program)
 
   try {
     await program.parseAsync()

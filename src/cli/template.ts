@@ -61,7 +61,7 @@ Examples:
     template
       .command('rollback')
       .description('make a template say again what it said before')
-      .argument('<name>')
+      .argument('<template>')
       .option('--to-generation <n>', 'which; default: the one before the present one', parseGeneration)
       .option('--dry-run', 'say what would be done', false),
   )

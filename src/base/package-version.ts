@@ -1,0 +1,11 @@
+/** Of Borough, from the one place that says it: package.json. */
+import { readFileSync } from 'node:fs'
+
+interface Package {
+  readonly version: string
+}
+
+/** `0.1.0` */
+export const packageVersion: string = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Package
+).version
