@@ -35,7 +35,8 @@ test.each<{ readonly name: string; readonly words: readonly string[]; readonly e
     name: 'the first word is a command, and hidden ones are not offered',
     words: [''],
     expected:
-      'why\tsay why\ntemplate\ttemplates\ncompletion\tprint\nrestore\tbring a store back\nhelp\tdisplay help for command\n:4\n',
+      'why\tsay why\ntemplate\ttemplates\ncompletion\tprint\nrestore\tbring a store back\n' +
+      'help\tdisplay help for command\n:4\n',
   },
   { name: 'a command is completed from its beginning', words: ['te'], expected: 'template\ttemplates\n:4\n' },
   { name: 'a command within a command', words: ['template', 'ro'], expected: 'rollback\tbring back\n:4\n' },

@@ -19,7 +19,7 @@ export function addCompletionCommand(program: Command): void {
       'after',
       `
 Names of namespaces and templates are asked of the server of the kubeconfig. For kubectl borough, kubectl asks by itself
-where the executable kubectl_complete-borough is on the PATH, as it is after npm install --global.
+where the executable kubectl_complete-borough is on the PATH, which the package brings.
 
 Examples:
   source <(borough completion bash)

@@ -1,7 +1,7 @@
 /**
  * What a shell reads to complete `borough`. Each asks `borough __complete WORDS…`, whose answer is that of kubectl and
- * other programs made with Cobra: a line for each candidate, a tab before its description, and at the end `:N`, where
- * bit 4 of N says that no file may stand there.
+ * other programs made with Cobra: a line for each candidate, with a tab before its description, and at the end `:N`,
+ * where bit 4 of N says that no file may stand there.
  */
 
 export const shells = ['bash', 'zsh', 'fish'] as const
