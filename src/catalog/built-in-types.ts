@@ -4,9 +4,9 @@
 import { type GroupVersionKind, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
-import { conversionsWith } from './conversion/conversions.ts'
-import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './facts/resources.ts'
 import type { GeneratedCatalog, GeneratedResource } from './generated-catalog.ts'
+import { conversionsWith } from './kinds/conversions.ts'
+import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './kinds/resources.ts'
 import type { Schemas } from './schemas.ts'
 
 const none: readonly string[] = Object.freeze([])

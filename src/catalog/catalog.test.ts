@@ -8,7 +8,7 @@ import { alwaysByValue, byValueFields, printedEmpty } from './facts/by-value.ts'
 import { extensionDescriptions, extensionFields } from './facts/extensions.ts'
 import { mergeFacts } from './facts/merge.ts'
 import { quantityFields } from './facts/quantities.ts'
-import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './facts/resources.ts'
+import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './kinds/resources.ts'
 
 const catalog = loadCatalog()
 const all = [...catalog.types.all()]

@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Slice } from '../base/turns.ts'
-import { keptMetadata } from '../catalog/facts/behaviour.ts'
+import { keptMetadata } from '../catalog/kinds/behaviour.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'

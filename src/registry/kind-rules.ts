@@ -1,10 +1,11 @@
 /** Answers of a strategy with their defaults filled in, and what the registry does for every kind. */
+
+import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import { validateMetadata, validateMetadataUpdate } from '../kube/metadata.ts'
 import { nameIsSubdomain } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { Strategy } from './strategy.ts'
 
 export const hasStatus = (type: ResourceType, strategy: Strategy): boolean =>
   strategy.hasStatus ?? type.subresources.has('status')

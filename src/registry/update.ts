@@ -10,6 +10,7 @@
  */
 import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
+import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
@@ -37,7 +38,6 @@ import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
-import type { Strategy, StrategyContext } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
 export async function updateObject(

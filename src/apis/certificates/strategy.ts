@@ -5,6 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { append } from '../../base/append.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import {
   type FieldError,
   fieldDuplicate,
@@ -16,7 +17,6 @@ import {
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
 import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import { CertificateRequestError, parseCertificateRequest } from './certificate-request.ts'
 import { conditionsOf, type SigningRequest, type SigningRequestCondition } from './types.ts'
 

@@ -4,10 +4,11 @@
  * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go,
  *   pkg/apis/apiextensions/v1/defaults.go v0.36
  */
+
+import type { Strategy } from '../../catalog/strategy.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { Unvalidated } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import {
   type CustomResourceDefinition,
   type DefinitionCondition,

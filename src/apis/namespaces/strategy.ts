@@ -2,11 +2,12 @@
  * What is special about the Namespace kind: two lists of finalizers, a phase that follows from the rest of the object,
  * and a deletion in two steps.
  */
+
+import type { Strategy, StrategyContext } from '../../catalog/strategy.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isQualifiedName, nameIsLabel, notFullyQualified, standardFinalizers } from '../../kube/names.ts'
 import { formatTime } from '../../kube/time.ts'
 import type { MaybeAbsent, ObjectMeta, Unvalidated } from '../../kube/types.ts'
-import type { Strategy, StrategyContext } from '../../registry/strategy.ts'
 import { mergeConditions } from './conditions.ts'
 import {
   type Initializers,

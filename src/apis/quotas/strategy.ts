@@ -2,8 +2,9 @@
  * What is used is the server's own: it is right in every revision, so nobody else can have better news. What stands in
  * `status.hard` is shown, and enforced by nobody (`spec.hard` is); `reconcile.ts` puts it right again.
  */
+
+import type { Strategy } from '../../catalog/strategy.ts'
 import type { Unvalidated } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import type { ResourceQuota } from './types.ts'
 
 /** @param general the catalogue's strategy of resource quotas */

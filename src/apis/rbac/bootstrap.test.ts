@@ -9,6 +9,7 @@ import { FakeRbacSource } from '../../../test/support/fake-rbac-source.ts'
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
+import { clusterRoleBindingStrategy, clusterRoleStrategy } from '../../catalog/kinds/rbac.authorization.k8s.io/role.ts'
 import {
   type Binding,
   type ClusterRole,
@@ -20,7 +21,6 @@ import {
 import { alreadyExists, forbidden } from '../../kube/status-error.ts'
 import { serviceAccountUser, type UserInfo } from '../../kube/user.ts'
 import { bootstrapRbac, systemPolicy } from './bootstrap.ts'
-import { clusterRoleBindingStrategy, clusterRoleStrategy } from './strategy.ts'
 
 const edit = async <T extends ClusterRole | Binding>(
   client: FakeClient,

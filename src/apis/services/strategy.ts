@@ -1,8 +1,9 @@
 /** What a Service is before it is given anything: its IP families are settled here, its addresses in the commit. */
+
+import type { Strategy } from '../../catalog/strategy.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { invalid } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import { withFamilies } from './families.ts'
 import type { Family, Service } from './types.ts'
 

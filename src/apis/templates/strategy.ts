@@ -1,5 +1,5 @@
 /** What differs from other kinds: a write to the status leaves all metadata as it was. */
-import type { Strategy } from '../../registry/strategy.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import { templateGroups, templateResourceName } from './types.ts'
 
 /**
