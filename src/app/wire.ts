@@ -141,7 +141,7 @@ export async function wireCore(
     strategyOf,
     applyDefaults,
     validateSchema,
-    trackUpdate: trackWrites(catalog.types, log),
+    trackUpdate: trackWrites({ types: catalog.types, strategyOf }, log),
     admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
     accountants: parts.flatMap(({ accountants = [] }) => accountants),
   })

@@ -9,14 +9,8 @@ import { findQuantity, printQuantity } from '../kube/quantity.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { JsonValue } from '../kube/types.ts'
 import { printedEmpty, printedZeros } from './facts/by-value.ts'
-import { policyGroupDefaults } from './kinds/admissionregistration.k8s.io/defaults.ts'
-import { appsDefaults } from './kinds/apps/defaults.ts'
-import { autoscalingDefaults } from './kinds/autoscaling/defaults.ts'
-import { batchDefaults } from './kinds/batch/defaults.ts'
-import { coreDefaults } from './kinds/core/defaults.ts'
-import { podDefaults } from './kinds/core/pod-defaults.ts'
 import type { DefaultRule, Fields } from './kinds/default-rules.ts'
-import { platformGroupDefaults } from './kinds/storage.k8s.io/defaults.ts'
+import { builtInDefaults } from './kinds/kinds.ts'
 
 interface Plan {
   readonly rules: readonly DefaultRule[]
@@ -28,17 +22,7 @@ interface Plan {
 }
 
 export class Defaulter {
-  readonly #rules = new Map<string, readonly DefaultRule[]>(
-    [
-      podDefaults,
-      coreDefaults,
-      appsDefaults,
-      batchDefaults,
-      autoscalingDefaults,
-      policyGroupDefaults,
-      platformGroupDefaults,
-    ].flatMap((rules) => Object.entries(rules)),
-  )
+  readonly #rules = new Map<string, readonly DefaultRule[]>(builtInDefaults.flatMap((rules) => Object.entries(rules)))
   readonly #plans = new WeakMap<Schema, Plan>()
   readonly #alwaysPrinted: (typeName: string) => readonly string[]
 

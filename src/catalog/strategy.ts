@@ -55,8 +55,8 @@ export interface Strategy {
   readonly hasStatus?: boolean
   /** True = who makes the object says its first status too, as a kubelet does of its node. Default: it is dropped. */
   readonly keepsNewStatus?: boolean
-  /** Metadata that a write to this sub-resource leaves as it was. Default: none of it. */
-  keptMetadata?(subresource: string): readonly (keyof ObjectMeta)[]
+  /** By sub-resource: metadata that its writes leave as it was. Default: none of it. */
+  readonly keptMetadata?: Readonly<Record<string, readonly (keyof ObjectMeta)[]>>
   /**
    * metadata.generation: 1 on create, +1 when spec changes. Default true for types with a spec, false for namespaces.
    */

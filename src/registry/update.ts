@@ -208,7 +208,7 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old:
   delete metadata.selfLink
   delete metadata.resourceVersion
   keep(metadata, old.metadata, ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'])
-  if (subresource !== '') keep(metadata, old.metadata, strategy.keptMetadata?.(subresource) ?? [])
+  if (subresource !== '') keep(metadata, old.metadata, strategy.keptMetadata?.[subresource] ?? [])
   if (subresource === 'status') {
     const { status: _, ...rest } = old
     const status = given['status'] === undefined ? {} : { status: given['status'] }

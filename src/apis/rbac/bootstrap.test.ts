@@ -9,7 +9,8 @@ import { FakeRbacSource } from '../../../test/support/fake-rbac-source.ts'
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
-import { clusterRoleBindingStrategy, clusterRoleStrategy } from '../../catalog/kinds/rbac.authorization.k8s.io/role.ts'
+import { clusterRole } from '../../catalog/kinds/rbac.authorization.k8s.io/role.ts'
+import { clusterRoleBinding } from '../../catalog/kinds/rbac.authorization.k8s.io/role-binding.ts'
 import {
   type Binding,
   type ClusterRole,
@@ -67,10 +68,10 @@ describe('the default policy', () => {
   test('is valid', () => {
     const context = { subresource: '', now: '' }
     for (const object of bootstrapClusterRoles) {
-      expect(clusterRoleStrategy.validate?.(object, undefined, context)).toEqual([])
+      expect(clusterRole.strategy?.validate?.(object, undefined, context)).toEqual([])
     }
     for (const object of bootstrapClusterRoleBindings) {
-      expect(clusterRoleBindingStrategy.validate?.(object, undefined, context)).toEqual([])
+      expect(clusterRoleBinding.strategy?.validate?.(object, undefined, context)).toEqual([])
     }
   })
 

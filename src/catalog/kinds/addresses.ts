@@ -1,4 +1,5 @@
 /** IP addresses and blocks. @see k8s.io/apimachinery/pkg/util/validation/ip.go v0.36 */
+
 import { BlockList, isIP } from 'node:net'
 import type { Report } from './report.ts'
 

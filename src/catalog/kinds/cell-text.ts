@@ -45,7 +45,7 @@ export function containersOf(podSpec: unknown): [names: string, images: string] 
 }
 
 /** `a=1,b=2` */
-export function printLabels(labels: Readonly<Record<string, string>>): string {
+function printLabels(labels: Readonly<Record<string, string>>): string {
   const keys = Object.keys(labels).sort()
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels[key]}`).join(',')
 }
@@ -73,6 +73,10 @@ export function firstThree(items: readonly string[]): string {
   const shown = items.slice(0, 3).join(',')
   return items.length > 3 ? `${shown} + ${items.length - 3} more...` : shown || '<unset>'
 }
+
+/** How many entries a map has. */
+export const entriesAt = (object: unknown, ...path: readonly string[]): number =>
+  Object.keys(objectAt(object, ...path) ?? {}).length
 
 /** Canonical form; `0` for none, as Go prints an empty quantity. */
 export function quantityAt(object: unknown, ...path: readonly string[]): string {

@@ -13,68 +13,8 @@ import type { Column, ResourceType } from '../../kube/resource-type.ts'
 import type { ColumnDefinition, TableColumns } from '../../kube/table.ts'
 import { parseTime } from '../../kube/time.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
-import * as workloads from './apps/columns.ts'
 import { ageOf, column, nameColumn, nameOf } from './cell-text.ts'
-import * as cluster from './core/columns.ts'
-import { pods } from './core/pod-columns.ts'
-import * as network from './networking.k8s.io/columns.ts'
-import * as access from './rbac.authorization.k8s.io/columns.ts'
-import * as storage from './storage.k8s.io/columns.ts'
-
-const builtIn: Readonly<Record<string, TableColumns>> = {
-  pods,
-  podtemplates: workloads.podTemplates,
-  replicationcontrollers: workloads.replicationControllers,
-  'deployments.apps': workloads.deployments,
-  'replicasets.apps': workloads.replicaSets,
-  'statefulsets.apps': workloads.statefulSets,
-  'daemonsets.apps': workloads.daemonSets,
-  'controllerrevisions.apps': workloads.controllerRevisions,
-  'jobs.batch': workloads.jobs,
-  'cronjobs.batch': workloads.cronJobs,
-  'horizontalpodautoscalers.autoscaling': workloads.horizontalPodAutoscalers,
-  'poddisruptionbudgets.policy': workloads.podDisruptionBudgets,
-  'priorityclasses.scheduling.k8s.io': workloads.priorityClasses,
-  'runtimeclasses.node.k8s.io': workloads.runtimeClasses,
-  services: network.services,
-  endpoints: network.endpoints,
-  'endpointslices.discovery.k8s.io': network.endpointSlices,
-  'ingresses.networking.k8s.io': network.ingresses,
-  'ingressclasses.networking.k8s.io': network.ingressClasses,
-  'networkpolicies.networking.k8s.io': network.networkPolicies,
-  'servicecidrs.networking.k8s.io': network.serviceCidrs,
-  'ipaddresses.networking.k8s.io': network.ipAddresses,
-  persistentvolumes: storage.persistentVolumes,
-  persistentvolumeclaims: storage.persistentVolumeClaims,
-  'storageclasses.storage.k8s.io': storage.storageClasses,
-  'volumeattributesclasses.storage.k8s.io': storage.volumeAttributesClasses,
-  'volumeattachments.storage.k8s.io': storage.volumeAttachments,
-  'csinodes.storage.k8s.io': storage.csiNodes,
-  'csidrivers.storage.k8s.io': storage.csiDrivers,
-  'csistoragecapacities.storage.k8s.io': storage.csiStorageCapacities,
-  namespaces: cluster.namespaces,
-  configmaps: cluster.configMaps,
-  secrets: cluster.secrets,
-  serviceaccounts: cluster.serviceAccounts,
-  nodes: cluster.nodes,
-  events: cluster.coreEvents,
-  'events.events.k8s.io': cluster.newEvents,
-  resourcequotas: cluster.resourceQuotas,
-  'leases.coordination.k8s.io': cluster.leases,
-  'flowschemas.flowcontrol.apiserver.k8s.io': cluster.flowSchemas,
-  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': cluster.priorityLevels,
-  componentstatuses: cluster.componentStatuses,
-  'rolebindings.rbac.authorization.k8s.io': access.roleBindings,
-  'clusterrolebindings.rbac.authorization.k8s.io': access.roleBindings,
-  'certificatesigningrequests.certificates.k8s.io': access.certificateSigningRequests,
-  'validatingwebhookconfigurations.admissionregistration.k8s.io': access.webhookConfigurations,
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io': access.webhookConfigurations,
-  'validatingadmissionpolicies.admissionregistration.k8s.io': access.validatingAdmissionPolicies,
-  'mutatingadmissionpolicies.admissionregistration.k8s.io': access.mutatingAdmissionPolicies,
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io': access.admissionPolicyBindings,
-  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': access.admissionPolicyBindings,
-  'apiservices.apiregistration.k8s.io': access.apiServices,
-}
+import { builtInKinds } from './kinds.ts'
 
 /** Roles, limit ranges, CRDs and the like: upstream gives them no printer. */
 const createdAt: TableColumns = {
@@ -101,8 +41,7 @@ export function columnsOf(type: ResourceType): TableColumns {
 function findColumns(type: ResourceType): TableColumns {
   if (type.columns && type.columns.length > 0) return declaredColumns(type.columns)
   if (type.custom) return nameAndAge
-  const name = qualifiedResource(type)
-  return Object.hasOwn(builtIn, name) ? (builtIn[name] ?? createdAt) : createdAt
+  return builtInKinds[qualifiedResource(type)]?.columns ?? createdAt
 }
 
 interface DeclaredColumn {

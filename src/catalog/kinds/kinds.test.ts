@@ -5,7 +5,8 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { assumeValid } from '../../kube/unvalidated.ts'
 import { loadCatalog } from '../catalog.ts'
-import { podGraceSeconds, strategyTables } from './kinds.ts'
+import { podGraceSeconds } from './core/pod.ts'
+import { builtInDefaults, builtInKinds } from './kinds.ts'
 
 const catalog = loadCatalog()
 type Given = Record<string, unknown>
@@ -981,15 +982,33 @@ describe('what the server adds', () => {
   })
 })
 
-describe('the tables', () => {
-  const resources = new Set([...catalog.types.all()].map(qualifiedResource))
-  it.each(Object.entries(strategyTables))('%s name only resources that exist', (_, names) => {
-    const list = [...names]
-    expect(list.length).toBeGreaterThan(0)
-    for (const name of list) expect(resources).toContain(name)
+describe('the table of kinds', () => {
+  const types = [...catalog.types.all()]
+  it('names only resources that exist', () => {
+    const resources = new Set(types.map(qualifiedResource))
+    expect(Object.keys(builtInKinds).length).toBeGreaterThan(50)
+    expect(Object.keys(builtInKinds).filter((name) => !resources.has(name))).toEqual([])
   })
 
-  it('give each kind what upstream gives it', () => {
+  it('names only versions and sub-resources that exist', () => {
+    for (const [name, { streamKinds = {}, conversions = {}, strategy }] of Object.entries(builtInKinds)) {
+      const versions = types.filter((type) => qualifiedResource(type) === name)
+      for (const version of Object.keys(conversions)) expect(versions.map((type) => type.version)).toContain(version)
+      for (const subresource of [...Object.keys(streamKinds), ...Object.keys(strategy?.keptMetadata ?? {})]) {
+        expect(
+          versions.some((type) => type.subresources.has(subresource)),
+          `${name}/${subresource}`,
+        ).toBe(true)
+      }
+    }
+  })
+
+  it('has the defaults of a type in one place', () => {
+    const names = builtInDefaults.flatMap((rules) => Object.keys(rules))
+    expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([])
+  })
+
+  it('gives each kind what upstream gives it', () => {
     expect(catalog.strategyOf(typeOf('coordination.k8s.io/v1 leases'))).toMatchObject({
       createOnUpdate: true,
       unconditionalUpdate: false,
@@ -997,18 +1016,16 @@ describe('the tables', () => {
     expect(catalog.strategyOf(typeOf('v1 pods'))).toMatchObject({
       returnsDeleted: true,
       tracksGeneration: true,
-      keepsNewStatus: false,
     })
     expect(catalog.strategyOf(typeOf('v1 nodes'))).toMatchObject({ keepsNewStatus: true })
-    expect(catalog.strategyOf(typeOf('v1 configmaps'))).toMatchObject({
-      returnsDeleted: false,
+    expect(catalog.strategyOf(typeOf('v1 configmaps'))).toEqual({
       tracksGeneration: false,
-      unconditionalUpdate: true,
+      validate: expect.any(Function) as unknown,
     })
     expect(catalog.strategyOf(typeOf('v1 events'))).toMatchObject({ garbageCollected: false })
     expect(catalog.strategyOf(typeOf('batch/v1 jobs'))).toMatchObject({ orphansDependents: true })
     expect(catalog.strategyOf(typeOf('v1 replicationcontrollers'))).toMatchObject({ orphansDependents: true })
-    expect(catalog.strategyOf(typeOf('batch/v1 cronjobs'))).toMatchObject({ orphansDependents: false })
+    expect(catalog.strategyOf(typeOf('batch/v1 cronjobs'))).not.toHaveProperty('orphansDependents')
     const own = catalog.declare({
       group: 'x',
       version: 'v1',
@@ -1020,7 +1037,7 @@ describe('the tables', () => {
     expect(catalog.strategyOf(own)).toEqual({})
   })
 
-  it('read selectable fields as they are printed', () => {
+  it('reads selectable fields as they are printed', () => {
     const fieldsOf = (name: string, object: Given): Record<string, string> =>
       Object.fromEntries(
         Object.entries(catalog.strategyOf(typeOf(name)).selectableFields ?? {}).map(([k, f]) => [

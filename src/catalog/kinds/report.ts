@@ -3,6 +3,7 @@
  * schema and have their defaults: a field that is there has its type, and what has a default is never missing.
  * @see k8s.io/apimachinery/pkg/api/validation/generic.go, pkg/util/validation v0.36
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { append } from '../../base/append.ts'
 import {

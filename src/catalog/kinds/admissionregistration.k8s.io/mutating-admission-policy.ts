@@ -1,22 +1,35 @@
 /**
- * MutatingAdmissionPolicy and its binding: form, and whether the expressions compile.
- * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
+ * MutatingAdmissionPolicies and their bindings: form, and whether the expressions compile.
+ * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
 import { compileMutation, type PatchType } from '../../../cel/mutation-expressions.ts'
 import type { PolicyEnvironment } from '../../../cel/policy-expressions.ts'
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
+import { fillAbsent } from '../default-rules.ts'
+import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
-import { checkMatchResources, checkOperations, checkParamRef, checkPolicyParts } from './policy-parts.ts'
+import {
+  bindingColumns,
+  checkMatchResources,
+  checkOperations,
+  checkParamRef,
+  checkPolicyParts,
+  policyFacts,
+  policyTable,
+} from './policy-parts.ts'
 
 /** Nothing is left to change of what is deleted. */
 const operations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+
 const fieldOfPatch: Readonly<Record<PatchType, string>> = {
   ApplyConfiguration: 'applyConfiguration',
   JSONPatch: 'jsonPatch',
 }
+
 const patchTypes = Object.keys(fieldOfPatch) as readonly PatchType[]
 
-export function checkMutatingPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+function checkMutatingPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   const environment = checkPolicyParts(report, spec, old && partIn(old, 'spec'), operations)
   const mutations = partsIn(spec, 'mutations')
@@ -45,7 +58,7 @@ function checkMutation(report: Report, at: string, mutation: Part, environment: 
   }
 }
 
-export function checkMutatingBinding(report: Report, next: KubeObject): void {
+function checkMutatingBinding(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
   report.reference('spec.policyName', textIn(spec, 'policyName'))
   const paramRef = findPart(spec, 'paramRef')
@@ -54,4 +67,21 @@ export function checkMutatingBinding(report: Report, next: KubeObject): void {
   if (!match) return
   checkMatchResources(report, 'spec.matchResources', match)
   checkOperations(report, 'spec.matchResources', match, operations)
+}
+
+const columns: TableColumns = policyTable('mutations', 'Mutations')
+
+export const mutatingAdmissionPolicy: BuiltInKind = {
+  categories: ['api-extensions'],
+  strategy: { ...policyFacts, validate: validateWholeWith(checkMutatingPolicy) },
+  defaults: {
+    'io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec': [fillAbsent({ failurePolicy: 'Fail' })],
+  },
+  columns,
+}
+
+export const mutatingAdmissionPolicyBinding: BuiltInKind = {
+  categories: ['api-extensions'],
+  strategy: { ...policyFacts, validate: validateWholeWith(checkMutatingBinding) },
+  columns: bindingColumns,
 }

@@ -1,18 +1,26 @@
 /**
- * What validating and mutating policies, and their bindings, have in common: form, and whether the expressions compile.
- * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
+ * What validating and mutating admission policies and their bindings have in common.
+ * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
 import { type PolicyEnvironment, policyEnvironment } from '../../../cel/policy-expressions.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isDns1035Label, isDns1123Subdomain, isPathSegment } from '../../../kube/names.ts'
+import type { TableColumns } from '../../../kube/table.ts'
+import type { KubeObject } from '../../../kube/types.ts'
+import type { Strategy } from '../../strategy.ts'
+import { ageColumn, ageOf, column, nameColumn, nameOf, printSelectorObject } from '../cell-text.ts'
+import { type DefaultRules, fillAbsent } from '../default-rules.ts'
+import { listAt, objectAt, textAt } from '../field-access.ts'
 import { findPart, type Part, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
 import { checkConditions, checkRule } from './webhook-configuration.ts'
 
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/
+
 const reserved = (
   'true false null in as break const continue else for function if import let loop package namespace return ' +
   'var void while'
 ).split(' ')
+
 /**
  * `before` is the spec that is stored, `operations` those that the rules may name, if not all. Answers what the
  * expressions of the policy may name.
@@ -122,4 +130,47 @@ export function checkParamRef(report: Report, paramRef: Part): void {
   }
   if (name === '' && !selector) report.required(at, 'one of name or selector must be specified')
   report.requiredOneOf(`${at}.parameterNotFoundAction`, textIn(paramRef, 'parameterNotFoundAction'), ['Deny', 'Allow'])
+}
+
+function paramKind(policy: KubeObject): string {
+  const kind = objectAt(policy, 'spec', 'paramKind')
+  return kind ? `${textAt(kind, 'apiVersion')}/${textAt(kind, 'kind')}` : '<unset>'
+}
+
+export const policyTable = (rules: 'validations' | 'mutations', columnName: string): TableColumns => ({
+  definitions: [
+    nameColumn,
+    column(columnName, 'integer', 'How many rules it has.'),
+    column('ParamKind', 'string', 'The kind of its parameters.'),
+    ageColumn,
+  ],
+  cells: (o, now) => [nameOf(o), listAt(o, 'spec', rules).length, paramKind(o), ageOf(o, now)],
+})
+
+function paramRef(binding: KubeObject): string {
+  const ref = objectAt(binding, 'spec', 'paramRef')
+  const name = textAt(ref, 'name')
+  if (name) return `${textAt(ref, 'namespace') || '*'}/${name}`
+  const selector = objectAt(ref, 'selector')
+  return selector ? (printSelectorObject(selector) ?? '<error>') : '<unset>'
+}
+
+/** Bindings of validating and mutating admission policies. */
+export const bindingColumns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('PolicyName', 'string', 'The policy it puts into force.'),
+    column('ParamRef', 'string', 'The parameters it gives the policy.'),
+    ageColumn,
+  ],
+  cells: (o, now) => [nameOf(o), textAt(o, 'spec', 'policyName'), paramRef(o), ageOf(o, now)],
+}
+
+export const policyFacts: Strategy = { unconditionalUpdate: false, tracksGeneration: true }
+
+export const policyPartDefaults: DefaultRules = {
+  'io.k8s.api.admissionregistration.v1.NamedRuleWithOperations': [fillAbsent({ scope: '*' })],
+  'io.k8s.api.admissionregistration.v1.MatchResources': [
+    fillAbsent({ matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} }),
+  ],
 }

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionPolicy and its binding: form, and whether the expressions compile.
- * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
+ * ValidatingAdmissionPolicies and their bindings: form, and whether the expressions compile.
+ * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
 import { compileExpression } from '../../../cel/admission-expressions.ts'
 import {
@@ -10,18 +10,27 @@ import {
   validationTypes,
 } from '../../../cel/policy-expressions.ts'
 import { isQualifiedName } from '../../../kube/names.ts'
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
+import { fillAbsent } from '../default-rules.ts'
+import { allMetadata, type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
-import { checkMatchResources, checkParamRef, checkPolicyParts } from './policy-parts.ts'
+import {
+  bindingColumns,
+  checkMatchResources,
+  checkParamRef,
+  checkPolicyParts,
+  policyFacts,
+  policyTable,
+} from './policy-parts.ts'
 
 const maxAnnotations = 20
 const maxValueExpressionBytes = 5 * 1024
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized']
 const needsOne = 'validations or auditAnnotations must contain at least one item'
-
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text)
 
-export function checkAdmissionPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+function checkAdmissionPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   const environment = checkPolicyParts(report, spec, old && partIn(old, 'spec'))
   const validations = partsIn(spec, 'validations')
@@ -91,7 +100,7 @@ function checkAnnotations(
 
 const actions = ['Audit', 'Deny', 'Warn']
 
-export function checkPolicyBinding(report: Report, next: KubeObject): void {
+function checkPolicyBinding(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
   report.reference('spec.policyName', textIn(spec, 'policyName'))
   const paramRef = findPart(spec, 'paramRef')
@@ -113,4 +122,25 @@ export function checkPolicyBinding(report: Report, next: KubeObject): void {
     report.invalid(field, given, detail)
   }
   if (seen.size === 0) report.required(field, 'at least one validation action is required')
+}
+
+const columns: TableColumns = policyTable('validations', 'Validations')
+
+export const validatingAdmissionPolicy: BuiltInKind = {
+  categories: ['api-extensions'],
+  strategy: {
+    ...policyFacts,
+    validate: validateWholeWith(checkAdmissionPolicy),
+    keptMetadata: { status: allMetadata },
+  },
+  defaults: {
+    'io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec': [fillAbsent({ failurePolicy: 'Fail' })],
+  },
+  columns,
+}
+
+export const validatingAdmissionPolicyBinding: BuiltInKind = {
+  categories: ['api-extensions'],
+  strategy: { ...policyFacts, validate: validateWholeWith(checkPolicyBinding) },
+  columns: bindingColumns,
 }

@@ -1,18 +1,24 @@
 /**
- * Configurations of admission webhooks.
- * @see pkg/apis/admissionregistration/validation/validation.go of Kubernetes 1.36
+ * Configurations of admission webhooks, of both kinds.
+ * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
 import { matchConditionProblem } from '../../../cel/admission-expressions.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../../kube/names.ts'
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { webhookAddressErrors } from '../../../kube/webhook-address.ts'
+import type { Strategy } from '../../strategy.ts'
+import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
+import { fillAbsent } from '../default-rules.ts'
+import { listAt } from '../field-access.ts'
+import { type BuiltInKind, validateWith } from '../kind.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const knownReviewVersions = ['v1', 'v1beta1']
 
-export function checkWebhooks(report: Report, next: KubeObject, old: KubeObject | undefined, mutating: boolean): void {
+function checkWebhooks(report: Report, next: KubeObject, old: KubeObject | undefined, mutating: boolean): void {
   const names = new Set<string>()
   const oldHooks = partsIn(old, 'webhooks')
   partsIn(next, 'webhooks').forEach((hook, i) => {
@@ -135,4 +141,38 @@ function checkResources(report: Report, field: string, resources: readonly strin
   if (resources.includes('*') && namesPlainResource) {
     report.invalid(field, resources, "if '*' is present, must not specify other resources without subresources")
   }
+}
+
+const webhook = fillAbsent({
+  failurePolicy: 'Fail',
+  matchPolicy: 'Equivalent',
+  namespaceSelector: {},
+  objectSelector: {},
+  timeoutSeconds: 10,
+})
+
+/** Validating and mutating webhook configurations. */
+const columns: TableColumns = {
+  definitions: [nameColumn, column('Webhooks', 'integer', 'How many webhooks it registers.'), ageColumn],
+  cells: (o, now) => [nameOf(o), listAt(o, 'webhooks').length, ageOf(o, now)],
+}
+
+const facts: Strategy = { unconditionalUpdate: false, tracksGeneration: true }
+
+export const mutatingWebhookConfiguration: BuiltInKind = {
+  categories: ['api-extensions'],
+  strategy: { ...facts, validate: validateWith((report, next, old) => checkWebhooks(report, next, old, true)) },
+  defaults: {
+    'io.k8s.api.admissionregistration.v1.MutatingWebhook': [webhook, fillAbsent({ reinvocationPolicy: 'Never' })],
+    'io.k8s.api.admissionregistration.v1.RuleWithOperations': [fillAbsent({ scope: '*' })],
+    'io.k8s.api.admissionregistration.v1.ServiceReference': [fillAbsent({ port: 443 })],
+  },
+  columns,
+}
+
+export const validatingWebhookConfiguration: BuiltInKind = {
+  categories: ['api-extensions'],
+  strategy: { ...facts, validate: validateWith((report, next, old) => checkWebhooks(report, next, old, false)) },
+  defaults: { 'io.k8s.api.admissionregistration.v1.ValidatingWebhook': [webhook] },
+  columns,
 }

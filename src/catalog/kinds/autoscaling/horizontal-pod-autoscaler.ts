@@ -1,22 +1,18 @@
 /**
- * Autoscalers, disruption budgets, priority classes.
- * @see pkg/apis/{autoscaling,policy,scheduling}/validation of Kubernetes 1.36
+ * Horizontal pod autoscalers, v1 and v2.
+ * @see pkg/apis/autoscaling/validation, pkg/apis/autoscaling/v1/{defaults,conversion}.go and v2/defaults.go of
+ *   Kubernetes 1.36
  */
-import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isPathSegment } from '../../../kube/names.ts'
-import type { KubeObject } from '../../../kube/types.ts'
+import type { TableColumns } from '../../../kube/table.ts'
+import type { JsonValue, KubeObject } from '../../../kube/types.ts'
+import { ageColumn, ageOf, column, intOrStringAt, nameColumn, nameOf, quantityAt } from '../cell-text.ts'
 import { amountOf } from '../core/resource-requirements.ts'
-import {
-  checkIntOrPercent,
-  findPart,
-  numberIn,
-  type Part,
-  partIn,
-  partsIn,
-  percentOf,
-  type Report,
-  textIn,
-} from '../report.ts'
+import { type DefaultRule, fillAbsent, findStruct, structIn } from '../default-rules.ts'
+import { fieldAt, listAt, numberAt, objectAt, textAt } from '../field-access.ts'
+import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
+import { autoscalerConversion, carryingAnnotations, defaultUtilization } from './autoscaler-conversion.ts'
 
 const metricSources: Readonly<Record<string, string>> = {
   ContainerResource: 'containerResource',
@@ -25,6 +21,7 @@ const metricSources: Readonly<Record<string, string>> = {
   Pods: 'pods',
   Resource: 'resource',
 }
+
 const scalingPolicies = ['Percent', 'Pods']
 const selectPolicies = ['Disabled', 'Max', 'Min']
 const maxPeriodSeconds = 1800
@@ -38,7 +35,7 @@ function checkTargetRef(report: Report, ref: Part): void {
   }
 }
 
-export function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): void {
+function checkHorizontalPodAutoscaler(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
   const min = numberIn(spec, 'minReplicas')
   const max = numberIn(spec, 'maxReplicas') ?? 0
@@ -109,53 +106,126 @@ function checkScalingRules(report: Report, at: string, rules: Part): void {
   })
 }
 
-export function checkPodDisruptionBudget(report: Report, next: KubeObject): void {
-  const spec = partIn(next, 'spec')
-  if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined) {
-    report.invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')
-  }
-  for (const field of ['minAvailable', 'maxUnavailable']) {
-    checkIntOrPercent(report, `spec.${field}`, spec[field])
-    const percent = percentOf(spec[field])
-    if (percent !== undefined && percent > 100)
-      report.invalid(`spec.${field}`, spec[field], 'must not be greater than 100%')
-  }
-  report.oneOfIfSet('spec.unhealthyPodEvictionPolicy', spec.unhealthyPodEvictionPolicy, [
-    'AlwaysAllow',
-    'IfHealthyBudget',
-  ])
-  report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
+const periodSeconds = 15
+
+const cpuMetric: JsonValue = {
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: defaultUtilization } },
 }
 
-const highestUserPriority = 1_000_000_000
-const systemPriorities: Readonly<Record<string, number>> = {
-  'system-cluster-critical': 2_000_000_000,
-  'system-node-critical': 2_000_001_000,
+const scaleUp: JsonValue = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds },
+    { type: 'Percent', value: 100, periodSeconds },
+  ],
 }
 
-export function checkPriorityClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const name = next.metadata.name ?? ''
-  const value = numberIn(next, 'value') ?? 0
-  if (name.startsWith('system-')) {
-    const known = systemPriorities[name]
-    if (known === undefined) {
-      report.forbidden(
-        'metadata.name',
-        "priority class names with 'system-' prefix are reserved for system use only. error: " +
-          `${name} is not a known system priority class`,
-      )
-    } else if (known !== value) {
-      report.forbidden(
-        'metadata.name',
-        `priority class names with 'system-' prefix are reserved for system use only. error: value of ` +
-          `${name} PriorityClass must be ${known}`,
-      )
-    }
-  } else if (value > highestUserPriority) {
-    report.forbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`)
+const scaleDown: JsonValue = { selectPolicy: 'Max', policies: [{ type: 'Percent', value: 100, periodSeconds }] }
+
+const metrics: DefaultRule = (spec) => {
+  if (!Array.isArray(spec.metrics) || spec.metrics.length === 0) spec.metrics = [structuredClone(cpuMetric)]
+}
+
+/**
+ * Upstream does this when it converts from v1, and so does our conversion; here so that the client sees it in its
+ * answer, and owns it. The other metrics of such an autoscaler are in an annotation.
+ */
+const processorTarget: DefaultRule = (autoscaler) => {
+  const spec = structIn(autoscaler, 'spec')
+  if (spec.targetCPUUtilizationPercentage !== undefined) return
+  const metadata = findStruct(autoscaler, 'metadata')
+  const carried = (metadata && findStruct(metadata, 'annotations'))?.[carryingAnnotations.metrics]
+  if (carried === undefined) spec.targetCPUUtilizationPercentage = defaultUtilization
+}
+
+/** Either both directions have rules or neither does. */
+const behavior: DefaultRule = (value) => {
+  value.scaleUp = { ...structuredClone(scaleUp), ...findStruct(value, 'scaleUp') }
+  value.scaleDown = { ...structuredClone(scaleDown), ...findStruct(value, 'scaleDown') }
+}
+
+const sourceFields: Readonly<Record<string, string>> = {
+  External: 'external',
+  Pods: 'pods',
+  Object: 'object',
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+}
+
+function printMetric(spec: JsonValue, status: JsonValue | undefined): string {
+  const type = textAt(spec, 'type')
+  const source = sourceFields[type]
+  if (!source) return '<unknown type>'
+  const current = objectAt(status, source, 'current')
+  const read = (field: string): string =>
+    fieldAt(current, field) === undefined ? '<unknown>' : quantityAt(current, field)
+  const target = (field: string): string => quantityAt(spec, source, 'target', field)
+  const isAverage = fieldAt(spec, source, 'target', 'averageValue') !== undefined
+  if (type === 'Pods') return `${read('averageValue')}/${target('averageValue')}`
+  if (type === 'External' || type === 'Object') {
+    if (isAverage) return `${read('averageValue')}/${target('averageValue')} (avg)`
+    return `${read('value')}/${target('value')}`
   }
-  report.oneOfIfSet('preemptionPolicy', next.preemptionPolicy, ['PreemptLowerPriority', 'Never'])
-  if (!old) return
-  if (value !== (numberIn(old, 'value') ?? 0)) report.forbidden('value', 'may not be changed in an update.')
-  report.immutable('preemptionPolicy', next.preemptionPolicy, old.preemptionPolicy)
+  const name = textAt(spec, source, 'name')
+  if (isAverage) return `${name}: ${read('averageValue')}/${target('averageValue')}`
+  const percent = (value: JsonValue | undefined, none: string): string => (value === undefined ? none : `${value}%`)
+  const used = percent(fieldAt(current, 'averageUtilization'), '<unknown>')
+  return `${name}: ${used}/${percent(fieldAt(spec, source, 'target', 'averageUtilization'), '<auto>')}`
+}
+
+/** v1 knows one metric: cpu. */
+function metricsOf(hpa: KubeObject): string[] {
+  const percent = fieldAt(hpa, 'spec', 'targetCPUUtilizationPercentage')
+  if (percent !== undefined) {
+    const used = fieldAt(hpa, 'status', 'currentCPUUtilizationPercentage')
+    return [`cpu: ${used === undefined ? '<unknown>' : `${used}%`}/${percent}%`]
+  }
+  const current = listAt(hpa, 'status', 'currentMetrics')
+  return listAt(hpa, 'spec', 'metrics').map((spec, i) => printMetric(spec, current[i]))
+}
+
+function printMetrics(hpa: KubeObject): string {
+  const metrics = metricsOf(hpa)
+  if (metrics.length === 0) return '<none>'
+  const shown = metrics.slice(0, 2).join(', ')
+  return metrics.length > 2 ? `${shown} + ${metrics.length - 2} more...` : shown
+}
+
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Reference', 'string', 'What it scales.'),
+    column('Targets', 'string', 'Its metrics, as they are and as they should be.'),
+    column('MinPods', 'string', 'The fewest pods it allows.'),
+    column('MaxPods', 'string', 'The most pods it allows.'),
+    column('Replicas', 'string', 'How many pods there are.'),
+    ageColumn,
+  ],
+  cells: (o, now) => [
+    nameOf(o),
+    `${textAt(o, 'spec', 'scaleTargetRef', 'kind')}/${textAt(o, 'spec', 'scaleTargetRef', 'name')}`,
+    printMetrics(o),
+    intOrStringAt(o, '<unset>', 'spec', 'minReplicas'),
+    numberAt(o, 'spec', 'maxReplicas'),
+    numberAt(o, 'status', 'currentReplicas'),
+    ageOf(o, now),
+  ],
+}
+
+export const horizontalPodAutoscaler: BuiltInKind = {
+  shortNames: ['hpa'],
+  categories: ['all'],
+  conversions: {
+    v1: (schemaOf) => autoscalerConversion(() => schemaOf('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler')),
+  },
+  strategy: { validate: validateWholeWith(checkHorizontalPodAutoscaler) },
+  defaults: {
+    'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler': [processorTarget],
+    'io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec': [fillAbsent({ minReplicas: 1 })],
+    'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec': [fillAbsent({ minReplicas: 1 }), metrics],
+    'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior': [behavior],
+  },
+  columns,
 }

@@ -2,6 +2,7 @@
  * Whether a text is a cron schedule, in the words of the library upstream uses.
  * @see github.com/robfig/cron/v3 parser.go, ParseStandard
  */
+
 interface Bounds {
   readonly min: number
   readonly max: number

@@ -1,16 +1,36 @@
-/** Jobs and cron jobs. @see pkg/apis/batch/validation/validation.go of Kubernetes 1.36 */
+/**
+ * Jobs.
+ * @see pkg/apis/batch/validation/validation.go, pkg/apis/batch/v1/defaults.go, pkg/registry/batch/job/strategy.go of
+ *   Kubernetes 1.36
+ */
+import { humanDuration } from '../../../kube/duration.ts'
 import { labelSelectorOf, matchesLabels, validateLabelSelector } from '../../../kube/label-selector.ts'
+import type { TableColumns } from '../../../kube/table.ts'
+import { parseTime } from '../../../kube/time.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { checkPodTemplate } from '../apps/deployment.ts'
+import { templateContainers } from '../apps/workload.ts'
+import {
+  ageColumn,
+  ageOf,
+  column,
+  containerColumns,
+  isDeleting,
+  nameColumn,
+  nameOf,
+  selectorAt,
+  selectorColumn,
+} from '../cell-text.ts'
+import { checkPodTemplate } from '../core/pod-template.ts'
+import { type DefaultRule, fillAbsent, fillUnset, findStruct, listIn, structIn } from '../default-rules.ts'
+import { conditionAt, fieldAt, numberAt, textAt } from '../field-access.ts'
+import { type BuiltInKind, type Prepare, validateWholeWith } from '../kind.ts'
 import { findPart, numberIn, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
-import { isKnownTimeZone, scheduleError } from './cron-schedule.ts'
+import { selectableAt } from '../selectable-fields.ts'
 
 const jobRestartPolicies = ['OnFailure', 'Never']
-/** Room for the eleven characters that its jobs' names get in addition. */
-const cronJobNameMax = 52
 const indexedParallelismMax = 100_000
 
-export function checkJob(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+function checkJob(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const spec = partIn(next, 'spec')
   checkJobSpec(report, 'spec', spec)
   if (old) return checkJobUpdate(report, spec, partIn(old, 'spec'), old)
@@ -24,7 +44,7 @@ export function checkJob(report: Report, next: KubeObject, old: KubeObject | und
   }
 }
 
-function checkJobSpec(report: Report, at: string, spec: Part): void {
+export function checkJobSpec(report: Report, at: string, spec: Part): void {
   report.notNegative(
     spec,
     at,
@@ -88,41 +108,117 @@ function checkTemplateUpdate(report: Report, next: Part, old: Part, oldJob: Kube
   if (!sameValue(fixed(next), fixed(old))) report.invalid('spec.template', next, 'field is immutable')
 }
 
-export function checkCronJob(report: Report, next: KubeObject): void {
-  const name = next.metadata.name ?? ''
-  if (name.length > cronJobNameMax) {
-    report.invalid('metadata.name', name, `must be no more than ${cronJobNameMax} characters`)
-  }
+/** Labels by which a job finds its pods, unless its author says how. */
+const prepareJob: Prepare = (next, old) => {
   const spec = partIn(next, 'spec')
-  const schedule = textIn(spec, 'schedule')
-  if (schedule === '') report.required('spec.schedule')
-  else {
-    const error = scheduleError(schedule)
-    if (error) report.invalid('spec.schedule', schedule, error)
-    if (schedule.includes('TZ'))
-      report.invalid('spec.schedule', schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')
+  if (old || spec.manualSelector === true) return next
+  const uid = next.metadata.uid ?? ''
+  const name = next.metadata.name ?? ''
+  const template = partIn(spec, 'template')
+  const metadata = partIn(template, 'metadata')
+  const labels = {
+    ...(partIn(metadata, 'labels') as Record<string, string>),
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
   }
-  const zone = spec.timeZone
-  if (typeof zone === 'string') {
-    if (zone === '') report.invalid('spec.timeZone', zone, 'timeZone must be nil or non-empty string')
-    else if (zone.toLowerCase() === 'local')
-      report.invalid(
-        'spec.timeZone',
-        zone,
-        'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones',
-      )
-    else if (!isKnownTimeZone(zone)) report.invalid('spec.timeZone', zone, `unknown time zone ${zone}`)
+  const selector = partIn(spec, 'selector')
+  const matchLabels = { ...partIn(selector, 'matchLabels'), 'batch.kubernetes.io/controller-uid': uid }
+  return {
+    ...next,
+    spec: {
+      ...spec,
+      selector: { ...selector, matchLabels },
+      template: { ...template, metadata: { ...metadata, labels } },
+    },
   }
-  report.notNegative(spec, 'spec', 'startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit')
-  report.requiredOneOf('spec.concurrencyPolicy', textIn(spec, 'concurrencyPolicy'), ['Allow', 'Forbid', 'Replace'])
-  checkJobTemplate(report, 'spec.jobTemplate', partIn(spec, 'jobTemplate'))
 }
 
-function checkJobTemplate(report: Report, at: string, template: Part): void {
-  const spec = partIn(template, 'spec')
-  checkJobSpec(report, `${at}.spec`, spec)
-  if (spec.selector !== undefined) {
-    report.invalid(`${at}.spec.selector`, spec.selector, '`selector` will be auto-generated')
+const unlimited = 2_147_483_647
+const backoffLimit = 6
+
+const defaultSpec: DefaultRule = (spec) => {
+  if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1
+  if (spec.parallelism === undefined) spec.parallelism = 1
+  if (spec.backoffLimit === undefined) {
+    spec.backoffLimit = spec.backoffLimitPerIndex === undefined ? backoffLimit : unlimited
   }
-  if (spec.manualSelector === true) report.notSupported(`${at}.spec.manualSelector`, true, ['nil', 'false'])
+  const policy = findStruct(spec, 'podFailurePolicy')
+  if (spec.podReplacementPolicy === undefined) spec.podReplacementPolicy = policy ? 'Failed' : 'TerminatingOrFailed'
+  for (const rule of policy ? listIn(policy, 'rules') : []) {
+    for (const pattern of listIn(rule, 'onPodConditions')) fillUnset({ status: 'True' })(pattern)
+  }
+}
+
+/** A job without labels takes those of its pods. */
+const defaultLabels: DefaultRule = (object) => {
+  const template = findStruct(structIn(object, 'spec'), 'template')
+  const labels = template && findStruct(structIn(template, 'metadata'), 'labels')
+  const metadata = structIn(object, 'metadata')
+  if (labels && Object.keys(findStruct(metadata, 'labels') ?? {}).length === 0) metadata.labels = { ...labels }
+}
+
+function jobStatus(job: KubeObject): string {
+  const is = (type: string): boolean => textAt(conditionAt(job, type), 'status') === 'True'
+  if (is('Complete')) return 'Complete'
+  if (is('Failed')) return 'Failed'
+  if (isDeleting(job)) return 'Terminating'
+  if (is('Suspended')) return 'Suspended'
+  return is('FailureTarget') ? 'FailureTarget' : 'Running'
+}
+
+function jobCompletions(job: KubeObject): string {
+  const succeeded = numberAt(job, 'status', 'succeeded')
+  const completions = fieldAt(job, 'spec', 'completions')
+  if (completions !== undefined) return `${succeeded}/${completions}`
+  const parallelism = numberAt(job, 'spec', 'parallelism')
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
+}
+
+function jobDuration(job: KubeObject, nowMs: number): string {
+  const start = parseTime(textAt(job, 'status', 'startTime'))
+  if (start === undefined) return ''
+  return humanDuration((parseTime(textAt(job, 'status', 'completionTime')) ?? nowMs) - start)
+}
+
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Status', 'string', 'Whether it runs, is done or has failed.'),
+    column('Completions', 'string', 'How many pods have succeeded, of how many wanted.'),
+    column('Duration', 'string', 'How long it took, or has been running.'),
+    ageColumn,
+    ...containerColumns,
+    selectorColumn,
+  ],
+  cells: (o, now) => [
+    nameOf(o),
+    jobStatus(o),
+    jobCompletions(o),
+    jobDuration(o, now),
+    ageOf(o, now),
+    ...templateContainers(o),
+    selectorAt(o, 'spec', 'selector'),
+  ],
+}
+
+export const job: BuiltInKind = {
+  categories: ['all'],
+  strategy: {
+    prepare: prepareJob,
+    validate: validateWholeWith(checkJob),
+    orphansDependents: true,
+    tracksGeneration: true,
+    selectableFields: { 'status.successful': selectableAt('status.succeeded', '0') },
+  },
+  defaults: {
+    'io.k8s.api.batch.v1.Job': [
+      defaultLabels,
+      // Not in the rules of the spec: the jobs inside a CronJob get them when they are made.
+      (object) => defaultSpec(structIn(object, 'spec')),
+      (object) => fillAbsent({ completionMode: 'NonIndexed', suspend: false })(structIn(object, 'spec')),
+    ],
+  },
+  columns,
 }

@@ -1,8 +1,10 @@
 /**
- * Containers of a pod or a pod template.
- * @see pkg/apis/core/validation/validation.go of Kubernetes 1.36: ValidateContainers and below
+ * Containers of all three roles.
+ * @see ValidateContainers and below in pkg/apis/core/validation/validation.go, pkg/apis/core/v1/defaults.go,
+ *   pkg/util/parsers of Kubernetes 1.36
  */
 import { isConfigMapKey } from '../../../kube/names.ts'
+import { type DefaultRule, type DefaultRules, fillUnset, isUnset } from '../default-rules.ts'
 import { findPart, isPortName, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { checkLifecycle, checkProbe } from './probe.ts'
 import { checkResourceRequirements } from './resource-requirements.ts'
@@ -17,6 +19,7 @@ export interface ContainerScope {
 
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 const messagePolicies = ['File', 'FallbackToLogsOnError']
+
 export const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP']
 
 export type ContainerRole = 'containers' | 'initContainers' | 'ephemeralContainers'
@@ -236,4 +239,34 @@ function checkSecurityContext(report: Report, at: string, context: Part | undefi
   if (Array.isArray(added) && added.includes('CAP_SYS_ADMIN')) {
     report.invalid(at, context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN')
   }
+}
+
+/** What is left of an image name without its registry, path and digest; undefined if it is no valid name. */
+function tagOf(image: string): string | undefined {
+  const [name = '', digest] = image.split('@', 2)
+  const last = name.slice(name.lastIndexOf('/') + 1)
+  const colon = last.indexOf(':')
+  const repository = colon < 0 ? last : last.slice(0, colon)
+  if (!/^[a-z0-9]+(?:[._-]+[a-z0-9]+)*$/.test(repository)) return undefined
+  if (colon >= 0) return last.slice(colon + 1)
+  return digest === undefined ? 'latest' : ''
+}
+
+export const pullPolicy = (image: unknown): string =>
+  tagOf(typeof image === 'string' ? image : '') === 'latest' ? 'Always' : 'IfNotPresent'
+
+const imagePullPolicy: DefaultRule = (container) => {
+  if (isUnset(container.imagePullPolicy)) container.imagePullPolicy = pullPolicy(container.image)
+}
+
+const container: readonly DefaultRule[] = [
+  imagePullPolicy,
+  fillUnset({ terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' }),
+]
+
+export const containerDefaults: DefaultRules = {
+  'io.k8s.api.core.v1.Container': container,
+  'io.k8s.api.core.v1.EphemeralContainer': container,
+  'io.k8s.api.core.v1.ObjectFieldSelector': [fillUnset({ apiVersion: 'v1' })],
+  'io.k8s.api.core.v1.ResourceFieldSelector': [fillUnset({ divisor: '0' })],
 }

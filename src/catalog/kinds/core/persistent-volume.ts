@@ -1,86 +1,29 @@
 /**
- * Volumes, claims and storage classes.
- * @see pkg/apis/core/validation, pkg/apis/storage/validation of Kubernetes 1.36
+ * Persistent volumes.
+ * @see ValidatePersistentVolume in pkg/apis/core/validation, pkg/registry/core/persistentvolume of Kubernetes 1.36
  */
-import { validateLabelSelector } from '../../../kube/label-selector.ts'
-import { isQualifiedName } from '../../../kube/names.ts'
-import { compareQuantities } from '../../../kube/quantity.ts'
+import type { ColumnDefinition, TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
+import { ageColumn, ageOf, column, isDeleting, nameColumn, nameOf, quantityAt, wide } from '../cell-text.ts'
+import { fillAbsent, fillUnset } from '../default-rules.ts'
+import { fieldAt, objectAt, textAt, textsAt } from '../field-access.ts'
+import { type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
+import { type Part, partIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
 import { amountOf } from './resource-requirements.ts'
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
-const volumeModes = ['Block', 'Filesystem']
-const reclaimPolicies = ['Delete', 'Recycle', 'Retain']
-const bindingModes = ['Immediate', 'WaitForFirstConsumer']
 
-function checkAccessModes(report: Report, spec: Part, detail?: string): void {
+export const volumeModes: readonly string[] = ['Block', 'Filesystem']
+
+const reclaimPolicies = ['Delete', 'Recycle', 'Retain']
+
+export function checkAccessModes(report: Report, spec: Part, detail?: string): void {
   const modes = textsIn(spec, 'accessModes')
   if (modes.length === 0) report.required('spec.accessModes', detail)
   for (const mode of modes) report.oneOf('spec.accessModes', mode, accessModes)
   if (modes.includes('ReadWriteOncePod') && modes.length > 1) {
     report.forbidden('spec.accessModes', 'may not use ReadWriteOncePod with other access modes')
   }
-}
-
-function checkStorage(report: Report, at: string, amounts: Part): void {
-  const storage = amounts.storage
-  if (storage === undefined) return report.required(`${at}[storage]`)
-  const amount = amountOf(storage)
-  if (amount && amount.nanos <= 0n) report.invalid(`${at}[storage]`, storage, 'must be greater than zero')
-}
-
-export function checkPersistentVolumeClaim(
-  report: Report,
-  next: KubeObject,
-  old: KubeObject | undefined,
-  subresource: string,
-): void {
-  if (subresource === 'status') return
-  const spec = partIn(next, 'spec')
-  checkAccessModes(report, spec, 'at least 1 access mode is required')
-  report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
-  checkStorage(report, 'spec.resources', partIn(partIn(spec, 'resources'), 'requests'))
-  const className = textIn(spec, 'storageClassName')
-  if (className !== '') report.subdomain('spec.storageClassName', className)
-  report.oneOfIfSet('spec.volumeMode', spec.volumeMode, volumeModes)
-  if (old) checkClaimUpdate(report, spec, partIn(old, 'spec'), partIn(old, 'status'))
-}
-
-/** A volume may be given to a claim once; a bound claim may grow; nothing else changes. */
-function checkClaimUpdate(report: Report, next: Part, old: Part, status: Part): void {
-  const bound = textIn(status, 'phase') === 'Bound'
-  const fixed = (spec: Part): Record<string, unknown> => {
-    const copy: Record<string, unknown> = { ...spec }
-    if (textIn(old, 'volumeName') === '') copy.volumeName = undefined
-    if (bound) {
-      copy.volumeAttributesClassName = undefined
-      copy.resources = {
-        ...partIn(spec, 'resources'),
-        requests: { ...partIn(partIn(spec, 'resources'), 'requests'), storage: undefined },
-      }
-    }
-    if (copy.storageClassName === undefined || old.storageClassName === undefined) copy.storageClassName = undefined
-    return copy
-  }
-  const a = fixed(next)
-  const b = fixed(old)
-  const changed = [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((f) => !sameValue(a[f], b[f])).sort()
-  if (changed.length > 0) {
-    report.forbidden(
-      'spec',
-      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound ' +
-        `claims\nchanged: ${changed.join(', ')}`,
-    )
-  }
-  const was = amountOf(partIn(partIn(old, 'resources'), 'requests').storage)
-  const is = amountOf(partIn(partIn(next, 'resources'), 'requests').storage)
-  const there = amountOf(partIn(status, 'capacity').storage)
-  // Less than was asked for may be asked for, so that an expansion that failed can be taken back.
-  if (was && is && there && compareQuantities(is, was) < 0 && compareQuantities(is, there) <= 0) {
-    report.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')
-  }
-  report.immutable('volumeMode', next.volumeMode, old.volumeMode)
 }
 
 const volumeFields = new Set([
@@ -94,6 +37,7 @@ const volumeFields = new Set([
   'volumeAttributesClassName',
   'volumeMode',
 ])
+
 const sourcesOf = (spec: Part): string[] =>
   Object.keys(spec).filter((f) => !volumeFields.has(f) && spec[f] !== undefined)
 
@@ -110,7 +54,7 @@ function checkCapacity(report: Report, field: string, value: unknown): void {
   if (amount.nanos <= 0n) report.invalid(field, value, 'must be greater than zero')
 }
 
-export function checkPersistentVolume(
+function checkPersistentVolume(
   report: Report,
   next: KubeObject,
   old: KubeObject | undefined,
@@ -139,25 +83,80 @@ export function checkPersistentVolume(
   report.immutable('volumeMode', spec.volumeMode, before.volumeMode)
 }
 
-export function checkStorageClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const provisioner = textIn(next, 'provisioner')
-  if (provisioner === '') report.required('provisioner')
-  else report.each('provisioner', provisioner, isQualifiedName(provisioner.toLowerCase()))
-  report.oneOf('reclaimPolicy', textIn(next, 'reclaimPolicy'), ['Delete', 'Retain'])
-  report.oneOf('volumeBindingMode', textIn(next, 'volumeBindingMode'), bindingModes)
-  for (const key of Object.keys(partIn(next, 'parameters'))) {
-    if (key === '') report.invalid('parameters', key, 'field can not be empty.')
-  }
-  partsIn(next, 'allowedTopologies').forEach((term, i) => {
-    if (partsIn(term, 'matchLabelExpressions').length === 0) return
-    partsIn(term, 'matchLabelExpressions').forEach((e, j) => {
-      if (textsIn(e, 'values').length === 0)
-        report.required(`allowedTopologies[${i}].matchLabelExpressions[${j}].values`)
-    })
-  })
-  if (!old) return
-  for (const field of ['parameters', 'provisioner', 'reclaimPolicy']) {
-    if (!sameValue(next[field], old[field])) report.forbidden(field, `updates to ${field} are forbidden.`)
-  }
-  report.immutable('volumeBindingMode', next.volumeBindingMode, old.volumeBindingMode)
+/** Claims and volumes begin as pending. */
+export const preparePending: Prepare = (next, old) => (old ? next : { ...next, status: { phase: 'Pending' } })
+
+const modes: readonly (readonly [string, string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+]
+
+export const printAccessModes = (given: readonly string[]): string =>
+  modes
+    .filter(([mode]) => given.includes(mode))
+    .map(([, short]) => short)
+    .join(',')
+
+/** An old annotation stands above the field. */
+export const storageClassOf = (object: KubeObject): string =>
+  object.metadata.annotations?.['volume.beta.kubernetes.io/storage-class'] ?? textAt(object, 'spec', 'storageClassName')
+
+export const phaseOf = (object: KubeObject): string =>
+  isDeleting(object) ? 'Terminating' : textAt(object, 'status', 'phase')
+
+export const classColumns: readonly ColumnDefinition[] = [
+  column('StorageClass', 'string', 'Its storage class.'),
+  column('VolumeAttributesClass', 'string', 'Its volume attributes class.'),
+]
+
+export const volumeModeColumn: ColumnDefinition = wide(
+  'VolumeMode',
+  'string',
+  'Whether it holds files or is a raw device.',
+)
+
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Capacity', 'string', 'Its size.'),
+    column('Access Modes', 'string', 'How it can be mounted.'),
+    column('Reclaim Policy', 'string', 'What becomes of it when its claim goes.'),
+    column('Status', 'string', 'Whether it is free, bound or released.'),
+    column('Claim', 'string', 'The claim it is bound to.'),
+    ...classColumns,
+    column('Reason', 'string', 'Why it is in this status.'),
+    ageColumn,
+    volumeModeColumn,
+  ],
+  cells(o, now) {
+    const claim = objectAt(o, 'spec', 'claimRef')
+    return [
+      nameOf(o),
+      quantityAt(o, 'spec', 'capacity', 'storage'),
+      printAccessModes(textsAt(o, 'spec', 'accessModes')),
+      textAt(o, 'spec', 'persistentVolumeReclaimPolicy'),
+      phaseOf(o),
+      claim ? `${textAt(claim, 'namespace')}/${textAt(claim, 'name')}` : '',
+      storageClassOf(o),
+      fieldAt(o, 'spec', 'volumeAttributesClassName') ?? '<unset>',
+      textAt(o, 'status', 'reason'),
+      ageOf(o, now),
+      fieldAt(o, 'spec', 'volumeMode') ?? '<unset>',
+    ]
+  },
+}
+
+export const persistentVolume: BuiltInKind = {
+  shortNames: ['pv'],
+  strategy: { prepare: preparePending, validate: validateWith(checkPersistentVolume), returnsDeleted: true },
+  defaults: {
+    'io.k8s.api.core.v1.PersistentVolumeSpec': [
+      fillUnset({ persistentVolumeReclaimPolicy: 'Retain' }),
+      fillAbsent({ volumeMode: 'Filesystem' }),
+    ],
+    'io.k8s.api.core.v1.PersistentVolumeStatus': [fillUnset({ phase: 'Pending' })],
+  },
+  columns,
 }

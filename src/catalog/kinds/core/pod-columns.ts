@@ -2,7 +2,6 @@
  * The table of pods. Its status is not a field: it tells what stands in the way, from the last container to the first.
  * @see k8s.io/kubernetes/pkg/printers/internalversion/printers.go v1.36
  */
-
 import type { RowCondition, TableColumns } from '../../../kube/table.ts'
 import type { JsonValue, KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, isDeleting, nameColumn, nameOf, since, wide } from '../cell-text.ts'
@@ -124,7 +123,7 @@ const finished: Readonly<Record<string, readonly RowCondition[]>> = {
   Failed: [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }],
 }
 
-export const pods: TableColumns = {
+export const podColumns: TableColumns = {
   definitions: [
     nameColumn,
     column('Ready', 'string', 'How many of its containers are ready to serve.'),

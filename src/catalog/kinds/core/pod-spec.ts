@@ -1,12 +1,13 @@
 /**
- * Specs of pods and of pod templates.
- * @see ValidatePodSpec in pkg/apis/core/validation/validation.go of Kubernetes 1.36
+ * The spec of a pod, alone or in a template: everything but its containers and volumes.
+ * @see ValidatePodSpec in pkg/apis/core/validation/validation.go, pkg/apis/core/v1/{defaults,conversion}.go of
+ *   Kubernetes 1.36
  */
-
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { validateLabels } from '../../../kube/metadata.ts'
 import { isDns1123Label, isDns1123Subdomain, isLabelValue, isQualifiedName } from '../../../kube/names.ts'
 import { checkIp } from '../addresses.ts'
+import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } from '../default-rules.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { type ContainerRole, type ContainerScope, checkContainer, checkIds } from './container.ts'
 import { checkResourceRequirements } from './resource-requirements.ts'
@@ -186,4 +187,20 @@ function checkSpread(report: Report, at: string, constraints: readonly Part[]): 
     report.unique(`${here}.{topologyKey, whenUnsatisfiable}`, `{${key}, ${action}}`, seen)
     report.add(validateLabelSelector(findPart(c, 'labelSelector'), `${here}.labelSelector`))
   })
+}
+
+/** Both names of the field are always shown. */
+const serviceAccountAlias: DefaultRule = (spec) => {
+  const name = isUnset(spec.serviceAccountName) ? spec.serviceAccount : spec.serviceAccountName
+  if (isUnset(name)) return
+  spec.serviceAccountName = name
+  spec.serviceAccount = name
+}
+
+export const podSpecDefaults: DefaultRules = {
+  'io.k8s.api.core.v1.PodSpec': [
+    serviceAccountAlias,
+    fillUnset({ restartPolicy: 'Always', dnsPolicy: 'ClusterFirst', schedulerName: 'default-scheduler' }),
+    fillAbsent({ terminationGracePeriodSeconds: 30, securityContext: {} }),
+  ],
 }

@@ -1,10 +1,15 @@
 /**
- * Pods: what may be created and what of them may change.
- * @see ValidatePodCreate, ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in pkg/apis/core/validation of
- *   Kubernetes 1.36
+ * Pods: what a create and each sub-resource may change, what the server fills in, how long a deletion takes.
+ * @see ValidatePodCreate, ValidatePodUpdate, ValidatePodEphemeralContainersUpdate in pkg/apis/core/validation,
+ *   pkg/registry/core/pod/strategy.go of Kubernetes 1.36
  */
 import type { KubeObject } from '../../../kube/types.ts'
-import { type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
+import { unvalidated } from '../../../kube/unvalidated.ts'
+import { type DefaultRule, type Fields, findStruct, isUnset, listIn, structIn } from '../default-rules.ts'
+import { allMetadata, type BuiltInKind, type Prepare, validateWith } from '../kind.ts'
+import { numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn } from '../report.ts'
+import { selectableAt, selectableFields } from '../selectable-fields.ts'
+import { podColumns } from './pod-columns.ts'
 import { checkPodSpec } from './pod-spec.ts'
 
 const updatable =
@@ -12,7 +17,7 @@ const updatable =
   '(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if ' +
   'it was previously negative)'
 
-export function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string): void {
+function checkPod(report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string): void {
   const spec = partIn(next, 'spec')
   if (!old) {
     checkPodSpec(report, 'spec', spec)
@@ -135,7 +140,7 @@ function checkEphemeralContainers(report: Report, next: Part, old: Part): void {
 /**
  * `kubectl get pod` shows it, the scheduler and quota scopes go by it. @see GetPodQOS in pkg/apis/core/v1/helper/qos
  */
-export function qosClassOf(spec: Part): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+function qosClassOf(spec: Part): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const containers = [...partsIn(spec, 'containers'), ...partsIn(spec, 'initContainers')]
   let some = false
   let guaranteed = containers.length > 0
@@ -152,3 +157,102 @@ export function qosClassOf(spec: Part): 'Guaranteed' | 'Burstable' | 'BestEffort
 }
 
 const isPositive = (amount: unknown): boolean => amount !== undefined && !/^[+-]?0*\.?0*[a-zA-Z]*$/.test(String(amount))
+
+const preparePod: Prepare = (next, old, { subresource }) => {
+  const spec = partIn(next, 'spec')
+  if (!old) return { ...next, status: { phase: 'Pending', qosClass: qosClassOf(spec) } }
+  const before = partIn(old, 'spec')
+  if (subresource === 'ephemeralcontainers') {
+    return unvalidated({
+      ...old,
+      metadata: next.metadata,
+      spec: { ...before, ephemeralContainers: spec.ephemeralContainers },
+    })
+  }
+  if (subresource === 'resize') {
+    const resized = (role: string): Record<string, unknown> => {
+      if (before[role] === undefined) return {}
+      const wanted = new Map(partsIn(spec, role).map((c) => [textIn(c, 'name'), c]))
+      return {
+        [role]: partsIn(before, role).map((c) => {
+          const sent = wanted.get(textIn(c, 'name'))
+          return sent ? { ...c, resources: sent.resources, resizePolicy: sent.resizePolicy ?? c.resizePolicy } : c
+        }),
+      }
+    }
+    return unvalidated({
+      ...old,
+      metadata: next.metadata,
+      spec: { ...before, ...resized('containers'), ...resized('initContainers') },
+    })
+  }
+  if (subresource === 'status') {
+    // Given at creation and immutable; some kubelets leave it out.
+    const status = partIn(next, 'status')
+    return status.qosClass ? next : { ...next, status: { ...status, qosClass: partIn(old, 'status').qosClass } }
+  }
+  return next
+}
+
+const defaultGraceSeconds = 30
+const ended = new Set(['Succeeded', 'Failed'])
+
+/** A pod that is nowhere, or has ended, needs no time. Whether its node exists is not known here (DECISIONS 18). */
+export function podGraceSeconds(pod: KubeObject, requested: number | undefined): number {
+  const spec = partIn(pod, 'spec')
+  if (textIn(spec, 'nodeName') === '' || ended.has(textIn(partIn(pod, 'status'), 'phase'))) return 0
+  return Math.max(0, requested ?? numberIn(spec, 'terminationGracePeriodSeconds') ?? defaultGraceSeconds)
+}
+
+/** Only pods themselves get these, templates don't. */
+const defaultPod: DefaultRule = (object) => {
+  const spec = structIn(object, 'spec')
+  const containers = [...listIn(spec, 'containers'), ...listIn(spec, 'initContainers')]
+  for (const c of containers) requestsFromLimits(c)
+  if (spec.enableServiceLinks === undefined) spec.enableServiceLinks = true
+  if (spec.hostNetwork !== true) return
+  for (const c of containers) {
+    for (const port of listIn(c, 'ports')) if (isUnset(port.hostPort)) port.hostPort = port.containerPort
+  }
+}
+
+function requestsFromLimits(container: Fields): void {
+  const resources = findStruct(container, 'resources')
+  const limits = resources && findStruct(resources, 'limits')
+  if (!resources || !limits) return
+  const requests = structIn(resources, 'requests')
+  for (const [name, value] of Object.entries(limits)) if (requests[name] === undefined) requests[name] = value
+}
+
+export const pod: BuiltInKind = {
+  shortNames: ['po'],
+  categories: ['all'],
+  streamKinds: {
+    attach: 'PodAttachOptions',
+    exec: 'PodExecOptions',
+    portforward: 'PodPortForwardOptions',
+    proxy: 'PodProxyOptions',
+  },
+  strategy: {
+    prepare: preparePod,
+    validate: validateWith(checkPod),
+    graceful: { graceSeconds: podGraceSeconds },
+    returnsDeleted: true,
+    tracksGeneration: true,
+    keptMetadata: { status: ['ownerReferences'], ephemeralcontainers: allMetadata, resize: allMetadata },
+    selectableFields: {
+      ...selectableFields(
+        'spec.nodeName',
+        'spec.restartPolicy',
+        'spec.schedulerName',
+        'spec.serviceAccountName',
+        'status.phase',
+        'status.podIP',
+        'status.nominatedNodeName',
+      ),
+      'spec.hostNetwork': selectableAt('spec.hostNetwork', 'false'),
+    },
+  },
+  defaults: { 'io.k8s.api.core.v1.Pod': [defaultPod] },
+  columns: podColumns,
+}

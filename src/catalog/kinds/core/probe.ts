@@ -1,4 +1,5 @@
 /** Probes and lifecycle handlers. @see ValidateProbe, validateHandler in pkg/apis/core/validation of Kubernetes 1.36 */
+import { type DefaultRules, fillAbsent, fillUnset } from '../default-rules.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 
 const httpSchemes = ['HTTP', 'HTTPS']
@@ -78,4 +79,12 @@ export function checkLifecycle(report: Report, at: string, lifecycle: Part | und
     const handler = findPart(lifecycle, hook)
     if (handler) checkHandler(report, `${at}.${hook}`, handler)
   }
+}
+
+export const probeDefaults: DefaultRules = {
+  'io.k8s.api.core.v1.Probe': [
+    fillUnset({ timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
+  ],
+  'io.k8s.api.core.v1.HTTPGetAction': [fillUnset({ path: '/', scheme: 'HTTP' })],
+  'io.k8s.api.core.v1.GRPCAction': [fillAbsent({ service: '' })],
 }

@@ -1,22 +1,15 @@
-/**
- * Resource quotas (SEMANTICS 5.1) and limit ranges (SEMANTICS 6).
- * @see ValidateResourceQuota, ValidateLimitRange in pkg/apis/core/validation of Kubernetes 1.36
- */
-import { isQualifiedName } from '../../../kube/names.ts'
-import { compareQuantities, type Quantity } from '../../../kube/quantity.ts'
+/** Resource quotas (SEMANTICS 5.1). @see ValidateResourceQuota in pkg/apis/core/validation of Kubernetes 1.36 */
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
+import { ageColumn, ageOf, column, nameColumn, nameOf, quantityAt } from '../cell-text.ts'
+import { objectAt } from '../field-access.ts'
+import { type BuiltInKind, validateWith } from '../kind.ts'
 import { findPart, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
-import {
-  amountOf,
-  checkContainerResourceName,
-  checkNotNegative,
-  checkResourceName,
-  checkWhole,
-  isHugePages,
-} from './resource-requirements.ts'
+import { checkNotNegative, checkResourceName, checkWhole, isHugePages } from './resource-requirements.ts'
 
 const compute = ['cpu', 'memory', 'ephemeral-storage']
 const computeQuota = [...compute, ...compute.flatMap((r) => [`requests.${r}`, `limits.${r}`])]
+
 const counted = [
   'pods',
   'resourcequotas',
@@ -28,11 +21,13 @@ const counted = [
   'configmaps',
   'persistentvolumeclaims',
 ]
+
 const standardQuota = new Set([...computeQuota, ...counted, 'requests.storage'])
 const podScoped = new Set(['pods', ...computeQuota.filter((r) => !r.includes('ephemeral'))])
 
 const isQuotaName = (name: string): boolean =>
   standardQuota.has(name) || isHugePages(name) || isHugePages(name.replace(/^requests\./, ''))
+
 const isWholeName = (name: string): boolean => counted.includes(name) || name.startsWith('count/')
 
 function checkQuotaName(report: Report, field: string, name: string): void {
@@ -58,6 +53,7 @@ const scopes = [
   'CrossNamespacePodAffinity',
   'VolumeAttributesClass',
 ]
+
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist']
 
 /** What a quota with that scope may count. Unknown and qualified names pass, as upstream lets them. */
@@ -130,12 +126,7 @@ function checkScopeSelector(report: Report, selector: Part, hard: Part): void {
   }
 }
 
-export function checkResourceQuota(
-  report: Report,
-  next: KubeObject,
-  old: KubeObject | undefined,
-  subresource: string,
-): void {
+function checkResourceQuota(report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string): void {
   if (subresource === 'status') {
     const status = partIn(next, 'status')
     checkAmounts(report, 'status.hard', partIn(status, 'hard'))
@@ -157,104 +148,26 @@ export function checkResourceQuota(
 
 /* Limit ranges */
 
-const limitTypes = ['Container', 'Pod', 'PersistentVolumeClaim']
-const bounds = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
-
-function checkLimitName(report: Report, field: string, name: string, type: string): void {
-  if (type === 'Pod' || type === 'Container') checkContainerResourceName(report, field, name)
-  else checkResourceName(report, field, name)
+function quotaUse(quota: KubeObject, wantLimits: boolean): string {
+  return Object.keys(objectAt(quota, 'status', 'hard') ?? {})
+    .filter((name) => name.startsWith('limits.') === wantLimits)
+    .sort()
+    .map((n) => `${n}: ${quantityAt(quota, 'status', 'used', n)}/${quantityAt(quota, 'status', 'hard', n)}`)
+    .join(', ')
 }
 
-export function checkLimitRange(report: Report, next: KubeObject): void {
-  const seen = new Set<string>()
-  partsIn(partIn(next, 'spec'), 'limits').forEach((item, i) => {
-    const at = `spec.limits[${i}]`
-    const type = textIn(item, 'type')
-    const errors = isQualifiedName(type)
-    report.each(`${at}.type`, type, errors)
-    if (errors.length === 0 && !type.includes('/') && !limitTypes.includes(type)) {
-      report.invalid(`${at}.type`, type, 'must be a standard limit type or fully qualified')
-    }
-    report.unique(`${at}.type`, type, seen)
-    checkLimitItem(report, at, item, type)
-  })
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Request', 'string', 'What is counted, and how much is used of how much.'),
+    column('Limit', 'string', 'The limits that are counted, and how much is used of how much.'),
+    ageColumn,
+  ],
+  cells: (o, now) => [nameOf(o), quotaUse(o, false), quotaUse(o, true), ageOf(o, now)],
 }
 
-function checkLimitItem(report: Report, at: string, item: Part, type: string): void {
-  const names = new Set<string>()
-  for (const bound of bounds) {
-    if (type === 'Pod' && (bound === 'default' || bound === 'defaultRequest')) {
-      if (Object.keys(partIn(item, bound)).length > 0) {
-        report.forbidden(`${at}.${bound}`, "may not be specified when `type` is 'Pod'")
-      }
-      continue
-    }
-    for (const name of Object.keys(partIn(item, bound)).sort()) {
-      checkLimitName(report, `${at}.${bound}[${name}]`, name, type)
-      names.add(name)
-    }
-  }
-  if (
-    type === 'PersistentVolumeClaim' &&
-    partIn(item, 'min').storage === undefined &&
-    partIn(item, 'max').storage === undefined
-  ) {
-    report.required(`${at}.limits`, 'either minimum or maximum storage value is required, but neither was provided')
-  }
-  for (const name of [...names].sort()) checkBounds(report, at, item, name)
-}
-
-function checkBounds(report: Report, at: string, item: Part, name: string): void {
-  const text = (bound: string): string => String(partIn(item, bound)[name])
-  const amount = (bound: string): Quantity | undefined => amountOf(partIn(item, bound)[name])
-  const [max, min, fallback, request, ratio] = bounds.map(amount)
-  /** `bound` is where it is reported, `shown` whose amount. */
-  const ordered = (
-    low: Quantity | undefined,
-    high: Quantity | undefined,
-    bound: string,
-    what: string,
-    shown = bound,
-  ): void => {
-    if (low && high && compareQuantities(low, high) > 0) report.invalid(`${at}.${bound}[${name}]`, text(shown), what)
-  }
-  ordered(min, max, 'min', `min value ${text('min')} is greater than max value ${text('max')}`)
-  ordered(
-    min,
-    request,
-    'defaultRequest',
-    `min value ${text('min')} is greater than default request value ${text('defaultRequest')}`,
-  )
-  ordered(
-    request,
-    max,
-    'defaultRequest',
-    `default request value ${text('defaultRequest')} is greater than max value ${text('max')}`,
-  )
-  ordered(
-    request,
-    fallback,
-    'defaultRequest',
-    `default request value ${text('defaultRequest')} is greater than default limit value ${text('default')}`,
-  )
-  ordered(min, fallback, 'default', `min value ${text('min')} is greater than default value ${text('default')}`, 'min')
-  ordered(fallback, max, 'default', `default value ${text('default')} is greater than max value ${text('max')}`, 'max')
-  const one = 1_000_000_000n
-  if (ratio && ratio.nanos < one) {
-    report.invalid(
-      `${at}.maxLimitRequestRatio[${name}]`,
-      text('maxLimitRequestRatio'),
-      `ratio ${text('maxLimitRequestRatio')} is less than 1`,
-    )
-  }
-  if (ratio && min && max && min.nanos > 0n) {
-    const possible = Number(max.nanos) / Number(min.nanos)
-    if (Number(ratio.nanos) / Number(one) > possible) {
-      report.invalid(
-        `${at}.maxLimitRequestRatio[${name}]`,
-        text('maxLimitRequestRatio'),
-        `ratio ${text('maxLimitRequestRatio')} is greater than max/min = ${possible.toFixed(6)}`,
-      )
-    }
-  }
+export const resourceQuota: BuiltInKind = {
+  shortNames: ['quota'],
+  strategy: { validate: validateWith(checkResourceQuota), returnsDeleted: true },
+  columns,
 }

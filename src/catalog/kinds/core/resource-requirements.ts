@@ -11,10 +11,10 @@ const hugePages = 'hugepages-'
 
 export const isHugePages = (name: string): boolean => name.startsWith(hugePages)
 /** Without a domain, or of Kubernetes' own. */
-export const isNative = (name: string): boolean =>
+const isNative = (name: string): boolean =>
   !name.includes('/') || name.split('/', 1)[0]?.endsWith('kubernetes.io') === true
 /** Of a device plugin, say: counted whole, never overcommitted. */
-export const isExtended = (name: string): boolean =>
+const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0
 
 /** Amounts have passed their schema, so they parse. */

@@ -1,236 +1,174 @@
-/** Services and Endpoints. @see ValidateService, ValidateEndpoints in pkg/apis/core/validation of Kubernetes 1.36 */
-
-import { isIP } from 'node:net'
-import { validateLabels } from '../../../kube/metadata.ts'
-import { isDns1123Label } from '../../../kube/names.ts'
+/**
+ * Services, but for what depends on the cluster's address ranges: that is in `src/apis/services/`.
+ * @see pkg/registry/core/service/strategy.go, pkg/apis/core/v1/defaults.go of Kubernetes 1.36
+ */
+import { nameIsDns1035 } from '../../../kube/names.ts'
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { checkCidr, checkEndpointIp, checkIp } from '../addresses.ts'
-import { numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
-import { protocols } from './container.ts'
+import { ageColumn, ageOf, column, labelsAt, nameColumn, nameOf, selectorColumn } from '../cell-text.ts'
+import { type DefaultRule, isUnset, listIn, structIn } from '../default-rules.ts'
+import { listAt, numberAt, textAt, textsAt } from '../field-access.ts'
+import { type BuiltInKind, type Prepare, validateWholeWith } from '../kind.ts'
+import { loadBalancerAddresses } from '../networking.k8s.io/ingress.ts'
+import { type Part, partIn, partsIn, sameValue, textIn, textsIn } from '../report.ts'
+import { selectableFields } from '../selectable-fields.ts'
+import { checkService, needsClusterIp } from './service-validation.ts'
 
-const serviceTypes = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
-const affinities = ['ClientIP', 'None']
-const trafficPolicies = ['Cluster', 'Local']
-const ipFamilies = ['IPv4', 'IPv6']
-const familyPolicies = ['SingleStack', 'PreferDualStack', 'RequireDualStack']
-const unlessExternal = "may not be set when `type` is 'ExternalName'"
-const maxAffinitySeconds = 86_400
-
-export const needsClusterIp = (type: string): boolean =>
-  type === 'ClusterIP' || type === 'NodePort' || type === 'LoadBalancer'
-
-export function checkService(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const spec = partIn(next, 'spec')
+const prepareService: Prepare = (next, old, { subresource }) => {
+  if (subresource !== '') return next
+  const spec: Record<string, unknown> = { ...partIn(next, 'spec') }
   const type = textIn(spec, 'type')
-  const clusterIps = textsIn(spec, 'clusterIPs')
-  const headless = clusterIps[0] === 'None' || textIn(spec, 'clusterIP') === 'None'
-  const ports = partsIn(spec, 'ports')
-  if (ports.length === 0 && !headless && type !== 'ExternalName') report.required('spec.ports')
-  if (type === 'LoadBalancer' && headless) {
-    report.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for LoadBalancer services")
-  }
-  if (type === 'NodePort' && headless) {
-    report.invalid('spec.clusterIPs[0]', 'None', "may not be set to 'None' for NodePort services")
-  }
-  if (type === 'ExternalName') checkExternalName(report, spec)
-  checkPorts(report, ports, type)
-  report.add(validateLabels(spec.selector as Record<string, string> | undefined, 'spec.selector'))
-  report.requiredOneOf('spec.sessionAffinity', textIn(spec, 'sessionAffinity'), affinities)
-  const seconds = numberIn(partIn(partIn(spec, 'sessionAffinityConfig'), 'clientIP'), 'timeoutSeconds')
-  if (seconds !== undefined && (seconds <= 0 || seconds > maxAffinitySeconds)) {
-    report.invalid(
-      'spec.sessionAffinityConfig.clientIP.timeoutSeconds',
-      seconds,
-      `must be greater than 0 and less than ${maxAffinitySeconds}`,
-    )
-  }
-  report.requiredOneOf('spec.type', type, serviceTypes)
-  checkAddresses(report, spec, type)
-  if (old) checkServiceUpdate(report, spec, partIn(old, 'spec'))
-}
-
-function checkExternalName(report: Report, spec: Part): void {
-  if (textsIn(spec, 'clusterIPs').length > 0 || textIn(spec, 'clusterIP') !== '') {
-    report.forbidden('spec.clusterIPs', unlessExternal)
-  }
-  if (textsIn(spec, 'ipFamilies').length > 0) report.forbidden('spec.ipFamilies', unlessExternal)
-  if (spec.ipFamilyPolicy !== undefined) report.forbidden('spec.ipFamilyPolicy', unlessExternal)
-  const name = textIn(spec, 'externalName').replace(/\.$/, '')
-  if (name === '') report.required('spec.externalName')
-  else report.subdomain('spec.externalName', name)
-}
-
-function checkPorts(report: Report, ports: readonly Part[], type: string): void {
-  const names = new Set<string>()
-  const numbers = new Set<string>()
-  const nodePorts = new Set<string>()
-  ports.forEach((port, i) => {
-    const at = `spec.ports[${i}]`
-    const name = textIn(port, 'name')
-    const protocol = textIn(port, 'protocol')
-    if (name !== '') {
-      report.each(`${at}.name`, name, isDns1123Label(name))
-      report.unique(`${at}.name`, name, names)
-    } else if (ports.length > 1) report.required(`${at}.name`)
-    report.port(`${at}.port`, port.port)
-    report.requiredOneOf(`${at}.protocol`, protocol, protocols)
-    if (type !== 'ExternalName') report.portOrName(`${at}.targetPort`, port.targetPort)
-    const nodePort = numberIn(port, 'nodePort') ?? 0
-    if (nodePort !== 0) {
-      if (type === 'ClusterIP' || type === 'ExternalName') {
-        report.forbidden(`${at}.nodePort`, `may not be used when \`type\` is '${type}'`)
-      }
-      const taken = `${protocol}/${nodePort}`
-      if (nodePorts.has(taken)) report.duplicate(`${at}.nodePort`, nodePort)
-      nodePorts.add(taken)
-    }
-    const key = `${protocol}/${String(port.port)}`
-    if (numbers.has(key)) {
-      // As Go prints its own form of a port.
-      report.duplicate(at, {
-        Name: '',
-        Protocol: protocol,
-        AppProtocol: null,
-        Port: port.port,
-        TargetPort: 0,
-        NodePort: 0,
-      })
-    }
-    numbers.add(key)
-  })
-}
-
-function checkAddresses(report: Report, spec: Part, type: string): void {
-  if (type !== 'ExternalName') checkClusterIps(report, spec)
-  textsIn(spec, 'externalIPs').forEach((ip, i) => checkEndpointIp(report, `spec.externalIPs[${i}]`, ip))
-  report.oneOfIfSet('spec.internalTrafficPolicy', spec.internalTrafficPolicy, trafficPolicies)
-  const policy = textIn(spec, 'externalTrafficPolicy')
-  const external = type === 'NodePort' || type === 'LoadBalancer' || textsIn(spec, 'externalIPs').length > 0
-  if (policy !== '') {
-    if (!external)
-      report.invalid('spec.externalTrafficPolicy', policy, 'may only be set for externally-accessible services')
-    else report.oneOf('spec.externalTrafficPolicy', policy, trafficPolicies)
-  }
-  const ranges = textsIn(spec, 'loadBalancerSourceRanges')
-  if (ranges.length > 0 && type !== 'LoadBalancer') {
-    report.forbidden('spec.LoadBalancerSourceRanges', "may only be used when `type` is 'LoadBalancer'")
-  }
-  ranges.forEach((range, i) => checkCidr(report, `spec.LoadBalancerSourceRanges[${i}]`, range.trim()))
-  if (type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) {
-    report.forbidden('spec.allocateLoadBalancerNodePorts', "may only be used when `type` is 'LoadBalancer'")
-  }
-}
-
-const needsHealthCheck = (spec: Part): boolean =>
-  textIn(spec, 'type') === 'LoadBalancer' && textIn(spec, 'externalTrafficPolicy') === 'Local'
-
-/** @see ValidateServiceClusterIPsRelatedFields */
-function checkClusterIps(report: Report, spec: Part): void {
-  const field = 'spec.clusterIPs'
+  const before = partIn(old, 'spec')
+  if (old) dropOutlived(spec, before)
+  if (old && needsClusterIp(type)) keepAllocated(spec, before)
+  const ip = textIn(spec, 'clusterIP')
   const ips = textsIn(spec, 'clusterIPs')
-  const first = textIn(spec, 'clusterIP')
-  if (first === '' && ips.length > 0) report.invalid(field, ips, 'must be empty when `clusterIP` is not specified')
-  else if (ips.length > 0 && first !== ips[0]) report.invalid(field, ips, 'first value must match `clusterIP`')
-  const families = textsIn(spec, 'ipFamilies')
-  const seen = new Set<string>()
-  families.forEach((family, i) => {
-    report.oneOf(`spec.ipFamilies[${i}]`, family, ipFamilies)
-    report.unique(`spec.ipFamilies[${i}]`, family, seen)
-  })
-  report.oneOfIfSet('spec.ipFamilyPolicy', spec.ipFamilyPolicy, familyPolicies)
-  if (ips.length > 1 && ips[0] === 'None') report.invalid(field, ips, "'None' must be the first and only value")
-  ips.forEach((ip, i) => {
-    if (i > 0 || ip !== 'None') checkIp(report, `${field}[${i}]`, ip)
-  })
-  if (ips.length > 2) report.invalid(field, ips, 'may only hold up to 2 values')
-  const own = ips.map((ip) => ({ 4: 'IPv4', 6: 'IPv6' })[isIP(ip)])
-  // Whether they agree is asked of addresses only.
-  if (own.includes(undefined)) return
-  if (ips.length > 1 && new Set(own).size === 1) {
-    report.invalid(field, ips, 'may specify no more than one IP for each IP family')
-  }
-  ips.forEach((ip, i) => {
-    const family = families[i]
-    if (family === undefined || own[i] === family || !ipFamilies.includes(family)) return
-    report.invalid(`${field}[${i}]`, ip, `expected an ${family} value as indicated by \`ipFamilies[${i}]\``)
-  })
-}
-
-function checkServiceUpdate(report: Report, next: Part, old: Part): void {
-  const before = textsIn(old, 'clusterIPs')[0]
-  const after = textsIn(next, 'clusterIPs')[0]
-  if (
-    before === undefined ||
-    before === '' ||
-    !needsClusterIp(textIn(old, 'type')) ||
-    !needsClusterIp(textIn(next, 'type'))
-  )
-    return
-  if (after !== before) report.invalid('spec.clusterIPs[0]', textsIn(next, 'clusterIPs'), 'may not change once set')
-  const port = numberIn(old, 'healthCheckNodePort')
-  if (port !== undefined && needsHealthCheck(old) && needsHealthCheck(next)) {
-    report.immutable('spec.healthCheckNodePort', next.healthCheckNodePort, port)
-  }
-  const [family] = textsIn(old, 'ipFamilies')
-  const families = textsIn(next, 'ipFamilies')
-  const headless = before === 'None' || after === 'None'
-  if (!headless && family !== undefined && families[0] !== family) {
-    report.invalid('spec.ipFamilies[0]', families, 'may not change once set')
-  }
-}
-
-export function checkEndpoints(report: Report, next: KubeObject): void {
-  partsIn(next, 'subsets').forEach((subset, i) => {
-    const at = `subsets[${i}]`
-    const addresses = partsIn(subset, 'addresses')
-    const notReady = partsIn(subset, 'notReadyAddresses')
-    if (addresses.length === 0 && notReady.length === 0) {
-      report.required(at, 'must specify `addresses` or `notReadyAddresses`')
+  // Who says another one and leaves the list as it was means that one.
+  const isAnother = old !== undefined && ip !== before.clusterIP && sameValue(ips, before.clusterIPs)
+  if (ip !== '' && (ips.length === 0 || isAnother)) spec.clusterIPs = [ip]
+  if (type === 'ExternalName') {
+    if (old && textIn(before, 'type') !== type) {
+      for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+        if (Object.hasOwn(before, field)) delete spec[field]
+      }
     }
-    addresses.forEach((a, j) => checkEndpointIp(report, `${at}.addresses[${j}].ip`, textIn(a, 'ip')))
-    notReady.forEach((a, j) => checkEndpointIp(report, `${at}.notReadyAddresses[${j}].ip`, textIn(a, 'ip')))
-    const ports = partsIn(subset, 'ports')
-    ports.forEach((port, j) => {
-      const here = `${at}.ports[${j}]`
-      const name = textIn(port, 'name')
-      if (name === '' && ports.length > 1) report.required(`${here}.name`)
-      else if (name !== '') report.label(`${here}.name`, name)
-      report.port(`${here}.port`, port.port)
-      report.requiredOneOf(`${here}.protocol`, textIn(port, 'protocol'), protocols)
-    })
+  }
+  return { ...next, spec }
+}
+
+const takesNodePorts = (spec: Part): boolean => ['NodePort', 'LoadBalancer'].includes(textIn(spec, 'type'))
+const isBalanced = (spec: Part): boolean => textIn(spec, 'type') === 'LoadBalancer'
+
+/** Fields that only some services have. */
+const typeFields: Readonly<Record<string, (spec: Part) => boolean>> = {
+  externalTrafficPolicy: (spec) =>
+    takesNodePorts(spec) || (textIn(spec, 'type') === 'ClusterIP' && textsIn(spec, 'externalIPs').length > 0),
+  healthCheckNodePort: (spec) => isBalanced(spec) && textIn(spec, 'externalTrafficPolicy') === 'Local',
+  allocateLoadBalancerNodePorts: isBalanced,
+  loadBalancerClass: isBalanced,
+}
+
+/** A client that changes the type and leaves the rest as it was means to lose what only the old type had. */
+function dropOutlived(spec: Record<string, unknown>, before: Part): void {
+  for (const [field, has] of Object.entries(typeFields)) {
+    if (has(before) && !has(spec) && sameValue(spec[field], before[field])) delete spec[field]
+  }
+  const nodePorts = (of: Part): unknown[] => partsIn(of, 'ports').map((p) => p.nodePort)
+  if (!takesNodePorts(before) || takesNodePorts(spec) || !sameValue(nodePorts(spec), nodePorts(before))) return
+  spec.ports = partsIn(spec, 'ports').map(({ nodePort: _, ...port }) => port)
+}
+
+/** A client that leaves out what the server gave means to keep it. */
+function keepAllocated(spec: Record<string, unknown>, before: Part): void {
+  if (!needsClusterIp(textIn(before, 'type'))) return
+  if (before.clusterIP !== undefined) {
+    spec.clusterIP ||= before.clusterIP
+    if (textsIn(spec, 'clusterIPs').length === 0 && spec.clusterIP === before.clusterIP) {
+      spec.clusterIPs = before.clusterIPs
+    }
+  }
+  if (typeFields.healthCheckNodePort?.(before) && typeFields.healthCheckNodePort(spec)) {
+    spec.healthCheckNodePort ||= before.healthCheckNodePort
+  }
+  if (!takesNodePorts(before) || !takesNodePorts(spec) || !Array.isArray(spec.ports)) return
+  const byName = new Map(partsIn(before, 'ports').map((port) => [textIn(port, 'name'), port.nodePort]))
+  const given = new Set(partsIn(spec, 'ports').map((port) => port.nodePort))
+  spec.ports = partsIn(spec, 'ports').map((port) => {
+    const nodePort = port.nodePort ? undefined : byName.get(textIn(port, 'name'))
+    if (!nodePort || given.has(nodePort)) return port
+    given.add(nodePort)
+    return { ...port, nodePort }
   })
 }
 
-const addressTypes = ['FQDN', 'IPv4', 'IPv6']
-const maxEndpoints = 1000
-const maxSlicePorts = 20_000
-const maxAddresses = 100
+const clientIpTimeoutSeconds = 10_800
 
-/** @see pkg/apis/discovery/validation/validation.go of Kubernetes 1.36 */
-export function checkEndpointSlice(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const type = textIn(next, 'addressType')
-  if (type === '') report.required('addressType')
-  else report.oneOf('addressType', type, addressTypes)
-  const endpoints = partsIn(next, 'endpoints')
-  if (endpoints.length > maxEndpoints) report.tooMany('endpoints', endpoints.length, maxEndpoints)
-  endpoints.forEach((endpoint, i) => {
-    const at = `endpoints[${i}].addresses`
-    const addresses = textsIn(endpoint, 'addresses')
-    if (addresses.length === 0) report.required(at, 'must contain at least 1 address')
-    else if (addresses.length > maxAddresses) report.tooMany(at, addresses.length, maxAddresses)
-    addresses.forEach((address, j) => {
-      if (type === 'FQDN') report.subdomain(`${at}[${j}]`, address)
-      else checkIp(report, `${at}[${j}]`, address)
-    })
+const sessionAffinity: DefaultRule = (spec) => {
+  if (isUnset(spec.sessionAffinity)) spec.sessionAffinity = 'None'
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig
+  if (spec.sessionAffinity === 'ClientIP') {
+    const clientIp = structIn(structIn(spec, 'sessionAffinityConfig'), 'clientIP')
+    if (clientIp.timeoutSeconds === undefined) clientIp.timeoutSeconds = clientIpTimeoutSeconds
+  }
+}
+
+const defaultSpec: DefaultRule = (spec) => {
+  if (isUnset(spec.type)) spec.type = 'ClusterIP'
+  const { type } = spec
+  for (const port of listIn(spec, 'ports')) if (isUnset(port.targetPort)) port.targetPort = port.port
+  const external = Array.isArray(spec.externalIPs) && spec.externalIPs.length > 0
+  if (type === 'NodePort' || type === 'LoadBalancer' || (type === 'ClusterIP' && external)) {
+    if (isUnset(spec.externalTrafficPolicy)) spec.externalTrafficPolicy = 'Cluster'
+  }
+  if (type !== 'ExternalName' && spec.internalTrafficPolicy === undefined) spec.internalTrafficPolicy = 'Cluster'
+  if (type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === undefined) {
+    spec.allocateLoadBalancerNodePorts = true
+  }
+}
+
+const loadBalancerIngress: DefaultRule = (ingress) => {
+  if (!isUnset(ingress.ip) && ingress.ipMode === undefined) ingress.ipMode = 'VIP'
+}
+
+function externalIps(service: KubeObject): string {
+  const externals = textsAt(service, 'spec', 'externalIPs')
+  switch (textAt(service, 'spec', 'type')) {
+    case 'ClusterIP':
+    case 'NodePort':
+      return externals.join(',') || '<none>'
+    case 'LoadBalancer':
+      return [...loadBalancerAddresses(service), ...externals].join(',') || '<pending>'
+    case 'ExternalName':
+      return textAt(service, 'spec', 'externalName')
+    default:
+      return '<unknown>'
+  }
+}
+
+function servicePorts(service: KubeObject): string {
+  const ports = listAt(service, 'spec', 'ports').map((p) => {
+    const nodePort = numberAt(p, 'nodePort')
+    return `${numberAt(p, 'port')}${nodePort > 0 ? `:${nodePort}` : ''}/${textAt(p, 'protocol')}`
   })
-  const ports = partsIn(next, 'ports')
-  if (ports.length > maxSlicePorts) report.tooMany('ports', ports.length, maxSlicePorts)
-  const names = new Set<string>()
-  ports.forEach((port, i) => {
-    const name = textIn(port, 'name')
-    if (name !== '') report.label(`ports[${i}].name`, name)
-    report.unique(`ports[${i}].name`, name, names)
-    report.oneOf(`ports[${i}].protocol`, textIn(port, 'protocol'), protocols)
-  })
-  if (old) report.immutable('addressType', type, old.addressType)
+  return ports.join(',') || '<none>'
+}
+
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Type', 'string', 'How it is reached.'),
+    column('Cluster-IP', 'string', 'Its address inside the cluster.'),
+    column('External-IP', 'string', 'Its addresses outside.'),
+    column('Port(s)', 'string', 'Its ports, with the node port if there is one.'),
+    ageColumn,
+    selectorColumn,
+  ],
+  cells: (o, now) => [
+    nameOf(o),
+    textAt(o, 'spec', 'type'),
+    textsAt(o, 'spec', 'clusterIPs')[0] ?? (textAt(o, 'spec', 'clusterIP') || '<none>'),
+    externalIps(o),
+    servicePorts(o),
+    ageOf(o, now),
+    labelsAt(o, 'spec', 'selector'),
+  ],
+}
+
+export const service: BuiltInKind = {
+  shortNames: ['svc'],
+  categories: ['all'],
+  streamKinds: { proxy: 'ServiceProxyOptions' },
+  strategy: {
+    prepare: prepareService,
+    validate: validateWholeWith(checkService),
+    validateName: nameIsDns1035,
+    createOnUpdate: true,
+    returnsDeleted: true,
+    selectableFields: selectableFields('spec.clusterIP', 'spec.type'),
+  },
+  defaults: {
+    'io.k8s.api.core.v1.ServiceSpec': [sessionAffinity, defaultSpec],
+    'io.k8s.api.core.v1.LoadBalancerIngress': [loadBalancerIngress],
+  },
+  columns,
 }

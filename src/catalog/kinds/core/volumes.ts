@@ -1,8 +1,11 @@
-/** Volumes of a pod. @see ValidateVolumes in pkg/apis/core/validation of Kubernetes 1.36 */
-
+/**
+ * Volumes of a pod, and the defaults of their sources.
+ * @see ValidateVolumes in pkg/apis/core/validation, pkg/apis/core/v1/defaults.go of Kubernetes 1.36
+ */
+import { type DefaultRule, type DefaultRules, fillAbsent, fillUnset, isUnset } from '../default-rules.ts'
 import { findPart, type Part, partIn, partsIn, type Report, textIn } from '../report.ts'
 import { checkDriverName } from '../storage.k8s.io/csi-driver.ts'
-import { checkRelativePath } from './container.ts'
+import { checkRelativePath, pullPolicy } from './container.ts'
 import { amountOf } from './resource-requirements.ts'
 
 const hostPathTypes = [
@@ -15,7 +18,9 @@ const hostPathTypes = [
   'FileOrCreate',
   'Socket',
 ]
+
 const modeMax = 0o777
+
 const projections = [
   'secret',
   'configMap',
@@ -45,7 +50,7 @@ export function checkVolumes(report: Report, at: string, volumes: readonly Part[
   return names
 }
 
-export function checkMode(report: Report, at: string, field: string, part: Part): void {
+function checkMode(report: Report, at: string, field: string, part: Part): void {
   const mode = part[field]
   if (typeof mode === 'number' && (mode < 0 || mode > modeMax)) {
     report.invalid(`${at}.${field}`, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
@@ -158,4 +163,38 @@ function checkTokenProjection(report: Report, whole: string, at: string, part: P
     report.invalid(`${at}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
   }
   if (textIn(part, 'path') === '') report.required(`${whole}.path`)
+}
+
+const volume: DefaultRule = (value) => {
+  if (Object.keys(value).every((field) => field === 'name')) value.emptyDir = {}
+}
+
+const volumeImage: DefaultRule = (value) => {
+  if (isUnset(value.pullPolicy)) value.pullPolicy = pullPolicy(value.reference)
+}
+
+const mode0644 = 0o644
+const defaultMode = [fillAbsent({ defaultMode: mode0644 })]
+const rbd = [fillUnset({ pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' })]
+const iscsi = [fillUnset({ iscsiInterface: 'default' })]
+const scaleIo = [fillUnset({ storageMode: 'ThinProvisioned', fsType: 'xfs' })]
+
+export const volumeDefaults: DefaultRules = {
+  'io.k8s.api.core.v1.Volume': [volume],
+  'io.k8s.api.core.v1.SecretVolumeSource': defaultMode,
+  'io.k8s.api.core.v1.ConfigMapVolumeSource': defaultMode,
+  'io.k8s.api.core.v1.DownwardAPIVolumeSource': defaultMode,
+  'io.k8s.api.core.v1.ProjectedVolumeSource': defaultMode,
+  'io.k8s.api.core.v1.ServiceAccountTokenProjection': [fillAbsent({ expirationSeconds: 3600 })],
+  'io.k8s.api.core.v1.HostPathVolumeSource': [fillAbsent({ type: '' })],
+  'io.k8s.api.core.v1.ImageVolumeSource': [volumeImage],
+  'io.k8s.api.core.v1.RBDVolumeSource': rbd,
+  'io.k8s.api.core.v1.RBDPersistentVolumeSource': rbd,
+  'io.k8s.api.core.v1.ISCSIVolumeSource': iscsi,
+  'io.k8s.api.core.v1.ISCSIPersistentVolumeSource': iscsi,
+  'io.k8s.api.core.v1.ScaleIOVolumeSource': scaleIo,
+  'io.k8s.api.core.v1.ScaleIOPersistentVolumeSource': scaleIo,
+  'io.k8s.api.core.v1.AzureDiskVolumeSource': [
+    fillAbsent({ cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false }),
+  ],
 }

@@ -1,16 +1,20 @@
-/** Ingresses, ingress classes and network policies. @see pkg/apis/networking/validation of Kubernetes 1.36 */
+/** Ingresses. @see ValidateIngress in pkg/apis/networking/validation of Kubernetes 1.36 */
+
 import { isIP } from 'node:net'
-import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../../kube/names.ts'
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { checkCidr, isWildcardSubdomain } from '../addresses.ts'
+import { isWildcardSubdomain } from '../addresses.ts'
+import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
+import { listAt, textAt } from '../field-access.ts'
+import { type BuiltInKind, validateWholeWith } from '../kind.ts'
 import { findPart, isPortName, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
 
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
 const pathParts = ['//', '/./', '/../', '%2f', '%2F']
 const pathEnds = ['/..', '/.']
 
-export function checkIngress(report: Report, next: KubeObject): void {
+function checkIngress(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
   const rules = partsIn(spec, 'rules')
   const backend = findPart(spec, 'defaultBackend')
@@ -80,76 +84,55 @@ function checkBackend(report: Report, at: string, backend: Part): void {
   else report.required(at, 'port name or number is required')
 }
 
-function checkLocalReference(report: Report, at: string, reference: Part): void {
+export function checkLocalReference(report: Report, at: string, reference: Part): void {
   for (const field of ['kind', 'name']) {
     if (textIn(reference, field) === '') report.required(`${at}.${field}`, `${field} is required`)
   }
 }
 
-export function checkIngressClass(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const spec = partIn(next, 'spec')
-  const controller = textIn(spec, 'controller')
-  if (old) report.immutable('spec.controller', controller, partIn(old, 'spec').controller)
-  if (controller.length > 250) report.tooLong('spec.controller', 250)
-  if (controller === '') report.required('spec.controller')
-  else if (!/^[^/]+\/.+$/.test(controller) || isDns1123Subdomain(controller.split('/', 1)[0] ?? '').length > 0) {
-    report.invalid('spec.controller', controller, 'must be a domain-prefixed path (such as "acme.io/foo")')
-  }
-  const parameters = findPart(spec, 'parameters')
-  if (!parameters) return
-  checkLocalReference(report, 'spec.parameters', parameters)
-  const scope = textIn(parameters, 'scope')
-  report.oneOf('spec.parameters.scope', scope, ['Cluster', 'Namespace'])
-  const namespace = textIn(parameters, 'namespace')
-  if (scope === 'Namespace' && namespace === '')
-    report.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'")
-  if (scope === 'Cluster' && namespace !== '')
-    report.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'")
+/** Addresses or host names of a load balancer, sorted, each once. */
+export function loadBalancerAddresses(object: KubeObject): string[] {
+  const addresses = listAt(object, 'status', 'loadBalancer', 'ingress').map(
+    (i) => textAt(i, 'ip') || textAt(i, 'hostname'),
+  )
+  return [...new Set(addresses.filter((a) => a !== ''))].sort()
 }
 
-function checkPeer(report: Report, at: string, peer: Part): void {
-  const pods = findPart(peer, 'podSelector')
-  const namespaces = findPart(peer, 'namespaceSelector')
-  const block = findPart(peer, 'ipBlock')
-  if (pods) report.add(validateLabelSelector(pods, `${at}.podSelector`))
-  if (namespaces) report.add(validateLabelSelector(namespaces, `${at}.namespaceSelector`))
-  if (block) {
-    const cidr = textIn(block, 'cidr')
-    if (cidr === '') report.required(`${at}.ipBlock.cidr`)
-    else checkCidr(report, `${at}.ipBlock.cidr`, cidr)
-    textsIn(block, 'except').forEach((e, i) => checkCidr(report, `${at}.ipBlock.except[${i}]`, e))
+function ingressHosts(ingress: KubeObject): string {
+  const rules = listAt(ingress, 'spec', 'rules')
+  const hosts: string[] = []
+  let more = false
+  for (const rule of rules) {
+    if (hosts.length === 3) more = true
+    const host = textAt(rule, 'host')
+    if (!more && host) hosts.push(host)
   }
-  if (!pods && !namespaces && !block) report.required(at, 'must specify a peer')
-  else if ((pods || namespaces) && block) report.forbidden(at, 'may not specify both ipBlock and another peer')
+  if (hosts.length === 0) return '*'
+  // Upstream counts rules here, not hosts.
+  return more ? `${hosts.join(',')} + ${rules.length - 3} more...` : hosts.join(',')
 }
 
-function checkPolicyPort(report: Report, at: string, port: Part): void {
-  report.oneOfIfSet(`${at}.protocol`, port.protocol, ['TCP', 'UDP', 'SCTP'])
-  if (port.port !== undefined) report.portOrName(`${at}.port`, port.port)
-  const end = port.endPort
-  if (typeof end !== 'number') return
-  if (port.port === undefined) report.required(`${at}.port`, 'may not be specified when `port` is not specified')
-  else if (typeof port.port === 'string')
-    report.invalid(`${at}.endPort`, end, 'may not be specified when `port` is non-numeric')
-  else if (typeof port.port === 'number' && end < port.port)
-    report.invalid(`${at}.endPort`, end, 'must be greater than or equal to `port`')
-  else report.port(`${at}.endPort`, end)
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Class', 'string', 'The class of controller it is for.'),
+    column('Hosts', 'string', 'The hosts its rules are for.'),
+    column('Address', 'string', 'Where its load balancer is reached.'),
+    column('Ports', 'string', 'The ports it opens.'),
+    ageColumn,
+  ],
+  cells: (o, now) => [
+    nameOf(o),
+    textAt(o, 'spec', 'ingressClassName') || '<none>',
+    ingressHosts(o),
+    loadBalancerAddresses(o).join(','),
+    listAt(o, 'spec', 'tls').length > 0 ? '80, 443' : '80',
+    ageOf(o, now),
+  ],
 }
 
-export function checkNetworkPolicy(report: Report, next: KubeObject): void {
-  const spec = partIn(next, 'spec')
-  report.add(validateLabelSelector(findPart(spec, 'podSelector'), 'spec.podSelector'))
-  for (const [direction, peers] of [
-    ['ingress', 'from'],
-    ['egress', 'to'],
-  ] as const) {
-    partsIn(spec, direction).forEach((rule, i) => {
-      const at = `spec.${direction}[${i}]`
-      partsIn(rule, 'ports').forEach((p, j) => checkPolicyPort(report, `${at}.ports[${j}]`, p))
-      partsIn(rule, peers).forEach((p, j) => checkPeer(report, `${at}.${peers}[${j}]`, p))
-    })
-  }
-  const types = textsIn(spec, 'policyTypes')
-  if (types.length > 2) report.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes')
-  else types.forEach((t, i) => report.oneOf(`spec.policyTypes[${i}]`, t, ['Ingress', 'Egress']))
+export const ingress: BuiltInKind = {
+  shortNames: ['ing'],
+  strategy: { validate: validateWholeWith(checkIngress), tracksGeneration: true },
+  columns,
 }

@@ -1,13 +1,15 @@
-/**
- * What Services are given addresses of: IPAddress and ServiceCIDR.
- * @see ValidateIPAddress, ValidateServiceCIDR in pkg/apis/networking/validation of Kubernetes 1.36
- */
-import { isCanonicalCidr, parseAddress } from '../../../kube/ip-address.ts'
+/** IP addresses of services. @see ValidateIPAddress in pkg/apis/networking/validation of Kubernetes 1.36 */
+import { qualifiedResource } from '../../../kube/gvk.ts'
+import { isCanonicalIp } from '../../../kube/ip-address.ts'
 import { isDns1123Subdomain, isPathSegment } from '../../../kube/names.ts'
+import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import { fieldIsImmutable, findPart, partIn, type Report, textIn, textsIn } from '../report.ts'
+import { ageColumn, ageOf, column, nameColumn, nameOf } from '../cell-text.ts'
+import { objectAt, textAt } from '../field-access.ts'
+import { type BuiltInKind, validateWholeWith } from '../kind.ts'
+import { findPart, partIn, type Report, textIn } from '../report.ts'
 
-export function checkIpAddress(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+function checkIpAddress(report: Report, next: KubeObject, old: KubeObject | undefined): void {
   const parent = findPart(partIn(next, 'spec'), 'parentRef')
   const at = 'spec.parentRef'
   if (parent === undefined) report.required(at)
@@ -23,36 +25,20 @@ export function checkIpAddress(report: Report, next: KubeObject, old: KubeObject
   if (old) report.immutable(at, parent, findPart(partIn(old, 'spec'), 'parentRef'))
 }
 
-const field = 'spec.cidrs'
-
-export function checkServiceCidr(report: Report, next: KubeObject, old: KubeObject | undefined): void {
-  const cidrs = textsIn(partIn(next, 'spec'), 'cidrs')
-  checkCidrs(report, cidrs)
-  if (old) checkChange(report, cidrs, textsIn(partIn(old, 'spec'), 'cidrs'))
+function parentOf(address: KubeObject): string {
+  const parent = objectAt(address, 'spec', 'parentRef')
+  if (!parent) return '<none>'
+  const resource = qualifiedResource({ group: textAt(parent, 'group'), resource: textAt(parent, 'resource') })
+  return [resource.toLowerCase(), textAt(parent, 'namespace'), textAt(parent, 'name')].filter((p) => p !== '').join('/')
 }
 
-function checkCidrs(report: Report, cidrs: readonly string[]): void {
-  if (cidrs.length === 0) report.required(field, 'at least one CIDR required')
-  // As Go prints the whole spec.
-  else if (cidrs.length > 2) report.invalid(field, { CIDRs: cidrs }, 'may only hold up to 2 values')
-  else if (cidrs.length === 2 && !isOfBoth(cidrs)) {
-    const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64'
-    report.invalid(field, { CIDRs: cidrs }, why)
-  } else cidrs.forEach((cidr, i) => report.each(`${field}[${i}]`, cidr, isCanonicalCidr(cidr)))
+const columns: TableColumns = {
+  definitions: [nameColumn, column('ParentRef', 'string', 'Whose address it is.'), ageColumn],
+  cells: (o, now) => [nameOf(o), parentOf(o), ageOf(o, now)],
 }
 
-function isOfBoth(cidrs: readonly string[]): boolean {
-  const families = cidrs.map((cidr) => parseAddress(cidr.split('/')[0] ?? '')?.family)
-  return families.includes('IPv4') && families.includes('IPv6')
-}
-
-/** A range of the other family may be added. Nothing else changes. */
-function checkChange(report: Report, next: readonly string[], old: readonly string[]): void {
-  if (next.length !== old.length && !(old.length === 1 && next.length === 2)) {
-    report.invalid(field, next, fieldIsImmutable)
-    return
-  }
-  old.forEach((cidr, i) => {
-    if (next[i] !== cidr) report.invalid(`${field}[${i}]`, next[i], fieldIsImmutable)
-  })
+export const ipAddress: BuiltInKind = {
+  shortNames: ['ip'],
+  strategy: { validate: validateWholeWith(checkIpAddress), validateName: isCanonicalIp },
+  columns,
 }

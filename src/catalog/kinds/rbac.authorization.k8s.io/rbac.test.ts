@@ -10,14 +10,15 @@ import {
 import { notSubdomain } from '../../../../test/support/name-faults.ts'
 import { faultsOf } from '../../../../test/support/refusal.ts'
 import type { KubeObject } from '../../../kube/types.ts'
-import type { Strategy } from '../../strategy.ts'
-import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from './role.ts'
+import type { BuiltInKind } from '../kind.ts'
+import { clusterRole as clusterRoleKind, role as roleKind } from './role.ts'
+import { clusterRoleBinding as clusterRoleBindingKind, roleBinding as roleBindingKind } from './role-binding.ts'
 
-const strategies: Readonly<Record<string, Strategy>> = {
-  Role: roleStrategy,
-  ClusterRole: clusterRoleStrategy,
-  RoleBinding: roleBindingStrategy,
-  ClusterRoleBinding: clusterRoleBindingStrategy,
+const kinds: Readonly<Record<string, BuiltInKind>> = {
+  Role: roleKind,
+  ClusterRole: clusterRoleKind,
+  RoleBinding: roleBindingKind,
+  ClusterRoleBinding: clusterRoleBindingKind,
 }
 const bindTo = (ref: object, ...subjects: object[]): KubeObject => ({
   ...roleBinding('ns', 'b', 'Role/r'),
@@ -122,14 +123,14 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
 
 describe('validation', () => {
   test.each(cases)('$name', ({ given, old, want }) => {
-    const errors = strategies[given.kind ?? '']?.validate?.(given, old, { subresource: '', now: '' }) ?? []
+    const errors = kinds[given.kind ?? '']?.strategy?.validate?.(given, old, { subresource: '', now: '' }) ?? []
     expect(faultsOf(errors)).toEqual(want)
   })
 
   test('names may hold colons and dots, but be no path', () => {
-    for (const strategy of Object.values(strategies)) {
-      expect(strategy.validateName?.('system:controller:x', false)).toEqual([])
-      for (const bad of ['.', '..', 'a/b', 'a%b']) expect(strategy.validateName?.(bad, false)).not.toEqual([])
+    for (const { strategy } of Object.values(kinds)) {
+      expect(strategy?.validateName?.('system:controller:x', false)).toEqual([])
+      for (const bad of ['.', '..', 'a/b', 'a%b']) expect(strategy?.validateName?.(bad, false)).not.toEqual([])
     }
   })
 })

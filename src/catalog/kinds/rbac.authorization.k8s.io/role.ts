@@ -1,44 +1,13 @@
 /**
- * What is special about roles and bindings: path-segment names, rules and subjects that make sense, a roleRef that
- * never changes.
- * @see k8s.io/kubernetes/pkg/apis/rbac/validation/validation.go v1.36
+ * Roles and cluster roles: names are path segments, rules must make sense.
+ * @see pkg/apis/rbac/validation/validation.go of Kubernetes 1.36
  */
-import { type FieldError, fieldInvalid, fieldNotSupported, fieldRequired } from '../../../kube/field-error.ts'
-import { jsonEqual } from '../../../kube/json-value.ts'
+import { type FieldError, fieldInvalid, fieldRequired } from '../../../kube/field-error.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
-import { isDns1123Subdomain, isPathSegment, nameIsPathSegment } from '../../../kube/names.ts'
-import {
-  type Binding,
-  type ClusterRole,
-  type PolicyRule,
-  type Role,
-  type RoleRef,
-  rbacGroup,
-  type Subject,
-} from '../../../kube/rbac.ts'
+import { nameIsPathSegment } from '../../../kube/names.ts'
+import type { ClusterRole, PolicyRule, Role } from '../../../kube/rbac.ts'
 import type { Strategy } from '../../strategy.ts'
-
-const shared: Strategy = { validateName: nameIsPathSegment, createOnUpdate: true, tracksGeneration: false }
-
-export const roleStrategy: Strategy = {
-  ...shared,
-  validate: (next) => rulesErrors((next as Role).rules ?? [], true),
-}
-
-export const clusterRoleStrategy: Strategy = {
-  ...shared,
-  validate: (next) => [...rulesErrors((next as Role).rules ?? [], false), ...aggregationErrors(next as ClusterRole)],
-}
-
-export const roleBindingStrategy: Strategy = {
-  ...shared,
-  validate: (next, old) => bindingErrors(next as Binding, old as Binding | undefined, true),
-}
-
-export const clusterRoleBindingStrategy: Strategy = {
-  ...shared,
-  validate: (next, old) => bindingErrors(next as Binding, old as Binding | undefined, false),
-}
+import type { BuiltInKind } from '../kind.ts'
 
 const rulesErrors = (rules: readonly PolicyRule[], namespaced: boolean): FieldError[] =>
   rules.flatMap((rule, i) => ruleErrors(rule, `rules[${i}]`, namespaced))
@@ -76,45 +45,15 @@ function aggregationErrors({ aggregationRule }: ClusterRole): FieldError[] {
   return selectors.flatMap((selector, i) => validateLabelSelector(selector, `${path}[${i}]`))
 }
 
-function bindingErrors(next: Binding, old: Binding | undefined, namespaced: boolean): FieldError[] {
-  const errors = [
-    ...roleRefErrors(next.roleRef, namespaced),
-    ...(next.subjects ?? []).flatMap((subject, i) => subjectErrors(subject, `subjects[${i}]`, namespaced)),
-  ]
-  if (old !== undefined && !jsonEqual(old.roleRef, next.roleRef)) {
-    errors.push(fieldInvalid('roleRef', shownRoleRef(next.roleRef), 'cannot change roleRef'))
-  }
-  return errors
+export const rbacFacts: Strategy = { validateName: nameIsPathSegment, createOnUpdate: true, tracksGeneration: false }
+
+export const role: BuiltInKind = {
+  strategy: { ...rbacFacts, validate: (next) => rulesErrors((next as Role).rules ?? [], true) },
 }
 
-/** Upstream prints its own form of a reference. */
-const shownRoleRef = ({ apiGroup, kind, name }: RoleRef): object => ({ APIGroup: apiGroup, Kind: kind, Name: name })
-
-function roleRefErrors({ apiGroup = '', kind = '', name }: RoleRef, namespaced: boolean): FieldError[] {
-  const errors: FieldError[] = []
-  const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
-  if (apiGroup !== rbacGroup) errors.push(fieldNotSupported('roleRef.apiGroup', apiGroup, [rbacGroup]))
-  if (!kinds.includes(kind)) errors.push(fieldNotSupported('roleRef.kind', kind, kinds))
-  if (!name) errors.push(fieldRequired('roleRef.name'))
-  else for (const why of isPathSegment(name)) errors.push(fieldInvalid('roleRef.name', name, why))
-  return errors
-}
-
-function subjectErrors(subject: Subject, path: string, namespaced: boolean): FieldError[] {
-  const { kind, name, namespace, apiGroup = '' } = subject
-  const errors: FieldError[] = name ? [] : [fieldRequired(`${path}.name`)]
-  switch (kind) {
-    case 'ServiceAccount':
-      for (const why of name ? isDns1123Subdomain(name) : []) errors.push(fieldInvalid(`${path}.name`, name, why))
-      if (apiGroup !== '') errors.push(fieldNotSupported(`${path}.apiGroup`, apiGroup, ['']))
-      if (!namespaced && !namespace) errors.push(fieldRequired(`${path}.namespace`))
-      break
-    case 'User':
-    case 'Group':
-      if (apiGroup !== rbacGroup) errors.push(fieldNotSupported(`${path}.apiGroup`, apiGroup, [rbacGroup]))
-      break
-    default:
-      errors.push(fieldNotSupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group']))
-  }
-  return errors
+export const clusterRole: BuiltInKind = {
+  strategy: {
+    ...rbacFacts,
+    validate: (next) => [...rulesErrors((next as Role).rules ?? [], false), ...aggregationErrors(next as ClusterRole)],
+  },
 }
