@@ -51,9 +51,10 @@ export interface Strategy {
   readonly removedAlone?: boolean
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean
-  /** Status is dropped on create and kept on main-resource writes. Default: the type has a `status` sub-resource. */
-  readonly hasStatus?: boolean
-  /** True = who makes the object says its first status too, as a kubelet does of its node. Default: it is dropped. */
+  /**
+   * Of types with a `status` sub-resource. True = the client that creates the object sets its first status too, as a
+   * kubelet does that of its node. Default: the status of a create is dropped.
+   */
   readonly keepsNewStatus?: boolean
   /** By sub-resource: metadata that its writes leave as it was. Default: none of it. */
   readonly keptMetadata?: Readonly<Record<string, readonly (keyof ObjectMeta)[]>>
@@ -68,4 +69,27 @@ export interface Strategy {
 export interface GracefulDeletion {
   /** Seconds until it may be removed; 0 = now. `requested` is never negative. */
   graceSeconds(object: KubeObject, requested: number | undefined): number
+}
+
+/**
+ * The strategy of a built-in kind with what a feature adds. Both prepare, the kind first; the errors of both count; of
+ * everything else, what the feature says replaces what the kind says.
+ */
+export function extendStrategy(kind: Strategy, added: Strategy): Strategy {
+  return {
+    ...kind,
+    ...added,
+    ...oneAfterTheOther(kind.prepare, added.prepare),
+    ...bothErrors(kind.validate, added.validate),
+  }
+}
+
+function oneAfterTheOther(first: Strategy['prepare'], second: Strategy['prepare']): Pick<Strategy, 'prepare'> {
+  if (first === undefined || second === undefined) return {}
+  return { prepare: (next, old, context) => second(first(next, old, context), old, context) }
+}
+
+function bothErrors(first: Strategy['validate'], second: Strategy['validate']): Pick<Strategy, 'validate'> {
+  if (first === undefined || second === undefined) return {}
+  return { validate: (next, old, context) => [...first(next, old, context), ...second(next, old, context)] }
 }

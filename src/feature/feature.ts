@@ -39,7 +39,10 @@ export interface Feature {
 export type ControllerRules = Readonly<Record<string, readonly PolicyRule[]>>
 
 export interface FeatureParts {
-  /** By `resource.group`. Two features may not bring one for the same kind. */
+  /**
+   * By `resource.group`: strategies of its own kinds, and what it adds to those of built-in ones (`extendStrategy`).
+   * Two features may not bring one for the same kind.
+   */
   readonly strategies?: Readonly<Record<string, Strategy>>
   /** Of kinds that nobody declares beforehand. */
   readonly customStrategy?: (type: ResourceType) => Strategy

@@ -7,12 +7,11 @@ import { nameIsSubdomain } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 
-export const hasStatus = (type: ResourceType, strategy: Strategy): boolean =>
-  strategy.hasStatus ?? type.subresources.has('status')
+export const hasStatus = (type: ResourceType): boolean => type.subresources.has('status')
 
 /** Whether what the maker of an object says of its status is nothing. */
 export const dropsNewStatus = (type: ResourceType, strategy: Strategy): boolean =>
-  hasStatus(type, strategy) && strategy.keepsNewStatus !== true
+  hasStatus(type) && strategy.keepsNewStatus !== true
 
 export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolean =>
   strategy.tracksGeneration ?? (type.custom || (type.schema.properties?.has('spec') ?? false))

@@ -222,7 +222,7 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old:
       ...status,
     })
   }
-  if (subresource !== '' || !hasStatus(type, strategy)) return { ...given, metadata }
+  if (subresource !== '' || !hasStatus(type)) return { ...given, metadata }
   const { status: _, ...rest } = given
   return old['status'] === undefined ? { ...rest, metadata } : { ...rest, metadata, status: old['status'] }
 }
@@ -303,7 +303,7 @@ function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, o
 
 function desired(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
   const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
-  return hasStatus(type, strategy) || status === undefined ? rest : { ...rest, status }
+  return hasStatus(type) || status === undefined ? rest : { ...rest, status }
 }
 
 /** True if this write takes away the last thing that kept an object in deletion. */

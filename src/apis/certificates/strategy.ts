@@ -21,11 +21,8 @@ import { CertificateRequestError, parseCertificateRequest } from './certificate-
 import { conditionsOf, type SigningRequest, type SigningRequestCondition } from './types.ts'
 
 export const signingRequestStrategy: Strategy = {
-  hasStatus: true,
-  tracksGeneration: false,
   // Upstream does not care what requests are called, as long as they fit into a path.
   validateName: (name) => (/[/%]/.test(name) || name === '.' || name === '..' ? ['may not be a path'] : []),
-  selectableFields: { 'spec.signerName': (o) => (o as SigningRequest).spec?.signerName ?? '' },
   prepare(next: Unvalidated<SigningRequest>, old: SigningRequest | undefined, { subresource, now }) {
     if (old === undefined) return { ...next, status: {} }
     const { spec } = old

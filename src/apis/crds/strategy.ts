@@ -23,11 +23,7 @@ type GivenConversion = NonNullable<Given['conversion']>
 
 /** @param objectMeta schema of ObjectMeta */
 export const definitionStrategy = (objectMeta: Schema): Strategy => ({
-  unconditionalUpdate: false,
   plainFinalizers: true,
-  hasStatus: true,
-  tracksGeneration: true,
-  returnsDeleted: true,
   prepare(next: Unvalidated<CustomResourceDefinition>, old: CustomResourceDefinition | undefined, { subresource }) {
     if (subresource === 'status') return next
     const named = withDefaultNames(next)

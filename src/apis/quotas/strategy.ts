@@ -7,19 +7,14 @@ import type { Strategy } from '../../catalog/strategy.ts'
 import type { Unvalidated } from '../../kube/types.ts'
 import type { ResourceQuota } from './types.ts'
 
-/** @param general the catalogue's strategy of resource quotas */
-export function quotaStrategy(general: Strategy): Strategy {
-  return {
-    ...general,
-    // The last of a namespace takes the epoch along, so each must know of those before it.
-    removedAlone: true,
-    prepare(next: Unvalidated<ResourceQuota>, old: ResourceQuota | undefined, context) {
-      const prepared: Unvalidated<ResourceQuota> = general.prepare?.(next, old, context) ?? next
-      if (old === undefined) return { ...prepared, status: {} }
-      if (context.subresource !== 'status') return prepared
-      const { used } = old.status ?? {}
-      const { hard } = prepared.status ?? {}
-      return { ...prepared, status: { ...(hard ? { hard } : {}), ...(used ? { used } : {}) } }
-    },
-  }
+export const quotaStrategy: Strategy = {
+  // The last of a namespace takes the epoch along, so each must know of those before it.
+  removedAlone: true,
+  prepare(next: Unvalidated<ResourceQuota>, old: ResourceQuota | undefined, { subresource }) {
+    if (old === undefined) return { ...next, status: {} }
+    if (subresource !== 'status') return next
+    const { used } = old.status ?? {}
+    const { hard } = next.status ?? {}
+    return { ...next, status: { ...(hard ? { hard } : {}), ...(used ? { used } : {}) } }
+  },
 }
