@@ -47,11 +47,11 @@ const layers = {
   client: ['base', 'kube'],
   controller: ['base', 'kube', 'client'],
   feature: [
-    ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
+    ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
     ...['admission/admission.ts', 'authz/authz.ts', 'controller', 'storage/storage.ts'],
   ],
   apis: [
-    ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'registry/strategy.ts'],
+    ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
     ...['admission/admission.ts', 'authn/front-proxy.ts', 'authn/tokens.ts', 'authz/authz.ts'],
     'authz/explain-refusal.ts',
     ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],

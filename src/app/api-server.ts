@@ -112,7 +112,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     turns: core.turns,
     permitOf: permitOf(core),
     random: Math.random,
-    apply: applyWith(clock, catalog.types),
+    apply: applyWith(clock, { types: catalog.types, strategyOf: core.strategyOf }),
   } satisfies Parameters<typeof patchVerb>[0] &
     Parameters<typeof watchVerb>[0] &
     Parameters<typeof deleteVerb>[0] &

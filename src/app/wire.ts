@@ -13,6 +13,7 @@ import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts
 import { Diagnostics } from '../base/diagnostics.ts'
 import { sliceBegan, Turns } from '../base/turns.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
+import { extendStrategy, type Strategy } from '../catalog/strategy.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
 import { type GroupVersionResource, qualifiedResource } from '../kube/gvk.ts'
@@ -27,7 +28,6 @@ import { FoldedCommits } from '../registry/folded-commits.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
 import type { Lister, Registry } from '../registry/registry.ts'
 import { schemaErrors } from '../registry/schema-errors.ts'
-import type { Strategy } from '../registry/strategy.ts'
 import { validateNew } from '../registry/validate-new.ts'
 import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
@@ -141,7 +141,7 @@ export async function wireCore(
     strategyOf,
     applyDefaults,
     validateSchema,
-    trackUpdate: trackWrites(catalog.types, log),
+    trackUpdate: trackWrites({ types: catalog.types, strategyOf }, log),
     admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
     accountants: parts.flatMap(({ accountants = [] }) => accountants),
   })
@@ -171,14 +171,17 @@ export async function wireCore(
 const grantHistory = { changes: defaultWindowLimits.changes, ageMs: defaultWindowLimits.ageMs }
 
 /**
- * Those of the features first, the catalogue's for the rest. Features may still be added: looked up at the first use.
+ * The catalogue's, extended by the feature that has something to add. Looked up at the first use: features may still be
+ * added.
  */
 function strategiesOf(parts: readonly FeatureParts[], catalog: Catalog): (type: ResourceType) => Strategy {
   const known = new WeakMap<ResourceType, Strategy>()
   const find = (type: ResourceType): Strategy => {
     const key = qualifiedResource(type)
-    for (const { strategies } of parts) if (strategies?.[key] !== undefined) return strategies[key]
-    return catalog.strategyOf(type)
+    const kind = catalog.strategyOf(type)
+    for (const { strategies } of parts)
+      if (strategies?.[key] !== undefined) return extendStrategy(kind, strategies[key])
+    return kind
   }
   return (type) => {
     if (type.custom) return parts.find(({ customStrategy }) => customStrategy)?.customStrategy?.(type) ?? {}

@@ -1,12 +1,12 @@
 /**
- * The built-in resources as `ResourceType`s: the generated list joined with the fact tables. Schemas stay unmade.
+ * The built-in resources as `ResourceType`s: the generated list joined with what is known of each kind. Schemas stay
+ * unmade.
  */
 import { type GroupVersionKind, qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
-import { conversionsWith } from './conversion/conversions.ts'
-import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './facts/resources.ts'
 import type { GeneratedCatalog, GeneratedResource } from './generated-catalog.ts'
+import { builtInKinds } from './kinds/kinds.ts'
 import type { Schemas } from './schemas.ts'
 
 const none: readonly string[] = Object.freeze([])
@@ -29,23 +29,25 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
     if (group === undefined) throw new Error(`no group serves types of ${packageName}`)
     return { group, version, kind }
   }
-  const subresourcesOf = (r: GeneratedResource): ReadonlyMap<string, Subresource> =>
+  const subresourcesOf = (
+    r: GeneratedResource,
+    streamKinds: Readonly<Record<string, string>>,
+  ): ReadonlyMap<string, Subresource> =>
     new Map(
       r.subresources.map((s) => {
         const kind: GroupVersionKind =
           s.type === undefined
-            ? { group: r.group, version: r.version, kind: streamKinds[`${r.resource}/${s.name}`] ?? r.kind }
+            ? { group: r.group, version: r.version, kind: streamKinds[s.name] ?? r.kind }
             : kindOfType(s.type)
         return [s.name, { name: s.name, verbs: verbsIn(s.verbs), kind }]
       }),
     )
 
-  const conversions = conversionsWith((typeName) => schemas.get(typeName))
-
   return catalog.resources.map((r): ResourceType => {
     const name = qualifiedResource(r)
-    const verbs = verbExceptions[name] ?? verbsIn(r.verbs)
-    const conversion = conversions[`${r.version} ${name}`]
+    const known = builtInKinds[name] ?? {}
+    const verbs = known.verbs ?? verbsIn(r.verbs)
+    const conversion = known.conversions?.[r.version]?.((typeName) => schemas.get(typeName))
     return {
       group: r.group,
       version: r.version,
@@ -55,13 +57,13 @@ export function builtInTypes(catalog: GeneratedCatalog, schemas: Schemas): Resou
       singular: r.kind.toLowerCase(),
       namespaced: r.namespaced,
       verbs,
-      shortNames: shortNames[name] ?? none,
-      categories: categories[name] ?? none,
-      subresources: subresourcesOf(r),
+      shortNames: known.shortNames ?? none,
+      categories: known.categories ?? none,
+      subresources: subresourcesOf(r, known.streamKinds ?? {}),
       get schema(): Schema {
         return schemas.get(schemas.nameOf(r.type))
       },
-      storageName: storageNames[name] ?? r.resource,
+      storageName: known.storageName ?? r.resource,
       ...(conversion ? { conversion } : {}),
       stored: verbs.includes('list'),
       custom: false,

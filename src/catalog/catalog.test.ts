@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { qualifiedResource } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import { loadCatalog } from './catalog.ts'
@@ -8,7 +7,6 @@ import { alwaysByValue, byValueFields, printedEmpty } from './facts/by-value.ts'
 import { extensionDescriptions, extensionFields } from './facts/extensions.ts'
 import { mergeFacts } from './facts/merge.ts'
 import { quantityFields } from './facts/quantities.ts'
-import { categories, shortNames, storageNames, streamKinds, verbExceptions } from './facts/resources.ts'
 
 const catalog = loadCatalog()
 const all = [...catalog.types.all()]
@@ -108,17 +106,6 @@ describe('what is served', () => {
 })
 
 describe('the hand-written fact tables', () => {
-  const resources = new Set(all.map(qualifiedResource))
-  it('name only resources that exist', () => {
-    for (const table of [shortNames, categories, storageNames, verbExceptions]) {
-      for (const name of Object.keys(table)) expect(resources).toContain(name)
-    }
-    for (const name of Object.keys(streamKinds)) {
-      const [resource = '', sub = ''] = name.split('/')
-      expect(typed('', 'v1', resource).subresources.has(sub), name).toBe(true)
-    }
-  })
-
   const fieldTables: [string, Record<string, string[]>][] = [
     [
       'merge',

@@ -12,13 +12,14 @@ import { applyDefaults as applySchemaDefaults } from '../kube/schema/default.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { JsonObject, KubeObject, Unvalidated } from '../kube/types.ts'
 import { unvalidated } from '../kube/unvalidated.ts'
+import { Defaulter } from './apply-defaults.ts'
 import { builtInTypes } from './built-in-types.ts'
-import { Defaulter } from './defaults/apply-defaults.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
 import { readDescriptions, readGeneratedCatalog } from './generated-catalog.ts'
+import { builtInStrategy } from './kinds/strategy-of.ts'
 import { type MutableResourceTypes, ResourceTypeTable } from './resource-type-table.ts'
 import { Schemas } from './schemas.ts'
-import { type BuiltInStrategy, builtInStrategy } from './strategies/strategies.ts'
+import type { Strategy } from './strategy.ts'
 
 const typeMeta: Schema = { type: 'string' }
 const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -60,7 +61,7 @@ export interface Catalog {
    */
   applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject | Unvalidated): Unvalidated
   /** What the registry must know about a built-in kind; for others, that nothing is special. */
-  strategyOf(type: ResourceType): BuiltInStrategy
+  strategyOf(type: ResourceType): Strategy
   /** Makes a type; serve it with `types.change({ add: [type] })`. */
   declare(declaration: TypeDeclaration): ResourceType
   /**

@@ -12,6 +12,7 @@ import type { Diagnostics } from '../base/diagnostics.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Catalog, TypeDeclaration } from '../catalog/catalog.ts'
+import type { Strategy } from '../catalog/strategy.ts'
 import type { Client } from '../client/client.ts'
 import type { WebhookClient } from '../client/webhook-client.ts'
 import type { ControllerSpec } from '../controller/controller.ts'
@@ -22,7 +23,6 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Lister, SchemaUpdate, StoreView } from '../registry/registry.ts'
-import type { Strategy } from '../registry/strategy.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Feature {
@@ -39,7 +39,10 @@ export interface Feature {
 export type ControllerRules = Readonly<Record<string, readonly PolicyRule[]>>
 
 export interface FeatureParts {
-  /** By `resource.group`. Two features may not bring one for the same kind. */
+  /**
+   * By `resource.group`: strategies of its own kinds, and what it adds to those of built-in ones (`extendStrategy`).
+   * Two features may not bring one for the same kind.
+   */
   readonly strategies?: Readonly<Record<string, Strategy>>
   /** Of kinds that nobody declares beforehand. */
   readonly customStrategy?: (type: ResourceType) => Strategy

@@ -4,19 +4,12 @@
  */
 import { afterPause, type Eventual } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
+import { columnsOf } from '../catalog/kinds/columns-of.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
 import { printYaml } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
-import { columnsOf } from '../kube/tables/columns-of.ts'
-import {
-  parseIncludeObject,
-  renderTable,
-  type Table,
-  type TableRequest,
-  tableHead,
-  tableRow,
-} from '../kube/tables/table.ts'
+import { parseIncludeObject, renderTable, type Table, type TableRequest, tableHead, tableRow } from '../kube/table.ts'
 import type { KubeObject, ListMeta, Status } from '../kube/types.ts'
 import type { ListPage, StoredObject } from '../registry/registry.ts'
 import type { ApiBody, ApiResponse } from './api.ts'

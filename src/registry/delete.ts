@@ -3,6 +3,8 @@
  *
  *   read → preconditions → admission → plan → decide and commit → (again: marked objects that nothing holds go at once)
  */
+
+import type { Strategy } from '../catalog/strategy.ts'
 import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
@@ -24,7 +26,6 @@ import type {
 } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { encodeForStorage, toServedVersion } from './served-version.ts'
-import type { Strategy } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
 /**

@@ -9,6 +9,7 @@
  * @see k8s.io/apiserver/pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go v0.36
  */
 
+import type { Strategy } from '../catalog/strategy.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { incremented } from '../kube/metadata.ts'
@@ -16,7 +17,6 @@ import { formatTime, parseTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { isHeld } from './kind-rules.ts'
 import type { DeleteOptions } from './registry.ts'
-import type { Strategy } from './strategy.ts'
 
 export type DeletionPlan =
   | { readonly action: 'keep' }

@@ -5,7 +5,7 @@
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Slice } from '../base/turns.ts'
-import { keptMetadata } from '../catalog/facts/behaviour.ts'
+import type { Strategy } from '../catalog/strategy.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
@@ -13,7 +13,7 @@ import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
 import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { convertObject } from '../kube/convert-object.ts'
-import { apiVersionOf, parseApiVersion, qualifiedResource } from '../kube/gvk.ts'
+import { apiVersionOf, parseApiVersion } from '../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import { DecodeError } from '../kube/schema/decode.ts'
 import { decodeObject } from '../kube/schema/decode-object.ts'
@@ -36,26 +36,29 @@ export type Apply = (input: {
   readonly slice?: Slice | undefined
 }) => KubeObject | Promise<KubeObject>
 
-type Types = Pick<ResourceTypes, 'find'>
+interface Kinds {
+  readonly types: Pick<ResourceTypes, 'find'>
+  strategyOf(type: ResourceType): Strategy
+}
 
-const resetBy = (type: ResourceType, subresource: string): FieldSet | undefined =>
-  resetFieldsOf(type, subresource, keptMetadata(qualifiedResource(type), subresource))
+const resetBy = (kinds: Kinds, type: ResourceType, subresource: string): FieldSet | undefined =>
+  resetFieldsOf(type, subresource, type.custom ? [] : kinds.strategyOf(type).keptMetadata?.[subresource])
 
 /** The versions of a kind: of a custom one all that its definition has, of others those that are served. */
 class KindVersions implements Versions {
-  readonly #types: Types
+  readonly #kinds: Kinds
   readonly #type: ResourceType
   readonly #subresource: string
 
-  constructor(types: Types, type: ResourceType, subresource: string) {
-    this.#types = types
+  constructor(kinds: Kinds, type: ResourceType, subresource: string) {
+    this.#kinds = kinds
     this.#type = type
     this.#subresource = subresource
   }
 
   find(apiVersion: string): ReturnType<Versions['find']> {
     const type = this.#typeOf(apiVersion)
-    return type && { schema: type.schema, resetFields: resetBy(type, this.#subresource) }
+    return type && { schema: type.schema, resetFields: resetBy(this.#kinds, type, this.#subresource) }
   }
 
   isAlike(a: string, b: string): boolean {
@@ -74,17 +77,17 @@ class KindVersions implements Versions {
     if (gv === undefined) return undefined
     const { versions, group, resource, storageName } = this.#type
     if (versions !== undefined) return gv.group === group ? versions.get(gv.version) : undefined
-    const found = this.#types.find({ ...gv, resource })
+    const found = this.#kinds.types.find({ ...gv, resource })
     return found?.storageName === storageName ? found : undefined
   }
 }
 
-function requestVersion(types: Types, type: ResourceType, subresource: string): RequestVersion {
+function requestVersion(kinds: Kinds, type: ResourceType, subresource: string): RequestVersion {
   return {
     apiVersion: apiVersionOf(type),
     schema: type.schema,
-    resetFields: resetBy(type, subresource),
-    versions: new KindVersions(types, type, subresource),
+    resetFields: resetBy(kinds, type, subresource),
+    versions: new KindVersions(kinds, type, subresource),
   }
 }
 
@@ -93,7 +96,7 @@ function requestVersion(types: Types, type: ResourceType, subresource: string): 
  * because of it.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go (UpdateNoErrors) v0.36
  */
-export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate'] {
+export function trackWrites(kinds: Kinds, log: Log): RegistryDeps['trackUpdate'] {
   const asBefore = ({ type, live, next }: TrackedWrite, error: unknown): KubeObject => {
     if (findStatusError(error) === undefined) throw error
     log.warn({ error, kind: type.kind, name: next.metadata.name }, 'field ownership could not be converted')
@@ -103,7 +106,7 @@ export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate']
     const { type, live, next, manager, subresource, now, slice } = write
     try {
       const tracked = trackUpdate({
-        ...requestVersion(types, type, subresource),
+        ...requestVersion(kinds, type, subresource),
         live,
         next,
         manager,
@@ -118,10 +121,10 @@ export function trackWrites(types: Types, log: Log): RegistryDeps['trackUpdate']
   }
 }
 
-export function applyWith(clock: Clock, types: Types): Apply {
+export function applyWith(clock: Clock, kinds: Kinds): Apply {
   return ({ live, config, type, subresource, manager, force, slice }) =>
     applyConfiguration({
-      ...requestVersion(types, type, subresource),
+      ...requestVersion(kinds, type, subresource),
       live,
       config,
       kind: type.kind,
@@ -145,7 +148,7 @@ export function firstApplied(
     const applied = applyConfiguration({
       apiVersion: apiVersionOf(type),
       schema: type.schema,
-      resetFields: resetBy(type, ''),
+      resetFields: resetFieldsOf(type, ''),
       live: undefined,
       config,
       kind: type.kind,

@@ -1,17 +1,17 @@
 /** Answers of a strategy with their defaults filled in, and what the registry does for every kind. */
+
+import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import { validateMetadata, validateMetadataUpdate } from '../kube/metadata.ts'
 import { nameIsSubdomain } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
-import type { Strategy } from './strategy.ts'
 
-export const hasStatus = (type: ResourceType, strategy: Strategy): boolean =>
-  strategy.hasStatus ?? type.subresources.has('status')
+export const hasStatus = (type: ResourceType): boolean => type.subresources.has('status')
 
 /** Whether what the maker of an object says of its status is nothing. */
 export const dropsNewStatus = (type: ResourceType, strategy: Strategy): boolean =>
-  hasStatus(type, strategy) && strategy.keepsNewStatus !== true
+  hasStatus(type) && strategy.keepsNewStatus !== true
 
 export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolean =>
   strategy.tracksGeneration ?? (type.custom || (type.schema.properties?.has('spec') ?? false))

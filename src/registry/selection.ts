@@ -2,6 +2,8 @@
  * Which objects a list, watch or deletion of a collection means: selectors parsed once, and turned into a place to look
  * (namespace, single name) plus a test for the rest.
  */
+
+import type { Strategy } from '../catalog/strategy.ts'
 import { type FieldSelector, parseFieldSelector, refuseUnknownFields, requiredField } from '../kube/field-selector.ts'
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../kube/label-selector.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -9,7 +11,6 @@ import type { KubeObject } from '../kube/types.ts'
 import type { Matches } from '../watch/shared-events.ts'
 import type { StoredObject } from '../watch/stored-object.ts'
 import type { WatchScope } from '../watch/watch-scope.ts'
-import type { Strategy } from './strategy.ts'
 
 export interface Selection {
   readonly scope: WatchScope

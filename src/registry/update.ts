@@ -10,6 +10,7 @@
  */
 import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
+import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
 import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
@@ -37,7 +38,6 @@ import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
-import type { Strategy, StrategyContext } from './strategy.ts'
 import { untilSettled } from './until-settled.ts'
 
 export async function updateObject(
@@ -208,7 +208,7 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old:
   delete metadata.selfLink
   delete metadata.resourceVersion
   keep(metadata, old.metadata, ['creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'])
-  if (subresource !== '') keep(metadata, old.metadata, strategy.keptMetadata?.(subresource) ?? [])
+  if (subresource !== '') keep(metadata, old.metadata, strategy.keptMetadata?.[subresource] ?? [])
   if (subresource === 'status') {
     const { status: _, ...rest } = old
     const status = given['status'] === undefined ? {} : { status: given['status'] }
@@ -222,7 +222,7 @@ function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old:
       ...status,
     })
   }
-  if (subresource !== '' || !hasStatus(type, strategy)) return { ...given, metadata }
+  if (subresource !== '' || !hasStatus(type)) return { ...given, metadata }
   const { status: _, ...rest } = given
   return old['status'] === undefined ? { ...rest, metadata } : { ...rest, metadata, status: old['status'] }
 }
@@ -303,7 +303,7 @@ function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, o
 
 function desired(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
   const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
-  return hasStatus(type, strategy) || status === undefined ? rest : { ...rest, status }
+  return hasStatus(type) || status === undefined ? rest : { ...rest, status }
 }
 
 /** True if this write takes away the last thing that kept an object in deletion. */

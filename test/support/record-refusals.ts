@@ -9,7 +9,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
-import { Report } from '../../src/catalog/validation/report.ts'
+import { Report } from '../../src/catalog/kinds/report.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -54,7 +54,7 @@ const cases: { name: string; file: string; imports: string; allowed: boolean }[]
   {
     name: 'apis see the seam of the registry',
     file: 'apis/rbac/a.ts',
-    imports: '../../registry/strategy.ts',
+    imports: '../../registry/registry.ts',
     allowed: true,
   },
   {

@@ -1,9 +1,7 @@
 /** APIServices: one for each group and version that this server answers itself. */
 import type { Feature } from '../../feature/feature.ts'
-import { nameIsPathSegment } from '../../kube/names.ts'
 import { may, read } from '../rbac/bootstrap-rules.ts'
 import { apiServiceController, apiServiceControllerName } from './reconcile.ts'
-import { apiServicesResource } from './types.ts'
 
 /** @param groupPriority the higher, the earlier in discovery */
 export const apiServices = (groupPriority: (group: string) => number): Feature => ({
@@ -15,14 +13,7 @@ export const apiServices = (groupPriority: (group: string) => number): Feature =
       may('patch update', 'apiregistration.k8s.io', 'apiservices/status'),
     ],
   },
-  open: ({ catalog, clock, typeOf }) => ({
-    strategies: {
-      // `v1.` names the core group.
-      'apiservices.apiregistration.k8s.io': {
-        ...catalog.strategyOf(typeOf(apiServicesResource)),
-        validateName: nameIsPathSegment,
-      },
-    },
+  open: ({ catalog, clock }) => ({
     controllers: ({ client, onError }) => [
       apiServiceController({
         client: client(apiServiceControllerName),

@@ -5,6 +5,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { append } from '../../base/append.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import {
   type FieldError,
   fieldDuplicate,
@@ -16,16 +17,12 @@ import {
 import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names.ts'
 import type { MaybeAbsent, Unvalidated } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import { CertificateRequestError, parseCertificateRequest } from './certificate-request.ts'
 import { conditionsOf, type SigningRequest, type SigningRequestCondition } from './types.ts'
 
 export const signingRequestStrategy: Strategy = {
-  hasStatus: true,
-  tracksGeneration: false,
   // Upstream does not care what requests are called, as long as they fit into a path.
   validateName: (name) => (/[/%]/.test(name) || name === '.' || name === '..' ? ['may not be a path'] : []),
-  selectableFields: { 'spec.signerName': (o) => (o as SigningRequest).spec?.signerName ?? '' },
   prepare(next: Unvalidated<SigningRequest>, old: SigningRequest | undefined, { subresource, now }) {
     if (old === undefined) return { ...next, status: {} }
     const { spec } = old

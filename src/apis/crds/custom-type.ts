@@ -6,6 +6,8 @@
  * its versions differ, every read prunes and fills in the defaults of the version in which the object is stored, and
  * prunes by its own. With a webhook, it is asked about all that is stored in another version.
  */
+
+import type { Strategy } from '../../catalog/strategy.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
 import type { Conversion, ResourceType, Subresource, Verb } from '../../kube/resource-type.ts'
@@ -14,7 +16,6 @@ import { prune } from '../../kube/schema/prune.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import { compareVersions } from '../../kube/version-order.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import { withPrunedDefaults } from './pruned-defaults.ts'
 import { scaleErrors } from './scale-rules.ts'
 import { toResourceSchema } from './schema.ts'

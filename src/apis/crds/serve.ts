@@ -6,11 +6,11 @@
  */
 import { append } from '../../base/append.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { type ResourceType, requiredType } from '../../kube/resource-type.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { Lister } from '../../registry/registry.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import { customTypesOf } from './custom-type.ts'
 import { type CustomResourceDefinition, definitionResource, isEstablished, isTerminating } from './types.ts'
 import type { WebhookConversion } from './webhook-conversion.ts'

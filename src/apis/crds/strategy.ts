@@ -4,10 +4,11 @@
  * @see k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go,
  *   pkg/apis/apiextensions/v1/defaults.go v0.36
  */
+
+import type { Strategy } from '../../catalog/strategy.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { Unvalidated } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import {
   type CustomResourceDefinition,
   type DefinitionCondition,
@@ -22,11 +23,7 @@ type GivenConversion = NonNullable<Given['conversion']>
 
 /** @param objectMeta schema of ObjectMeta */
 export const definitionStrategy = (objectMeta: Schema): Strategy => ({
-  unconditionalUpdate: false,
   plainFinalizers: true,
-  hasStatus: true,
-  tracksGeneration: true,
-  returnsDeleted: true,
   prepare(next: Unvalidated<CustomResourceDefinition>, old: CustomResourceDefinition | undefined, { subresource }) {
     if (subresource === 'status') return next
     const named = withDefaultNames(next)

@@ -1,9 +1,9 @@
 /** What a NamespaceInitializerConfiguration may say beyond its schema. */
 import { append } from '../../base/append.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import { type FieldError, fieldDuplicate, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
 import { isDns1123Subdomain } from '../../kube/names.ts'
-import type { Strategy } from '../../registry/strategy.ts'
 import { type NamespaceInitializerConfiguration, namespaceTemplateInitializer } from './types.ts'
 
 export const initializerConfigurationStrategy: Strategy = {

@@ -17,11 +17,11 @@ export const resourceQuotas: Feature = {
     [quotaControllerName]: [may(read, '', 'resourcequotas'), may('patch update', '', 'resourcequotas/status'), events],
   },
   open(context) {
-    const { catalog, lister, stored, typeOf } = context
+    const { lister, stored, typeOf } = context
     const quotaType = typeOf(quotaResource)
     const namespaces = namespaceLookup(context)
     return {
-      strategies: { resourcequotas: quotaStrategy(catalog.strategyOf(quotaType)) },
+      strategies: { resourcequotas: quotaStrategy },
       accountants: [
         quotaAccountant({
           quotaType,

@@ -9,6 +9,8 @@ import { FakeRbacSource } from '../../../test/support/fake-rbac-source.ts'
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
+import { clusterRole } from '../../catalog/kinds/rbac.authorization.k8s.io/role.ts'
+import { clusterRoleBinding } from '../../catalog/kinds/rbac.authorization.k8s.io/role-binding.ts'
 import {
   type Binding,
   type ClusterRole,
@@ -20,7 +22,6 @@ import {
 import { alreadyExists, forbidden } from '../../kube/status-error.ts'
 import { serviceAccountUser, type UserInfo } from '../../kube/user.ts'
 import { bootstrapRbac, systemPolicy } from './bootstrap.ts'
-import { clusterRoleBindingStrategy, clusterRoleStrategy } from './strategy.ts'
 
 const edit = async <T extends ClusterRole | Binding>(
   client: FakeClient,
@@ -67,10 +68,10 @@ describe('the default policy', () => {
   test('is valid', () => {
     const context = { subresource: '', now: '' }
     for (const object of bootstrapClusterRoles) {
-      expect(clusterRoleStrategy.validate?.(object, undefined, context)).toEqual([])
+      expect(clusterRole.strategy?.validate?.(object, undefined, context)).toEqual([])
     }
     for (const object of bootstrapClusterRoleBindings) {
-      expect(clusterRoleBindingStrategy.validate?.(object, undefined, context)).toEqual([])
+      expect(clusterRoleBinding.strategy?.validate?.(object, undefined, context)).toEqual([])
     }
   })
 

@@ -1,10 +1,10 @@
 /** RBAC objects: escalation checks, and the controller that gathers aggregated roles. */
+
 import type { Feature } from '../../feature/feature.ts'
 import { clusterRolesResource, type Role, rolesResource } from '../../kube/rbac.ts'
 import { rbacAdmission } from './admission.ts'
 import { may, read } from './bootstrap-rules.ts'
 import { aggregationController, aggregationControllerName } from './reconcile.ts'
-import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from './strategy.ts'
 
 export const rbac: Feature = {
   name: 'rbac',
@@ -18,12 +18,6 @@ export const rbac: Feature = {
     const clusterRoleType = typeOf(clusterRolesResource)
     const roleType = typeOf(rolesResource)
     return {
-      strategies: {
-        'clusterroles.rbac.authorization.k8s.io': clusterRoleStrategy,
-        'clusterrolebindings.rbac.authorization.k8s.io': clusterRoleBindingStrategy,
-        'roles.rbac.authorization.k8s.io': roleStrategy,
-        'rolebindings.rbac.authorization.k8s.io': roleBindingStrategy,
-      },
       admission: [
         rbacAdmission({
           authorizer,

@@ -31,7 +31,7 @@ export const services = (options: ServicesOptions): Feature => ({
     [serviceClaimControllerName]: [may('get update', '', 'services'), events],
   },
   open(context) {
-    const { catalog, lister, typeOf } = context
+    const { lister, typeOf } = context
     const serviceType = typeOf(serviceResource)
     const addressType = typeOf(ipAddressResource)
     const portType = portClaims(addressType)
@@ -50,7 +50,7 @@ export const services = (options: ServicesOptions): Feature => ({
         ? { namespace: service.namespace, name: service.name }
         : undefined
     return {
-      strategies: { services: serviceStrategy(serviceType, catalog.strategyOf(serviceType), families) },
+      strategies: { services: serviceStrategy(serviceType, families) },
       admission: [addressProtection(serviceType)],
       accountants: [
         serviceAllocator({

@@ -1,14 +1,13 @@
 /** What differs from other kinds: a write to the status leaves all metadata as it was. */
-import type { Strategy } from '../../registry/strategy.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import { templateGroups, templateResourceName } from './types.ts'
 
 /**
  * As where the kind is a custom one. Its annotations bound what it gives and to whom, and only writes of the object as
- * a whole ask its author. Field ownership knows it from the facts of the catalogue.
+ * a whole ask its author.
  */
 const templateStrategy: Strategy = {
-  keptMetadata: (subresource) =>
-    subresource === 'status' ? ['labels', 'annotations', 'finalizers', 'ownerReferences'] : [],
+  keptMetadata: { status: ['labels', 'annotations', 'finalizers', 'ownerReferences'] },
 }
 
 export const templateStrategies: Readonly<Record<string, Strategy>> = Object.fromEntries(

@@ -1,7 +1,7 @@
 /** get, list */
 
 import { andThen } from '../../base/eventual.ts'
-import { parseIncludeObject } from '../../kube/tables/table.ts'
+import { parseIncludeObject } from '../../kube/table.ts'
 import type { ReadOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'

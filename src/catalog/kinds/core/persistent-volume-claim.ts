@@ -1,0 +1,122 @@
+/**
+ * Claims.
+ * @see ValidatePersistentVolumeClaim in pkg/apis/core/validation, pkg/registry/core/persistentvolumeclaim of
+ *   Kubernetes 1.36
+ */
+import { validateLabelSelector } from '../../../kube/label-selector.ts'
+import { compareQuantities } from '../../../kube/quantity.ts'
+import type { TableColumns } from '../../../kube/table.ts'
+import type { KubeObject } from '../../../kube/types.ts'
+import { ageColumn, ageOf, column, nameColumn, nameOf, quantityAt } from '../cell-text.ts'
+import { fillAbsent, fillUnset } from '../default-rules.ts'
+import { fieldAt, textAt, textsAt } from '../field-access.ts'
+import { type BuiltInKind, validateWith } from '../kind.ts'
+import { findPart, type Part, partIn, type Report, sameValue, textIn } from '../report.ts'
+import {
+  checkAccessModes,
+  classColumns,
+  phaseOf,
+  preparePending,
+  printAccessModes,
+  storageClassOf,
+  volumeModeColumn,
+  volumeModes,
+} from './persistent-volume.ts'
+import { amountOf } from './resource-requirements.ts'
+
+function checkStorage(report: Report, at: string, amounts: Part): void {
+  const storage = amounts.storage
+  if (storage === undefined) return report.required(`${at}[storage]`)
+  const amount = amountOf(storage)
+  if (amount && amount.nanos <= 0n) report.invalid(`${at}[storage]`, storage, 'must be greater than zero')
+}
+
+function checkPersistentVolumeClaim(
+  report: Report,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  subresource: string,
+): void {
+  if (subresource === 'status') return
+  const spec = partIn(next, 'spec')
+  checkAccessModes(report, spec, 'at least 1 access mode is required')
+  report.add(validateLabelSelector(findPart(spec, 'selector'), 'spec.selector'))
+  checkStorage(report, 'spec.resources', partIn(partIn(spec, 'resources'), 'requests'))
+  const className = textIn(spec, 'storageClassName')
+  if (className !== '') report.subdomain('spec.storageClassName', className)
+  report.oneOfIfSet('spec.volumeMode', spec.volumeMode, volumeModes)
+  if (old) checkClaimUpdate(report, spec, partIn(old, 'spec'), partIn(old, 'status'))
+}
+
+/** A volume may be given to a claim once; a bound claim may grow; nothing else changes. */
+function checkClaimUpdate(report: Report, next: Part, old: Part, status: Part): void {
+  const bound = textIn(status, 'phase') === 'Bound'
+  const fixed = (spec: Part): Record<string, unknown> => {
+    const copy: Record<string, unknown> = { ...spec }
+    if (textIn(old, 'volumeName') === '') copy.volumeName = undefined
+    if (bound) {
+      copy.volumeAttributesClassName = undefined
+      copy.resources = {
+        ...partIn(spec, 'resources'),
+        requests: { ...partIn(partIn(spec, 'resources'), 'requests'), storage: undefined },
+      }
+    }
+    if (copy.storageClassName === undefined || old.storageClassName === undefined) copy.storageClassName = undefined
+    return copy
+  }
+  const a = fixed(next)
+  const b = fixed(old)
+  const changed = [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((f) => !sameValue(a[f], b[f])).sort()
+  if (changed.length > 0) {
+    report.forbidden(
+      'spec',
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound ' +
+        `claims\nchanged: ${changed.join(', ')}`,
+    )
+  }
+  const was = amountOf(partIn(partIn(old, 'resources'), 'requests').storage)
+  const is = amountOf(partIn(partIn(next, 'resources'), 'requests').storage)
+  const there = amountOf(partIn(status, 'capacity').storage)
+  // Less than was asked for may be asked for, so that an expansion that failed can be taken back.
+  if (was && is && there && compareQuantities(is, was) < 0 && compareQuantities(is, there) <= 0) {
+    report.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity')
+  }
+  report.immutable('volumeMode', next.volumeMode, old.volumeMode)
+}
+
+const columns: TableColumns = {
+  definitions: [
+    nameColumn,
+    column('Status', 'string', 'Whether it is bound.'),
+    column('Volume', 'string', 'The volume it is bound to.'),
+    column('Capacity', 'string', 'The size of that volume.'),
+    column('Access Modes', 'string', 'How that volume can be mounted.'),
+    ...classColumns,
+    ageColumn,
+    volumeModeColumn,
+  ],
+  cells(o, now) {
+    const volume = textAt(o, 'spec', 'volumeName')
+    return [
+      nameOf(o),
+      phaseOf(o),
+      volume,
+      volume ? quantityAt(o, 'status', 'capacity', 'storage') : '',
+      volume ? printAccessModes(textsAt(o, 'status', 'accessModes')) : '',
+      storageClassOf(o),
+      fieldAt(o, 'spec', 'volumeAttributesClassName') ?? '<unset>',
+      ageOf(o, now),
+      fieldAt(o, 'spec', 'volumeMode') ?? '<unset>',
+    ]
+  },
+}
+
+export const persistentVolumeClaim: BuiltInKind = {
+  shortNames: ['pvc'],
+  strategy: { prepare: preparePending, validate: validateWith(checkPersistentVolumeClaim), returnsDeleted: true },
+  defaults: {
+    'io.k8s.api.core.v1.PersistentVolumeClaimSpec': [fillAbsent({ volumeMode: 'Filesystem' })],
+    'io.k8s.api.core.v1.PersistentVolumeClaimStatus': [fillUnset({ phase: 'Pending' })],
+  },
+  columns,
+}

@@ -1,0 +1,90 @@
+/** Probes and lifecycle handlers. @see ValidateProbe, validateHandler in pkg/apis/core/validation of Kubernetes 1.36 */
+import { type DefaultRules, fillAbsent, fillUnset } from '../default-rules.ts'
+import { findPart, numberIn, type Part, partIn, partsIn, type Report, textIn, textsIn } from '../report.ts'
+
+const httpSchemes = ['HTTP', 'HTTPS']
+const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
+
+function checkHandler(report: Report, at: string, handler: Part): void {
+  const given = handlers.filter((h) => handler[h] !== undefined)
+  given.forEach((h, i) => {
+    if (i > 0) report.forbidden(`${at}.${h}`, 'may not specify more than 1 handler type')
+    else checkOneHandler(report, `${at}.${h}`, h, partIn(handler, h))
+  })
+  if (given.length === 0) report.required(at, 'must specify a handler type')
+}
+
+function checkOneHandler(report: Report, at: string, kind: (typeof handlers)[number], part: Part): void {
+  switch (kind) {
+    case 'exec':
+      if (textsIn(part, 'command').length === 0) report.required(`${at}.command`)
+      break
+    case 'httpGet':
+      report.portOrName(`${at}.port`, part.port)
+      report.oneOf(`${at}.scheme`, textIn(part, 'scheme'), httpSchemes)
+      for (const header of partsIn(part, 'httpHeaders')) {
+        const name = textIn(header, 'name')
+        if (!/^[-A-Za-z0-9]+$/.test(name)) {
+          report.invalid(
+            `${at}.httpHeaders`,
+            name,
+            `a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex ` +
+              `used for validation is '[-A-Za-z0-9]+')`,
+          )
+        }
+      }
+      break
+    case 'tcpSocket':
+      report.portOrName(`${at}.port`, part.port)
+      break
+    case 'grpc':
+      report.port(`${at}.port`, part.port)
+      break
+    case 'sleep':
+      if ((numberIn(part, 'seconds') ?? 0) < 0) report.notNegative(part, at, 'seconds')
+  }
+}
+
+export function checkProbe(
+  report: Report,
+  at: string,
+  probe: Part | undefined,
+  kind: 'livenessProbe' | 'readinessProbe' | 'startupProbe',
+): void {
+  if (!probe) return
+  checkHandler(report, at, probe)
+  report.notNegative(
+    probe,
+    at,
+    'initialDelaySeconds',
+    'timeoutSeconds',
+    'periodSeconds',
+    'successThreshold',
+    'failureThreshold',
+  )
+  const grace = numberIn(probe, 'terminationGracePeriodSeconds')
+  if (grace !== undefined) {
+    const field = `${at}.terminationGracePeriodSeconds`
+    if (kind === 'readinessProbe') report.invalid(field, grace, 'must not be set for readinessProbes')
+    else if (grace <= 0) report.invalid(field, grace, 'must be greater than 0')
+  }
+  const threshold = numberIn(probe, 'successThreshold')
+  if (kind !== 'readinessProbe' && threshold !== undefined && threshold !== 1) {
+    report.invalid(`${at}.successThreshold`, threshold, 'must be 1')
+  }
+}
+
+export function checkLifecycle(report: Report, at: string, lifecycle: Part | undefined): void {
+  for (const hook of ['postStart', 'preStop']) {
+    const handler = findPart(lifecycle, hook)
+    if (handler) checkHandler(report, `${at}.${hook}`, handler)
+  }
+}
+
+export const probeDefaults: DefaultRules = {
+  'io.k8s.api.core.v1.Probe': [
+    fillUnset({ timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
+  ],
+  'io.k8s.api.core.v1.HTTPGetAction': [fillUnset({ path: '/', scheme: 'HTTP' })],
+  'io.k8s.api.core.v1.GRPCAction': [fillAbsent({ service: '' })],
+}

@@ -1,0 +1,25 @@
+/**
+ * How kinds declare the fields that field selectors know besides metadata.name and metadata.namespace.
+ * @see AddFieldLabelConversionFunc in pkg/apis/<group>/<version>/conversion.go of Kubernetes 1.36
+ */
+import type { KubeObject } from '../../kube/types.ts'
+import type { Strategy } from '../strategy.ts'
+
+/** `a.b` as upstream prints it for selection: absent numbers are 0, absent booleans false. */
+export const selectableAt =
+  (path: string, absent = ''): ((object: KubeObject) => string) =>
+  (object) => {
+    let value: unknown = object
+    for (const step of path.split('.')) {
+      value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined
+    }
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : absent
+  }
+
+export const selectableFields = (...paths: readonly string[]): NonNullable<Strategy['selectableFields']> =>
+  Object.fromEntries(paths.map((path) => [path, selectableAt(path)]))
+
+export const firstOf =
+  (...paths: readonly string[]): ((object: KubeObject) => string) =>
+  (object) =>
+    paths.map((path) => selectableAt(path)(object)).find((value) => value !== '') ?? ''
