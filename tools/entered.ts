@@ -32,9 +32,9 @@ interface Counts {
 /** The most that each request may enter. Measured on 2026-11-22: 120 files and 372 functions; 165 and 683. */
 const bounds = {
   /** A ConfigMap. */
-  configmap: { files: 106, functions: 380 },
+  configmap: { files: 106, functions: 381 },
   /** A namespace that is stored with the five objects of a template. */
-  populated: { files: 167, functions: 715 },
+  populated: { files: 167, functions: 717 },
 } as const satisfies Record<string, Counts>
 
 type Name = keyof typeof bounds

@@ -23,6 +23,11 @@ export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 export interface Caller {
   /** Aborts when they have gone away. */
   readonly signal: AbortSignal
+  /**
+   * What `wait` comes to. Meanwhile the request takes nothing from others: it waits for a remote party. Absent where no
+   * client is behind it. @throws StatusError TooManyRequests if the request may not go on now
+   */
+  outside?<T>(wait: Promise<T>): Promise<T>
 }
 
 /** @typeParam O the object: not validated yet where plugins mutate it */

@@ -10,6 +10,7 @@ import type { AskElsewhere, Authorizer, AuthzAttributes } from '../authz/authz.t
 import { forbiddenError } from '../authz/forbidden.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
+import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import type { Stage } from '../http/api.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
 import { dispatcher } from '../http/dispatch.ts'
@@ -32,7 +33,8 @@ import { catchUp } from '../http/stages/catch-up.ts'
 import { compressAnswers } from '../http/stages/compress-answers.ts'
 import { impersonate } from '../http/stages/impersonate.ts'
 import { keepForAdministrators } from '../http/stages/keep-for-administrators.ts'
-import { limitAnonymous, limitInFlight, limitTime } from '../http/stages/limit-in-flight.ts'
+import { limitTime } from '../http/stages/limit-time.ts'
+import { priorityAndFairness } from '../http/stages/priority-and-fairness.ts'
 import { createVerb } from '../http/verbs/create.ts'
 import { deleteCollectionVerb, deleteVerb } from '../http/verbs/delete.ts'
 import { patchVerb } from '../http/verbs/patch.ts'
@@ -68,6 +70,7 @@ export interface ApiServerDeps {
   readonly metrics: Metrics
   readonly audit: OpenAudit | undefined
   readonly defense: Defense
+  readonly flowControl: FlowControl
 }
 
 export function createApiServer(deps: ApiServerDeps): Serve {
@@ -142,15 +145,14 @@ export function createApiServer(deps: ApiServerDeps): Serve {
         (status, n) => renderer.status(status, n),
       ),
       limitTime: limitTime({ ...deps.defense, handlerMs: config.load.deadlines.handlerMs }),
-      limitInFlight: limitInFlight(config.load.inFlight),
       auditRefusals: audit && auditRefusals(audit),
       catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
       resolveTarget: resolveTarget(catalog.types),
       authenticate: authenticate(deps.authenticate),
       keepForAdministrators: config.adminListen && keepForAdministrators,
-      limitAnonymous: limitAnonymous(),
       auditRequests: audit && auditRequests(audit),
       impersonate: impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
+      priorityAndFairness: priorityAndFairness({ flowControl: deps.flowControl, now: () => clock.now() }),
       authorize: authorize(authorization),
     } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({

@@ -15,6 +15,7 @@ import { type Log, silentLog } from '../base/log.ts'
 import type { RelayPort } from '../base/relay-port.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from '../controller/lease-timing.ts'
+import { defaultServerSeats } from '../flowcontrol/flowcontrol.ts'
 import {
   type ConnectionLimits,
   connectionsWithin,
@@ -25,7 +26,6 @@ import {
   type Http2Limits,
   leastMaxMemoryBytes,
 } from '../http/limits.ts'
-import { defaultInFlightLimits, type InFlightLimits } from '../http/stages/limit-in-flight.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
 
 export interface HistoryWindow {
@@ -41,7 +41,8 @@ export interface LoadLimits {
   readonly connections?: Partial<ConnectionLimits>
   readonly deadlines: Deadlines
   readonly http2: Http2Limits
-  readonly inFlight: InFlightLimits
+  /** Of priority and fairness: how many requests are worked on at once, all priority levels together. */
+  readonly serverSeats: number
 }
 
 /** The least that makes sense, and the connections that the default has room for. */
@@ -107,7 +108,7 @@ export const defaultConfig: Config = {
     maxMemoryBytes: defaultMaxMemoryBytes,
     deadlines: defaultDeadlines,
     http2: defaultHttp2Limits,
-    inFlight: defaultInFlightLimits,
+    serverSeats: defaultServerSeats,
   },
   extraNames: [],
   anonymous: true,

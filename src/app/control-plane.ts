@@ -19,6 +19,7 @@ import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
+import { createFlowControl, waitLimitMsOf, workEstimator } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import { ping } from '../http/health.ts'
 import { pendingWithin } from '../http/limits.ts'
@@ -40,6 +41,7 @@ import { createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
 import { controllerRulesOf, featuresOf } from './features.ts'
+import { collectionStatsOf, flowControlDumps, watchersOf } from './flow-control.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
 import { type Core, wireCore } from './wire.ts'
@@ -80,9 +82,21 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
     new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
   const leadership = new Leadership(config, client)
+  const flowControl = createFlowControl({
+    clock,
+    salt: ids.uid(),
+    serverSeats: config.load.serverSeats,
+    waitLimitMs: waitLimitMsOf(config.load.deadlines.handlerMs),
+    estimateWork: workEstimator({
+      statsOf: (request) => collectionStatsOf(core, request),
+      watchersOf: (request) => watchersOf(core, request),
+    }),
+    endOfTurn: setImmediate,
+  })
   const features = (given.features ?? featuresOf)(config, {
     caCert: pki.caCert,
     signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
+    flowControl,
   })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
@@ -158,6 +172,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       },
       build,
       plain: {
+        ...flowControlDumps(flowControl),
         '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => (shared ?? metrics).text() },
         [discoveryPath]: {
           contentType: 'application/json',
@@ -175,6 +190,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     metrics,
     audit,
     defense,
+    flowControl,
     reviews: reviewHandlers({
       authorizer: core.authorizer,
       askElsewhere,
@@ -205,9 +221,11 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     (signal) => runControllers(core, client, (...reconciled) => metrics.reconciled(...reconciled), signal),
     stop.signal,
   )
+  flowControl.start()
   const following = keys.follow(stop.signal)
   opening.defer(async () => {
     stop.abort()
+    flowControl.stop()
     await Promise.all([controllers, following])
   })
   kubernetesService.follow()
@@ -248,16 +266,19 @@ async function bootstrap(
   trust: Record<string, string>,
   kubernetesService: KubernetesService,
 ): Promise<void> {
-  const make = async (resource: GroupVersionResource, object: KubeObject): Promise<void> => {
+  const make = async (resource: GroupVersionResource, object: KubeObject, fieldManager?: string): Promise<void> => {
     const type = core.catalog.types.find(resource)
     if (type && core.lister.find(type, '', object.metadata.name ?? '') !== undefined) return
-    await createUnlessThere(client, resource, object)
+    await createUnlessThere(client, resource, object, fieldManager === undefined ? {} : { fieldManager })
   }
   await Promise.all([
     bootstrapRbac({ client, policy: defaultClusterPolicy(controllerRulesOf(core.features.list)) }),
     kubernetesService.makeRange(),
     ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
     ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
+    ...core.features.list
+      .flatMap(({ defaultObjects = [] }) => defaultObjects)
+      .map(({ resource, object, fieldManager }) => make(resource, object, fieldManager)),
   ])
   await Promise.all([
     bootstrapRbac({ client, policy: systemPolicy }),

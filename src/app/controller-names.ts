@@ -19,4 +19,5 @@ export const controllerNames = [
   'service-claim-controller',
   'validatingadmissionpolicy-status-controller',
   'mirror-pod-controller',
+  'priority-and-fairness-controller',
 ] as const

@@ -8,6 +8,7 @@ import { certificates } from '../apis/certificates/feature.ts'
 import { classes } from '../apis/classes/feature.ts'
 import { customResourceDefinitions } from '../apis/crds/feature.ts'
 import { eventExpiry } from '../apis/events/feature.ts'
+import { flowControlFeature } from '../apis/flowschemas/feature.ts'
 import { garbageCollection } from '../apis/garbage-collection/feature.ts'
 import { initializers } from '../apis/initializers/feature.ts'
 import { NamespaceHold } from '../apis/initializers/hold.ts'
@@ -28,10 +29,11 @@ import { groupPriority } from '../catalog/facts/groups.ts'
 import type { ControllerRules, Feature } from '../feature/feature.ts'
 import type { Config } from './config.ts'
 
-/** What the server's keys are needed for. */
-export interface FeatureKeys {
+/** What the wiring hands to features. */
+export interface FeatureDeps {
   readonly caCert: string
   readonly signClientCertificate: Parameters<typeof certificates>[0]
+  readonly flowControl: Parameters<typeof flowControlFeature>[0]
 }
 
 export interface Features {
@@ -40,7 +42,7 @@ export interface Features {
   readonly hold: NamespaceHold
 }
 
-export function featuresOf(config: Config, keys: FeatureKeys): Features {
+export function featuresOf(config: Config, deps: FeatureDeps): Features {
   const hold = new NamespaceHold(config.clock)
   const configurations = new InitializerConfigurations()
   const templates = new TemplateIndex()
@@ -54,7 +56,7 @@ export function featuresOf(config: Config, keys: FeatureKeys): Features {
         initializers: isGated,
         deadlineOf: (namespace, initializer) => configurations.deadlineOf(namespace, initializer),
       }),
-      serviceAccounts(keys.caCert),
+      serviceAccounts(deps.caCert),
       rbac,
       garbageCollection,
       eventExpiry,
@@ -63,8 +65,9 @@ export function featuresOf(config: Config, keys: FeatureKeys): Features {
       resourceQuotas,
       pods,
       classes,
-      certificates(keys.signClientCertificate),
+      certificates(deps.signClientCertificate),
       apiServices(groupPriority),
+      flowControlFeature(deps.flowControl),
       admissionPolicies,
       webhooks,
       mirrorPods(config.manifests),

@@ -49,10 +49,11 @@ export class Turns {
   /** Begins now. `owner`: the request that it works for. */
   slice(owner?: object): Slice {
     this.#began(owner)
-    return new Slice(this.#now, async () => {
-      await this.#next()
-      this.#began(owner)
-    })
+    return new Slice(
+      this.#now,
+      () => this.#next(),
+      () => this.#began(owner),
+    )
   }
 
   #next(): Promise<void> {
@@ -71,12 +72,14 @@ export class Turns {
 export class Slice {
   readonly #now: () => number
   readonly #next: () => Promise<void>
+  readonly #began: () => void
   #until: number
 
-  /** `next` resolves when another slice may begin. */
-  constructor(now: () => number, next: () => Promise<void>) {
+  /** `next` resolves when another slice may begin. `began` is told that work goes on. */
+  constructor(now: () => number, next: () => Promise<void>, began: () => void = () => {}) {
     this.#now = now
     this.#next = next
+    this.#began = began
     this.#until = now() + sliceMs
   }
 
@@ -85,8 +88,14 @@ export class Slice {
     return this.#now() < this.#until ? undefined : this.#resume()
   }
 
+  /** The work goes on after something else was awaited than the slice's turn: a reader, the store. */
+  goOn(): void {
+    this.#began()
+  }
+
   async #resume(): Promise<void> {
     await this.#next()
+    this.#began()
     this.#until = this.#now() + sliceMs
   }
 }

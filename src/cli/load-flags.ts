@@ -23,8 +23,11 @@ export interface LoadFlags {
 
 const mib = 1024 * 1024
 
+/** As kube-apiserver. Their sum is the default of the configuration. */
+const seats = { ofRequests: 400, ofMutatingRequests: 200 }
+
 export function addLoadOptions(command: Command): void {
-  const { maxMemoryBytes, deadlines, http2, inFlight } = defaultConfig.load
+  const { maxMemoryBytes, deadlines, http2 } = defaultConfig.load
   const durations = [
     ['request-timeout', 'how long a request may be worked on; watches may last', deadlines.handlerMs],
     ['tls-handshake-timeout', 'how long a TLS handshake may take', deadlines.handshakeMs],
@@ -69,8 +72,18 @@ export function addLoadOptions(command: Command): void {
       parseCount,
       http2.streams,
     )
-    .option('--max-requests-inflight <n>', 'reads that are worked on at once', parseCount, inFlight.reads)
-    .option('--max-mutating-requests-inflight <n>', 'writes that are worked on at once', parseCount, inFlight.writes)
+    .option(
+      '--max-requests-inflight <n>',
+      'with --max-mutating-requests-inflight: the seats that priority levels share',
+      parseCount,
+      seats.ofRequests,
+    )
+    .option(
+      '--max-mutating-requests-inflight <n>',
+      'added to --max-requests-inflight; reads and writes share the sum',
+      parseCount,
+      seats.ofMutatingRequests,
+    )
     .option(
       '--min-bytes-per-second <n>',
       'the least rate of a body that comes in and of an answer that is read',
@@ -83,7 +96,7 @@ export function addLoadOptions(command: Command): void {
 }
 
 export function loadOf(flags: LoadFlags): Pick<Config, 'load' | 'adminListen'> {
-  const { http2, inFlight } = defaultConfig.load
+  const { http2 } = defaultConfig.load
   const streams = flags.http2MaxStreamsPerConnection
   return {
     ...(flags.adminListen === undefined ? {} : { adminListen: flags.adminListen }),
@@ -95,7 +108,7 @@ export function loadOf(flags: LoadFlags): Pick<Config, 'load' | 'adminListen'> {
         ...(flags.maxConnectionsPerUser === undefined ? {} : { perUser: flags.maxConnectionsPerUser }),
       },
       http2: { ...http2, streams, resets: Math.max(http2.resets, 2 * streams) },
-      inFlight: { ...inFlight, reads: flags.maxRequestsInflight, writes: flags.maxMutatingRequestsInflight },
+      serverSeats: flags.maxRequestsInflight + flags.maxMutatingRequestsInflight,
       deadlines: {
         handlerMs: flags.requestTimeout,
         handshakeMs: flags.tlsHandshakeTimeout,

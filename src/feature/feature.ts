@@ -32,8 +32,16 @@ export interface Feature {
   readonly kinds?: readonly TypeDeclaration[]
   /** Rights of its controllers, by service account: the ClusterRoles `system:controller:<name>`. */
   readonly controllerRules?: ControllerRules
+  /** What has to be in the store before clients are served; made at the start where it is missing. */
+  readonly defaultObjects?: readonly DefaultObject[]
   /** Called once, in the order of the list. It may follow the cache from here on. */
   open(context: FeatureContext): FeatureParts
+}
+
+export interface DefaultObject {
+  readonly resource: GroupVersionResource
+  readonly object: KubeObject
+  readonly fieldManager: string
 }
 
 export type ControllerRules = Readonly<Record<string, readonly PolicyRule[]>>
@@ -101,6 +109,23 @@ export interface Instruments {
   counter<L extends string>(options: InstrumentOptions<L>): Counter<L>
   gauge<L extends string>(options: GaugeOptions<L>): Gauge<L>
   histogram<L extends string>(options: InstrumentOptions<L> & { readonly buckets: readonly number[] }): Histogram<L>
+  /** Families that the feature counts itself. The names are those of the first call. */
+  families(read: () => readonly ReadFamily[]): void
+}
+
+/** As the exposition format has it: figures of one name, told apart by labels. */
+export interface ReadFamily {
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly name: string
+  readonly help: string
+  readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number | Buckets }[]
+}
+
+/** Of a histogram: upper bounds with what was observed up to them, without `+Inf`, which is `count`. */
+export interface Buckets {
+  readonly buckets: readonly (readonly [upper: number, cumulative: number])[]
+  readonly sum: number
+  readonly count: number
 }
 
 export interface InstrumentOptions<L extends string> {

@@ -1,7 +1,7 @@
 /**
  * The objects with which every server starts. Mandatory: there are always a place for `system:masters` and one for the
  * rest. Suggested: the initial configuration, which operators may edit or delete.
- * @see k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap/default.go v0.36
+ * @see k8s.io/apiserver/pkg/apis/flowschemas/bootstrap/default.go v0.36
  */
 import { anonymousUser, authenticatedGroup, mastersGroup } from '../kube/user.ts'
 import {

@@ -146,7 +146,7 @@ class Run {
     const who = user === 'root' ? userNamed('root', 'system:masters') : userNamed(user)
     const before = this.seatsInUse()
     const name = latencyMs > 0 ? `1 ${width} ${latencyMs}` : `${width}`
-    const answer = apf.admit(requestOf(who, { name, verb: 'patch' }, clock.now()), abort.signal)
+    const answer = apf.admit(requestOf(who, { name, verb: 'patch' }, clock.now()), abort)
     const settle = (admission: Admission): void => {
       client.admission = admission
       client.settled++

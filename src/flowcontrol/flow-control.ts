@@ -34,6 +34,11 @@ export interface FlowRequest {
   readonly receivedAtMs: number
 }
 
+/** An `ApiRequest` is one: it makes its signal when first asked for it, so only requests that wait ask. */
+export interface FlowCaller {
+  readonly signal: AbortSignal
+}
+
 /** As the label `reason` of `apiserver_flowcontrol_rejected_requests_total`. */
 export type RefusalReason =
   /** All queues of the flow's hand are full. */
@@ -46,10 +51,9 @@ export type RefusalReason =
   | 'cancelled'
 
 /** `X-Kubernetes-PF-…`: which objects have decided. By uid, so that clients don't learn the operator's names. */
-export interface FlowHeaders {
-  readonly 'x-kubernetes-pf-flowschema-uid': string
-  readonly 'x-kubernetes-pf-prioritylevel-uid': string
-}
+export type FlowHeaders = Readonly<
+  Record<'x-kubernetes-pf-flowschema-uid' | 'x-kubernetes-pf-prioritylevel-uid', string>
+>
 
 export interface Refused {
   readonly granted: false
@@ -102,10 +106,10 @@ export type MetricFamily = NumberFamily | HistogramFamily
 
 export interface FlowControl {
   /**
-   * At once where a seat is free, or where the request can only be refused; else a promise, which `signal` ends early.
-   * Every seat has to be released.
+   * At once where a seat is free, or where the request can only be refused; else a promise, which the caller's signal
+   * ends early. Every seat has to be released.
    */
-  admit(request: FlowRequest, signal: AbortSignal): Eventual<Admission>
+  admit(request: FlowRequest, caller: FlowCaller): Eventual<Admission>
   /**
    * From now on these objects decide. Requests that wait or are worked on stay where they are. Answers the conditions
    * of those FlowSchemas whose status says otherwise.

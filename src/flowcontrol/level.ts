@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Adjustment } from './borrowing.ts'
-import type { Admission, FlowRequest, RefusalReason, Refused } from './flow-control.ts'
+import type { Admission, FlowCaller, FlowRequest, RefusalReason, Refused } from './flow-control.ts'
 import { TimingRatioHistogram } from './histogram.ts'
 import { type ConcurrencyLimits, maxSeatsPerRequest, type PriorityLevelConfig } from './priority-level.ts'
 import { type Flow, RequestSeat, type SeatOwner } from './queue.ts'
@@ -104,13 +104,13 @@ export class PriorityLevel implements SeatOwner {
     return Math.max(1, Math.min(most, this.currentLimit))
   }
 
-  admit(flow: Flow, request: FlowRequest, work: WorkEstimate, signal: AbortSignal): Eventual<Admission> {
+  admit(flow: Flow, request: FlowRequest, work: WorkEstimate, caller: FlowCaller): Eventual<Admission> {
     const nowMs = this.#options.clock.monotonic()
     const seat = new RequestSeat(flow, request, work, nowMs)
     flow.stats.estimatedSeats.observe(seat.seats)
     const outcome = this.queues.enter(seat, nowMs)
     if (outcome === 'executing') return this.#dispatched(seat)
-    if (outcome === 'waiting') return this.#wait(seat, signal)
+    if (outcome === 'waiting') return this.#wait(seat, caller.signal)
     return this.#refuse(seat, outcome)
   }
 

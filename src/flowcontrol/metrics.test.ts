@@ -20,7 +20,7 @@ async function busyWorld() {
   const watch = seatOf(apf.admit(requestOf('alice', { verb: 'watch' }), patient))
   seatOf(apf.admit(requestOf('alice'), patient))
   const client = new AbortController()
-  const waiting = [apf.admit(requestOf('alice'), client.signal), apf.admit(requestOf('alice', { name: 'x' }), patient)]
+  const waiting = [apf.admit(requestOf('alice'), client), apf.admit(requestOf('alice', { name: 'x' }), patient)]
   await clock.advance(1500)
   client.abort()
   watch.release(20)

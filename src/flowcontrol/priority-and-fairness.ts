@@ -18,6 +18,7 @@ import { priorityLevelRows, queueRows, requestRows } from './dump.ts'
 import type {
   Admission,
   DumpRow,
+  FlowCaller,
   FlowControl,
   FlowRequest,
   FlowSchemaStatusUpdate,
@@ -67,10 +68,10 @@ export class PriorityAndFairness implements FlowControl {
     this.#classifier = this.#route([])
   }
 
-  admit(request: FlowRequest, signal: AbortSignal): Eventual<Admission> {
+  admit(request: FlowRequest, caller: FlowCaller): Eventual<Admission> {
     const flow = this.#classifier.flowOf(request)
     const { level } = flow
-    return level.admit(flow, request, this.#options.estimateWork(request.info, level.maxSeats), signal)
+    return level.admit(flow, request, this.#options.estimateWork(request.info, level.maxSeats), caller)
   }
 
   configure(

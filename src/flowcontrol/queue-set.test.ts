@@ -31,9 +31,9 @@ class Level {
   }
 
   /** `label`: the user's name, and a number. */
-  async send(label: string, width = 1, signal: AbortSignal = patient): Promise<void> {
+  async send(label: string, width = 1, caller: { signal: AbortSignal } = patient): Promise<void> {
     const { apf, clock } = this.world
-    const answer = apf.admit(requestOf(label.replace(/\d+$/, ''), { name: String(width) }, clock.now()), signal)
+    const answer = apf.admit(requestOf(label.replace(/\d+$/, ''), { name: String(width) }, clock.now()), caller)
     void Promise.resolve(answer).then((admission) => {
       if (!admission.granted) return
       this.served.push(label)
@@ -55,7 +55,7 @@ describe('waiting requests', () => {
     const level = new Level(10)
     for (let i = 0; i < 9; i++) await level.send(`holder${i}`)
     const client = new AbortController()
-    await level.send('wide1', 5, client.signal)
+    await level.send('wide1', 5, client)
     await level.world.clock.advance(10)
     await level.send('narrow1')
     // The wide one is first, and nothing overtakes it: it would never find five seats free.

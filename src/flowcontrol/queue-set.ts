@@ -161,7 +161,7 @@ export class QueueSet {
     this.executing.remove(seat)
     flow.stats.executing--
     if (queue) queue.nextStart += work.initialSeats * (durationMs - estimatedServiceMs)
-    this.#charge(seat, cpuMs)
+    this.#charge(seat, cpuMs + seat.takeUncharged())
     if (queue) queue.executing--
     if (work.additionalLatencyMs > 0) {
       this.#clock.after(work.additionalLatencyMs, () => {

@@ -22,6 +22,9 @@ export interface Flow {
   readonly headers: FlowHeaders
 }
 
+/** A request is charged in few pieces: most end before it is charged at all, and are charged when they end. */
+const chargedAtOnceMs = 5
+
 /** The priority level, as its seats know it. */
 export interface SeatOwner {
   /** Now or at the end of the turn: `finish`. */
@@ -54,6 +57,8 @@ export class RequestSeat implements Seat {
   /** Virtual time at its arrival. */
   arrival = 0
   startedAtMs = 0
+  /** Of the main thread, and not counted yet: at the end, or when it is worth the while. */
+  unchargedMs = 0
   /** Called once when a request that had to wait is dispatched. */
   onDispatch: (() => void) | undefined
   previous: RequestSeat | undefined
@@ -81,7 +86,15 @@ export class RequestSeat implements Seat {
   }
 
   charge(cpuMs: number): void {
-    this.flow.level.charge(this, cpuMs)
+    this.unchargedMs += cpuMs
+    if (this.state === 'executing' && this.unchargedMs < chargedAtOnceMs) return
+    this.flow.level.charge(this, this.takeUncharged())
+  }
+
+  takeUncharged(): number {
+    const uncharged = this.unchargedMs
+    this.unchargedMs = 0
+    return uncharged
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * What may not be in a FlowSchema or a PriorityLevelConfiguration, beyond their schema and their metadata. Objects have
  * their defaults.
- * @see k8s.io/kubernetes/pkg/apis/flowcontrol/validation/validation.go v1.36
+ * @see k8s.io/kubernetes/pkg/apis/flowschemas/validation/validation.go v1.36
  */
 import { isDeepStrictEqual } from 'node:util'
 import { append } from '../base/append.ts'

@@ -90,6 +90,14 @@ export interface Place {
   retake(): Eventual<void>
 }
 
+/** What priority and fairness made of a request (`stages/priority-and-fairness.ts`). */
+export interface RequestFlow {
+  /** For the answer, whatever it is. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The request has taken so much of the main thread; also after its answer was made. */
+  charge(cpuMs: number): void
+}
+
 /** What the stages learn about a request on its way in. Each field is written by exactly one stage. */
 export interface RequestContext {
   readonly requestId: string
@@ -98,6 +106,8 @@ export interface RequestContext {
   /** What the path is about, for authorization and dispatch alike; absent until it is resolved. */
   resolution?: Resolution
   user: UserInfo
+  /** Absent for our own code, and until the request is admitted or refused. */
+  flow?: RequestFlow
   /** True when the cache has caught up with the store since the request came. */
   caughtUp?: boolean
   /** Before impersonation, if any. */

@@ -18,7 +18,7 @@ export interface DocumentsDeps {
         readonly contentType: string
         /** Absent = not kept by anybody. */
         readonly cacheControl?: string
-        readonly body: () => string | Promise<string>
+        readonly body: (query: URLSearchParams) => string | Promise<string>
       }
     >
   >
@@ -40,9 +40,9 @@ export function createDocuments(deps: DocumentsDeps): Documents {
   const plain = (path: string): Handler | undefined => {
     const document = deps.plain[path]
     if (document === undefined) return undefined
-    return async (request) => {
+    return async (request, { info }) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
-      const body = textEncoder.encode(await document.body())
+      const body = textEncoder.encode(await document.body(info.query))
       const { contentType, cacheControl } = document
       const headers = { 'content-type': contentType, ...(cacheControl ? { 'cache-control': cacheControl } : {}) }
       return { status: 200, headers, body }

@@ -12,13 +12,21 @@ import type { ListForm } from './list-form.ts'
 class GeneratedAnswer implements AnswerStream {
   readonly isAnswer = true
   readonly #chunks: AsyncGenerator<Uint8Array>
+  readonly #slice: Slice
 
-  constructor(chunks: AsyncGenerator<Uint8Array>) {
+  constructor(chunks: AsyncGenerator<Uint8Array>, slice: Slice) {
     this.#chunks = chunks
+    this.#slice = slice
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
-    return this.#chunks
+    return {
+      next: () => {
+        this.#slice.goOn()
+        return this.#chunks.next()
+      },
+      return: () => this.#chunks.return(undefined),
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -27,7 +35,7 @@ class GeneratedAnswer implements AnswerStream {
 }
 
 export function listStream(form: ListForm, items: readonly StoredObject[], slice: Slice): AnswerStream {
-  return new GeneratedAnswer(chunksOf(form, items, slice))
+  return new GeneratedAnswer(chunksOf(form, items, slice), slice)
 }
 
 async function* chunksOf(form: ListForm, items: readonly StoredObject[], slice: Slice): AsyncGenerator<Uint8Array> {
@@ -77,7 +85,7 @@ export async function sizedListStream(
     const pause = slice.pause()
     if (pause) await pause
   }
-  return new GeneratedAnswer(sizedChunks(form, items, { kept, sizeBytes }, slice))
+  return new GeneratedAnswer(sizedChunks(form, items, { kept, sizeBytes }, slice), slice)
 }
 
 async function* sizedChunks(

@@ -21,8 +21,6 @@ export const stageOrder = [
   'answerErrors',
   // Answers 504 when the work on a request takes too long.
   'limitTime',
-  // Bounds concurrent work: 429 early instead of 504 late.
-  'limitInFlight',
   // With an audit log: records requests that are refused before their user is known.
   'auditRefusals',
   // On a shared store: waits until the cache shows what other processes have acknowledged.
@@ -33,12 +31,12 @@ export const stageOrder = [
   'authenticate',
   // Answers administrators alone on the address that is kept for them.
   'keepForAdministrators',
-  // Leaves anonymous requests a few places of their own.
-  'limitAnonymous',
   // With an audit log: records every request whose user is known.
   'auditRequests',
   // Replaces the user by the one that the request names, if that is allowed.
   'impersonate',
+  // Lets the request in now or in its turn, fairly among flows; 429 early instead of 504 late.
+  'priorityAndFairness',
   // Allows or refuses, before anything is looked up or read.
   'authorize',
 ] as const

@@ -2,20 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { failure, refusal } from '../../test/support/refusal.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import { silentLog } from '../base/log.ts'
-import { anonymousUser, type UserInfo } from '../kube/user.ts'
+import type { UserInfo } from '../kube/user.ts'
 import type { ApiRequest, ApiResponse, Handler, RequestContext } from './api.ts'
 import { Defense } from './overload.ts'
 import { awaitOutside } from './places.ts'
 import { parseRequestInfo } from './request-info.ts'
-import { limitAnonymous, limitInFlight, limitTime } from './stages/limit-in-flight.ts'
+import { limitTime } from './stages/limit-time.ts'
 
 const answer: ApiResponse = { status: 200, headers: {}, body: new Uint8Array() }
-const busy = failure({
-  message: 'The server is busy: too many requests are being worked on, please try again later.',
-  reason: 'TooManyRequests',
-  details: { retryAfterSeconds: 1 },
-  code: 429,
-})
 
 /** Asks a handler that waits outside, then inside, each until it is told to go on. */
 function asking(stage: (next: Handler) => Handler, user: UserInfo = { username: 'ann', groups: [] }) {
@@ -36,35 +30,6 @@ function asking(stage: (next: Handler) => Handler, user: UserInfo = { username: 
 }
 
 describe('a request that waits outside', () => {
-  test('leaves its place to others, and takes one again before it goes on', async () => {
-    const stage = limitInFlight({ reads: 1, writes: 1, reserved: 1 })
-    const shared = sharing(stage)
-    const first = asking(shared)
-    const second = asking(shared)
-    first.outside.resolve()
-    await Promise.resolve()
-    // Now the first has the place: the second is told to come again.
-    second.outside.resolve()
-    expect(await refusal(second.asked)).toEqual(busy)
-    expect(await refusal(asking(shared).asked)).toEqual(busy)
-    first.inside.resolve(answer)
-    expect(await first.asked).toBe(answer)
-    const third = asking(shared)
-    third.outside.resolve()
-    third.inside.resolve(answer)
-    expect(await third.asked).toBe(answer)
-  })
-
-  test('leaves the places of those without credentials, too', async () => {
-    const shared = sharing(limitAnonymous(1))
-    const waiting = Array.from({ length: 3 }, () => asking(shared, anonymousUser))
-    for (const { outside, inside, asked } of waiting) {
-      inside.resolve(answer)
-      outside.resolve()
-      expect(await asked).toBe(answer)
-    }
-  })
-
   test('is refused if its flow has too much waiting', async () => {
     const refused = new Error('too much')
     const context = { places: [] } as unknown as RequestContext

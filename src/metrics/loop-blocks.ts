@@ -1,8 +1,11 @@
 /**
  * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it
  * goes on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two
- * beginnings is what held it, and its owner is the culprit. What follows in later turns is not the owner's. The
- * server's own requests, and what belongs to none, count without a culprit, and without a warning.
+ * beginnings is what held it, and its owner is the culprit. A piece ends with the callback in which it began and the
+ * promises that this settled: what sockets and timers bring afterwards is not the owner's. The server's own requests,
+ * and what belongs to none, count without a culprit, and without a warning.
+ *
+ * The same pieces are charged to the flow of their request (`src/flowcontrol/`).
  *
  * The timer runs only while work begins: a process at rest is not woken. What is counted is processor time without
  * collections: a thread that had to wait for its core was not held by a request.
@@ -12,7 +15,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { RequestContext } from '../http/api.ts'
 
-export type Culprit = Pick<RequestContext, 'user' | 'resolution'>
+export type Culprit = Pick<RequestContext, 'user' | 'resolution' | 'flow'>
 
 export interface LoopBlock {
   readonly culprit: Culprit | undefined
@@ -39,7 +42,7 @@ export interface LoopBlocksOptions {
   readonly clock: Clock
   readonly log: Log
   readonly onBlock: (block: LoopBlock) => void
-  /** Runs something when this turn of the loop is over. */
+  /** Runs something when the present callback, and the promises that it settles, are done. */
   readonly soon?: (run: () => void) => void
   /** Milliseconds that this thread has worked, and that it has spent on collections, since some moment. */
   readonly workedMs?: () => number
@@ -57,7 +60,7 @@ export class LoopBlocks implements Disposable {
   readonly #warnedAt = new Map<string, number>()
   #isTicking = false
   #hasBegun = false
-  #endsTurn = false
+  #willEnd = false
   #dueMs = 0
   #workedBefore = 0
   #collectedBefore = 0
@@ -70,7 +73,7 @@ export class LoopBlocks implements Disposable {
     this.#clock = clock
     this.#log = log
     this.#onBlock = onBlock
-    this.#soon = soon ?? setImmediate
+    this.#soon = soon ?? whenDone
     this.#workedMs = workedMs ?? threadMs
     this.#collectedMs = collectedMs ?? (() => this.#collections.sumMs())
   }
@@ -79,12 +82,12 @@ export class LoopBlocks implements Disposable {
   begin(owner: Culprit | undefined): void {
     const now = this.#clock.monotonic()
     this.#hasBegun = true
-    if (this.#isTicking) this.#endPiece(now)
-    else this.#tick(now)
+    this.#endPiece(now)
+    if (!this.#isTicking) this.#tick(now)
     this.#change(owner, now)
-    if (this.#endsTurn) return
-    this.#endsTurn = true
-    this.#soon(() => this.#endTurn())
+    if (this.#willEnd) return
+    this.#willEnd = true
+    this.#soon(this.#end)
   }
 
   [Symbol.dispose](): void {
@@ -96,8 +99,8 @@ export class LoopBlocks implements Disposable {
     this.#sinceMs = now
   }
 
-  #endTurn(): void {
-    this.#endsTurn = false
+  readonly #end = (): void => {
+    this.#willEnd = false
     const now = this.#clock.monotonic()
     this.#endPiece(now)
     this.#change(undefined, now)
@@ -105,6 +108,7 @@ export class LoopBlocks implements Disposable {
 
   #endPiece(now: number): void {
     const pieceMs = now - this.#sinceMs
+    this.#current?.flow?.charge(pieceMs)
     if (pieceMs <= this.#longestMs) return
     this.#longestMs = pieceMs
     this.#longest = this.#current
@@ -154,6 +158,11 @@ export class LoopBlocks implements Disposable {
       'a request held the event loop for long; others waited',
     )
   }
+}
+
+/** Node runs what was put off to the next tick when no promise is left to settle. */
+function whenDone(run: () => void): void {
+  queueMicrotask(() => process.nextTick(run))
 }
 
 function threadMs(): number {

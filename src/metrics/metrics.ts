@@ -11,6 +11,7 @@ import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
 import { type LoopBlock, labelsOf } from './loop-blocks.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
+import { familyMetric } from './read-families.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
@@ -198,6 +199,9 @@ function instrumentsOf(prometheus: typeof import('prom-client'), registry: PromR
   })
   return {
     counter: (options) => new prometheus.Counter(common(options)),
+    families: (read) => {
+      for (const { name } of read()) registry.registerMetric(familyMetric(name, read) as unknown as Metric)
+    },
     histogram: (options) => new prometheus.Histogram({ ...common(options), buckets: [...options.buckets] }),
     gauge<L extends string>({ aggregator, collect, ...options }: GaugeOptions<L>): Gauge<L> {
       const gauge: Gauge<L> = new prometheus.Gauge({

@@ -6,6 +6,7 @@ import { OrderedMap } from '../base/ordered-map.ts'
 import { relativeKey } from '../kube/object-key.ts'
 import type { Revision } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
+import { CollectionSizes } from './collection-sizes.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion } from './stored-object.ts'
@@ -53,6 +54,7 @@ export class TypeCache {
   readonly storageName: string
   readonly history: TypeHistory
   readonly watchers: WatcherIndex
+  readonly sizes: CollectionSizes = new CollectionSizes()
   readonly #pool: ParsedPool
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
@@ -120,6 +122,7 @@ export class TypeCache {
     const version = this.#version(key, revision, bytes, undefined)
     this.#byKey.set(key, version)
     this.#ordered.set(key, version)
+    this.sizes.change(version.namespace, bytes.length)
   }
 
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
@@ -138,6 +141,7 @@ export class TypeCache {
       this.#ordered.set(next.key, next)
     }
     this.#lastChange = revision
+    this.sizes.change((next ?? old)?.namespace ?? '', (bytes?.length ?? 0) - (old?.bytes.length ?? 0))
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
     for (const listener of this.#listeners) {

@@ -25,6 +25,14 @@ export class WatcherIndex {
     return this.#size
   }
 
+  /** How many sessions are offered a change of the object; of one that has no name yet, at least so many. */
+  watching(namespace: string, name: string): number {
+    if (this.#byPlace.size === 0) return this.#everywhere.size
+    const at = (place: string): number => this.#byPlace.get(place)?.size ?? 0
+    if (namespace === '') return this.#everywhere.size + at(name)
+    return this.#everywhere.size + at(`${namespace}/`) + at(`${namespace}/${name}`)
+  }
+
   add(session: WatchSession): void {
     this.#size++
     const place = placeOf(session.scope, !session.type.namespaced)

@@ -176,7 +176,11 @@ const widgetSchema = (metadata: Schema): Schema => ({
 export function subjects(): Subject[] {
   const catalog = loadCatalog()
   // Declared only: no feature is opened, so none needs a key.
-  const features = featuresOf(defaultConfig, { caCert: '', signClientCertificate: () => '' })
+  const features = featuresOf(defaultConfig, {
+    caCert: '',
+    signClientCertificate: () => '',
+    flowControl: { configure: () => [], metrics: () => [] },
+  })
   const own = features.list.flatMap(({ kinds = [] }) => kinds)
   const types = [...catalog.types.all(), ...own.map((kind) => catalog.declare(kind))]
   const made = types.filter((type) => type.verbs.includes('create')).map((type) => subjectOf(type, validOf(type)))

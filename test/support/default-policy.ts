@@ -5,9 +5,10 @@ import { defaultConfig } from '../../src/app/config.ts'
 import { controllerRulesOf, featuresOf } from '../../src/app/features.ts'
 import type { Feature } from '../../src/feature/feature.ts'
 
-const keys = { caCert: '', signClientCertificate: (): string => '' }
+const flowControl = { configure: () => [], metrics: () => [] }
+const deps = { caCert: '', signClientCertificate: (): string => '', flowControl }
 
-export const everyFeature: readonly Feature[] = featuresOf(defaultConfig, keys).list
+export const everyFeature: readonly Feature[] = featuresOf(defaultConfig, deps).list
 
 export const defaultPolicy: DefaultPolicy = defaultClusterPolicy(controllerRulesOf(everyFeature))
 export const bootstrapClusterRoles: DefaultPolicy['roles'] = defaultPolicy.roles

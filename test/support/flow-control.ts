@@ -1,13 +1,13 @@
 /** Requests, priority levels and flow schemas for tests of priority and fairness. */
 import { FakeClock } from '../../src/base/fake-clock.ts'
-import type { Admission, FlowRequest, RequestAttributes, Seat } from '../../src/flowcontrol/flow-control.ts'
+import type { Admission, FlowCaller, FlowRequest, RequestAttributes, Seat } from '../../src/flowcontrol/flow-control.ts'
 import { PriorityAndFairness } from '../../src/flowcontrol/priority-and-fairness.ts'
 import type { FlowSchemaObject, PriorityLevelObject, QueuingSpec } from '../../src/flowcontrol/types.ts'
 import { type EstimateWork, oneSeat } from '../../src/flowcontrol/work-estimate.ts'
 import type { FieldError, FieldErrorType } from '../../src/kube/field-error.ts'
 import type { UserInfo } from '../../src/kube/user.ts'
 
-export const patient: AbortSignal = new AbortController().signal
+export const patient: FlowCaller = new AbortController()
 
 /** Of the same name, the same object, as authenticators answer it. */
 const users = new Map<string, UserInfo>()

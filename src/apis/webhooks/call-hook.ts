@@ -129,12 +129,13 @@ export async function ask(
   if (leftMs <= 0) throw outOfTime()
   try {
     const version = reviewVersion(webhook.admissionReviewVersions ?? [])
-    const answer = await deps.client.post({
+    const asking = deps.client.post({
       address: webhook.clientConfig,
       body: reviewText(version, request),
       timeoutMs: Math.min(allowedMs, leftMs),
       signal: a.caller.signal,
     })
+    const answer = await (a.caller.outside?.(asking) ?? asking)
     const verdict = readReview(answer, version, uid, phase === 'mutating')
     observe(verdict.allowed ? 'allowed' : 'refused', verdict.allowed ? 200 : refusalOf('', verdict.result).code)
     return { verdict, failedOpen: false }

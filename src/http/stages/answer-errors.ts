@@ -39,7 +39,11 @@ export function answerErrors(report: ErrorReport, render: RenderStatus): Stage {
 
 function withCommonHeaders(response: ApiResponse, context: RequestContext): ApiResponse {
   // Spread first: what is copied whole is copied fastest.
-  const headers: Record<string, string | readonly string[]> = { ...response.headers, 'audit-id': context.requestId }
+  const headers: Record<string, string | readonly string[]> = {
+    ...response.headers,
+    ...context.flow?.headers,
+    'audit-id': context.requestId,
+  }
   headers['cache-control'] ??= 'no-cache, private'
   if (context.warnings.length > 0) headers['warning'] = bounded(context.warnings).map(warningHeader)
   return { ...response, headers }

@@ -3,7 +3,8 @@
  * not say who they are; `auditRequests` stands right inside it, so that an impersonation that is refused is recorded
  * under the name of who tried.
  *
- * Requests turned away for load never get this far: a log of a flood would be a flood.
+ * Connections and requests that are turned away before authentication never get this far. What priority and fairness
+ * refuses is recorded, as upstream.
  *
  * They change nothing about an answer and add no wait. Bodies are copied and parsed only where the policy asks for
  * them.

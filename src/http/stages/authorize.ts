@@ -3,6 +3,7 @@ import type { AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../a
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
 import type { ApiRequest, Handler, RequestContext, Stage } from '../api.ts'
+import { awaitOutside } from '../places.ts'
 import { isNamespaces, type Target } from '../resolution.ts'
 
 export interface AuthorizeOptions {
@@ -34,7 +35,7 @@ export function authorize(options: AuthorizeOptions): Stage {
   return (next) => {
     const refusedAtFirst: Handler = async (request, context) => {
       const attributes = attributesOf(context)
-      const decision = await decided(options, attributes)
+      const decision = await decided(options, attributes, (wait) => awaitOutside(request, context, wait))
       const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
       context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
       if (narrowed !== undefined) context.onlyOwn = true
@@ -68,13 +69,18 @@ export async function requireAuthorized(
   if (!decision.allowed) throw options.refuse(attributes, decision, context)
 }
 
-async function decided(options: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {
+/** `outside`: how the request waits for an authorizer elsewhere. */
+async function decided(
+  options: AuthorizeOptions,
+  attributes: AuthzAttributes,
+  outside = (wait: Promise<AuthzDecision>): Promise<AuthzDecision> => wait,
+): Promise<AuthzDecision> {
   const { decide, refresh, askElsewhere } = options
   let decision = decide(attributes)
   if (decision.allowed) return decision
   if (attributes.path === undefined && (await refresh())) decision = decide(attributes)
   if (decision.allowed || askElsewhere === undefined) return decision
-  const elsewhere = await askElsewhere(attributes)
+  const elsewhere = await outside(askElsewhere(attributes))
   return elsewhere.allowed || decision.reason === '' ? elsewhere : decision
 }
 

@@ -44,6 +44,7 @@ export function listVerb({ registry, renderer, visibility, turns }: VerbDeps): V
       slice,
       ...waitingOf(request, context),
     })
+    slice.goOn()
     return renderer.list(target.type, page, n, info.query, slice, (bytes) => request.account?.charge(bytes))
   }
 }

@@ -1,9 +1,11 @@
 /** What a verb works on, and the options a request carries in its query. */
+import type { Caller } from '../../admission/admission.ts'
 import { parseGoDuration } from '../../kube/duration.ts'
 import { fieldForbidden } from '../../kube/field-error.ts'
 import { badRequest, invalidOptions } from '../../kube/status-error.ts'
 import type { ListQuery, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
+import { awaitOutside } from '../places.ts'
 import type { Target } from '../resolution.ts'
 
 /** What of a type a caller may see: all that passes both tests, by what it says and by whose it is. */
@@ -42,11 +44,24 @@ export function writeScope(
     options: { ...queryOptions(query), ...options },
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
-    caller: request,
+    caller: callerOf(request, context),
     slice: context.slice,
     deadlineMs: context.receivedAtMs + requestTimeoutMs(query),
   }
 }
+
+/** Its signal is made when it is asked for: few requests have one. */
+const callerOf = (request: ApiRequest, context: RequestContext): Caller => ({
+  get signal() {
+    return request.signal
+  },
+  async outside(wait) {
+    // A failure may be passed over: then the request goes on, and has its places again.
+    const [settled] = await awaitOutside(request, context, Promise.allSettled([wait]))
+    if (settled.status === 'rejected') throw settled.reason
+    return settled.value
+  },
+})
 
 /** Upstream's default, which is also the most that a request may ask for. */
 const maxRequestMs = 60_000
