@@ -283,7 +283,8 @@ const kinds: readonly Kind[] = [
         distinguisherMethod: { type: 'ByUser' },
       },
     },
-    status: { conditions: [{ ...condition, type: 'Dangling', status: 'False' }] },
+    // Of a type that the server's own controller leaves alone.
+    status: { conditions: [condition] },
     keepsAnnotations: true,
   },
   {

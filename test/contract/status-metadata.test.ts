@@ -49,10 +49,10 @@ const rows: readonly {
     spec: apiService,
     kept: all,
   },
-  { of: 'a FlowSchema', path: '/apis/flowschemas.apiserver.k8s.io/v1/flowschemas', spec: flowSchema, kept: all },
+  { of: 'a FlowSchema', path: '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas', spec: flowSchema, kept: all },
   {
     of: 'a PriorityLevelConfiguration',
-    path: '/apis/flowschemas.apiserver.k8s.io/v1/prioritylevelconfigurations',
+    path: '/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations',
     spec: priorityLevel,
     kept: all,
   },

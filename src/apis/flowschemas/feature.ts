@@ -19,7 +19,7 @@ import {
 } from '../../flowcontrol/flowcontrol.ts'
 import { type GroupVersionResource, qualifiedResource } from '../../kube/gvk.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { Strategy } from '../../registry/strategy.ts'
+import type { Strategy } from '../../catalog/strategy.ts'
 import { may, read } from '../rbac/bootstrap-rules.ts'
 import { bootstrapKey, bootstrapManager, bootstrapReconciler } from './bootstrap-controller.ts'
 import { ConditionUpdates, conditionReconciler } from './condition-controller.ts'
