@@ -29,7 +29,7 @@ export async function compileInside(layers: readonly string[], compiled: string,
   cpSync(join(trial, kept), join(compiled, kept), { recursive: true })
 }
 
-/** As a container would be: the folder is `/`, the user is the image's. Others than root make a user namespace first. */
+/** As a container would be: the folder is `/`, the user is the image's. Without root: in a user namespace. */
 export function enter(folder: string): readonly string[] {
   const isRoot = process.getuid?.() === 0
   return isRoot

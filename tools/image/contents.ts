@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** As in the example of every distroless image: it is nobody's account on the machine. */
+/** As in the example of every distroless image: no account of the machine has it. */
 export const imageUser = 65_532
 /** What Node is linked against, and what says which Debian they are of. */
 const debianPackages = ['base-files', 'gcc-12-base', 'libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'] as const
@@ -56,8 +56,11 @@ export function fillBase(folder: string, archives: string): readonly DebianPacka
     for (const file of readdirSync(join(folder, 'usr/share/doc', path)))
       if (file !== 'copyright') rmSync(join(folder, 'usr/share/doc', path, file), { recursive: true, force: true })
   mkdirSync(join(folder, 'etc'), { recursive: true })
-  const passwd = `root:x:0:0:root:/nonexistent:/sbin/nologin\nborough:x:${imageUser}:${imageUser}::/data:/sbin/nologin\n`
-  writeFileSync(join(folder, 'etc/passwd'), passwd)
+  const accounts = [
+    `root:x:0:0::/nonexistent:/sbin/nologin`,
+    `borough:x:${imageUser}:${imageUser}::/data:/sbin/nologin`,
+  ]
+  writeFileSync(join(folder, 'etc/passwd'), `${accounts.join('\n')}\n`)
   writeFileSync(join(folder, 'etc/group'), `root:x:0:\nborough:x:${imageUser}:\n`)
   writeFileSync(join(folder, 'etc/nsswitch.conf'), 'passwd: files\nhosts: files dns\n')
   return packages
