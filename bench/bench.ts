@@ -11,6 +11,7 @@ import { startLoad } from './load/load.ts'
 import { type Row, table } from './report.ts'
 import { deletionRows } from './rows/deletion.ts'
 import { heldRows } from './rows/held.ts'
+import { loopRows } from './rows/loop.ts'
 import { namespaceRows } from './rows/namespaces.ts'
 import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
@@ -24,7 +25,7 @@ const usage = `npm run bench -- [flags]
 
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store, and templates over 10,000 namespaces
-  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, process or workers
+  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process or workers
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -37,6 +38,7 @@ const groups = {
   deletion: deletionRows,
   held: heldRows,
   watch: watchRows,
+  loop: loopRows,
   process: processRows,
   workers: workerRows,
 }

@@ -49,6 +49,7 @@ import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { parseJson } from '../kube/strict-json.ts'
 import { authenticatedGroup } from '../kube/user.ts'
+import { maxValues } from '../kube/value-count.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { translated } from '../registry/errors.ts'
@@ -77,12 +78,12 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { core } = deps
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
-  const protobuf = new ProtobufCodec()
+  const protobuf = new ProtobufCodec({ maxValues })
   const renderer = new Renderer({ protobuf, now: () => clock.now() })
   const decoder = new BodyDecoder({
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
-    applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+    completeDefaults: (type, object) => catalog.completeDefaults(type, object),
     turns: core.turns,
   })
   const refuse = refusalWith(core)

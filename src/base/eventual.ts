@@ -42,3 +42,15 @@ export function afterPause<T>(
   const pause = slice?.pause()
   return pause === undefined ? run() : pause.then(run)
 }
+
+/** One piece of work after the other, with a pause between two where the slice is used up. */
+export function inTurn(
+  slice: { pause(): Promise<void> | undefined } | undefined,
+  work: readonly (() => void)[],
+): Eventual<void> {
+  for (const [i, run] of work.entries()) {
+    run()
+    const pause = slice?.pause()
+    if (pause !== undefined) return pause.then(() => inTurn(slice, work.slice(i + 1)))
+  }
+}

@@ -24,8 +24,9 @@ import {
   type StatusError,
   unsupportedMediaType,
 } from '../kube/status-error.ts'
-import { JsonSyntaxError, type ParsedJson, parseJson, TooManyValuesError } from '../kube/strict-json.ts'
+import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
+import { maxValues, TooManyValuesError } from '../kube/value-count.ts'
 import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
@@ -37,12 +38,6 @@ import { warn } from './verbs/target.ts'
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
 
-/**
- * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing
- * and judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
- */
-export const maxBodyValues = 50_000
-
 /** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
 export function readBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
   const body = request.body(maxBodyBytes)
@@ -53,7 +48,7 @@ export function readBody(request: ApiRequest, context: RequestContext): Eventual
 const longBodyBytes = 64 * 1024
 
 export interface DecodeDeps {
-  /** @throws StatusError BadRequest */
+  /** @throws StatusError BadRequest, TooManyValuesError */
   readonly decodeProtobuf: (
     bytes: Uint8Array,
     assumed?: GroupVersionKind,
@@ -64,7 +59,8 @@ export interface DecodeDeps {
   }
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  readonly applyDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
+  /** Fills in defaults in place where it can: the object is the decoder's own. */
+  readonly completeDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
   /** A long body is worked on in slices. */
   readonly turns: Turns
 }
@@ -105,12 +101,20 @@ export class BodyDecoder {
     const validation = fieldValidationOf(context.info.query)
     const protobuf = this.#deps.supportsProtobuf(type)
     if (mediaType === protobufMediaType && protobuf) {
-      const { apiVersion, kind, object } = this.#deps.decodeProtobuf(bytes, type)
+      const { apiVersion, kind, object } = this.#protobuf(bytes, type)
       checkKind({ apiVersion, kind }, type, bytes)
-      return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
+      return afterPause(context.slice, () => this.#deps.completeDefaults(type, withMetadata(object as JsonObject)))
     }
     const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
     return andThen(parsing, (body) => this.#parsedObject(body, bytes, context, type, validation))
+  }
+
+  #protobuf(bytes: Uint8Array, assumed: GroupVersionKind): ReturnType<DecodeDeps['decodeProtobuf']> {
+    try {
+      return this.#deps.decodeProtobuf(bytes, assumed)
+    } catch (error) {
+      throw error instanceof TooManyValuesError ? requestHasTooManyValues(maxValues) : error
+    }
   }
 
   #parsedObject(
@@ -132,7 +136,7 @@ export class BodyDecoder {
 
   /**
    * Types checked, unknown fields dropped (and reported as the caller wishes), defaults filled: for bodies, and for
-   * what a patch made.
+   * what a patch made. Takes `value` over: defaults are filled in place.
    */
   settle(
     value: JsonObject,
@@ -141,7 +145,8 @@ export class BodyDecoder {
     type: ResourceType,
     validation: FieldValidation,
     dialect: Dialect = 'json',
-  ): Unvalidated {
+    slice: Slice | undefined = context.slice,
+  ): Eventual<Unvalidated> {
     const { value: object, unknownFields } = decoded(value, type, dialect)
     if (validation !== 'Ignore') {
       const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
@@ -150,7 +155,7 @@ export class BodyDecoder {
       }
       for (const fault of faults) warn(context, fault)
     }
-    return this.#deps.applyDefaults(type, withMetadata(object))
+    return afterPause(slice, () => this.#deps.completeDefaults(type, withMetadata(object)))
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
@@ -163,7 +168,7 @@ export class BodyDecoder {
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
-      return this.#deps.decodeProtobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
+      return this.#protobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
     const protobuf = this.#deps.supportsProtobuf(type)
     const how = { mediaType, type: deleteOptionsKind, protobuf, duplicates: false }
@@ -228,11 +233,11 @@ function parsed(
   refusal: (fault: string) => StatusError,
 ): Eventual<Parsed> {
   const refused = (error: unknown): unknown => {
-    if (error instanceof TooManyValuesError) return requestHasTooManyValues(maxBodyValues)
+    if (error instanceof TooManyValuesError) return requestHasTooManyValues(maxValues)
     if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
     return error
   }
-  const limits = { maxValues: maxBodyValues }
+  const limits = { maxValues }
   try {
     if (form === 'json') return parseJson(text, { duplicates, ...limits })
     if (slice === undefined) return parseYaml(text, limits)

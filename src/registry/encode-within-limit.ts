@@ -1,12 +1,17 @@
 /**
  * What is stored must not exceed the size limit. Before a write is refused for its size, `managedFields` are given up:
- * they can be as large as the content, and the client did not send them. Not by an apply, which relies on them.
+ * they can be as large as the content, and the client did not send them. Not by an apply, which relies on them. The same
+ * holds for the number of their values.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
 import { andThen, type Eventual } from '../base/eventual.ts'
-import { requestTooLarge } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
+import { requestHasTooManyValues, requestTooLarge } from '../kube/status-error.ts'
+import type { JsonValue, KubeObject } from '../kube/types.ts'
+import { countValues, maxValues } from '../kube/value-count.ts'
 import { maxValueBytes } from '../storage/storage.ts'
+
+/** What is shorter has no more values than may be. */
+const countedFromBytes = 64 * 1024
 
 interface EncodedObject<Bytes> {
   readonly object: KubeObject
@@ -20,9 +25,15 @@ export function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
   keepsOwners: boolean,
 ): Eventual<EncodedObject<Bytes>> {
   return andThen(encode(object), (bytes) => {
-    if (bytes === undefined || bytes.byteLength <= maxValueBytes) return { object, bytes }
+    if (bytes === undefined) return { object, bytes }
     const { managedFields, ...metadata } = object.metadata
-    if (keepsOwners || managedFields === undefined) throw requestTooLarge(maxValueBytes)
+    const isTooLarge = bytes.byteLength > maxValueBytes
+    const hasTooMany =
+      bytes.byteLength > countedFromBytes && countValues(managedFields as JsonValue, maxValues) > maxValues
+    if (!isTooLarge && !hasTooMany) return { object, bytes }
+    if (keepsOwners || managedFields === undefined) {
+      throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
+    }
     return encodeWithinLimit({ ...object, metadata }, encode, true)
   })
 }

@@ -12,6 +12,7 @@ import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
 import { readerLeft } from './errors.ts'
+import { refuseFormerNamespace } from './former-namespace.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
 import { historySource, type ListSource, namedSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
@@ -94,6 +95,7 @@ async function readAt(
   await waitForRevision(parts.cache, parts.clock, revision, query)
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
+  await refuseFormerNamespace(parts, page.selection.scope.namespace, at)
   const source = sourceAt(parts, objects, page.type, at)
   if (!view) return readPage(parts, source, page, at)
   // Seen then and now: a page neither shows what the caller may not see any more, nor how something was before.

@@ -3,8 +3,10 @@
  * client creates (`create.ts`) and what admission adds to it (`create-also.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
-import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import { append } from '../base/append.ts'
+import { afterPause, andThen, type Eventual, inTurn } from '../base/eventual.ts'
 import { cloneJson } from '../kube/clone-json.ts'
+import type { FieldError } from '../kube/field-error.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
@@ -61,7 +63,7 @@ export function admitNew(
     next.metadata.creationTimestamp = how.now
     // What the client repeated is gone by now, except from a patch.
     keepDistinctOwners(next, (text) => scope.warn(text), true)
-    return next
+    return afterPause(scope.slice, () => next)
   })
 }
 
@@ -81,22 +83,26 @@ export function validateForCreate(
   next = strategy.prepare?.(next, undefined, { subresource: scope.subresource, now }) ?? next
 
   const name = next.metadata.name ?? ''
-  const wrong = metadataErrors(type, strategy, next)
   const candidate = assumeValid(next)
-  const malformed = parts.validateSchema(type, candidate)
-  const refused = strategy.validate?.(candidate, undefined, { subresource: scope.subresource, now }) ?? []
-  if (wrong.length + malformed.length + refused.length > 0) {
-    throw invalid(type, name, [...wrong, ...malformed, ...refused])
-  }
-  for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
-  if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
+  const errors: FieldError[] = []
+  const checking = inTurn(scope.slice, [
+    () => append(errors, metadataErrors(type, strategy, next)),
+    () => append(errors, parts.validateSchema(type, candidate)),
+    () => append(errors, strategy.validate?.(candidate, undefined, { subresource: scope.subresource, now }) ?? []),
+  ])
+  const admit = (): Eventual<Valid> => {
+    if (errors.length > 0) throw invalid(type, name, errors)
+    for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
+    if (type.custom) for (const text of finalizerWarnings(next.metadata)) scope.warn(text)
 
-  const attributes = attributesOf(scope, 'CREATE', name, candidate, undefined)
-  const admitting = afterPause(scope.slice, () => parts.chain.validate(attributes))
-  return andThen(admitting, () => {
-    if (how.versioned) refuseVersion(scope)
-    return { attributes, object: candidate }
-  })
+    const attributes = attributesOf(scope, 'CREATE', name, candidate, undefined)
+    const admitting = afterPause(scope.slice, () => parts.chain.validate(attributes))
+    return andThen(admitting, () => {
+      if (how.versioned) refuseVersion(scope)
+      return { attributes, object: candidate }
+    })
+  }
+  return andThen(checking, admit)
 }
 
 /** @throws StatusError if it is too large */

@@ -8,6 +8,7 @@
  * only if that state is still current.
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
+import { append } from '../base/append.ts'
 import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
 import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
@@ -23,12 +24,14 @@ import {
   isAlreadyExists,
   notFound,
   objectModified,
+  requestHasTooManyValues,
   type StatusError,
 } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
+import type { JsonObject, KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
+import { countValues, maxValues } from '../kube/value-count.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
@@ -112,14 +115,16 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const { type, name } = scope
   const { current, options } = how
   const strategy = parts.strategyOf(type)
+  const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
+  await slice?.pause()
   const old = current.object
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
-  const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
   await slice?.pause()
   const given = unvalidated(await how.transform(old, slice))
   checkIdentity(scope, given.metadata)
+  await slice?.pause()
   const askedVersion = given.metadata.resourceVersion ?? ''
   let next = await trackAndMutate(parts, scope, ownHalf(scope, strategy, given, old), old, {
     now: context.now,
@@ -135,11 +140,14 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
     next.metadata.generation = (old.metadata.generation ?? 0) + 1
   }
   const candidate = assumeValid(next)
-  const errors = [
-    ...metadataUpdateErrors(type, strategy, next, old),
-    ...parts.validateSchema(type, candidate, { old, subresource: scope.subresource, warn: scope.warn }),
-    ...(strategy.validate?.(candidate, old, context) ?? []),
-  ]
+  await slice?.pause()
+  if (slice) refuseGrowth(candidate, old)
+  await slice?.pause()
+  const errors = [...metadataUpdateErrors(type, strategy, next, old)]
+  await slice?.pause()
+  append(errors, parts.validateSchema(type, candidate, { old, subresource: scope.subresource, warn: scope.warn }))
+  await slice?.pause()
+  append(errors, strategy.validate?.(candidate, old, context) ?? [])
   if (errors.length > 0) throw invalid(type, name, errors)
   for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
@@ -183,6 +191,22 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
       ? storedAs(scope, name, current.revision, value)
       : committedAs(parts, scope, name, outcome.revision, value)
   return { stored, created: false, removed }
+}
+
+/**
+ * A body is bounded, and what several make of an object as well. What was larger before may stay so.
+ * @throws StatusError 413
+ */
+function refuseGrowth(next: KubeObject, old: KubeObject): void {
+  const count = countContent(next, maxValues)
+  if (count > maxValues && countContent(next, Number.POSITIVE_INFINITY) > countContent(old, Number.POSITIVE_INFINITY)) {
+    throw requestHasTooManyValues(maxValues)
+  }
+}
+
+/** Without managedFields: a client does not send most of them, and gives none of them back by sending less. */
+function countContent({ metadata: { managedFields: _, ...metadata }, ...content }: KubeObject, most: number): number {
+  return countValues({ ...content, metadata } as unknown as JsonObject, most)
 }
 
 /** The body must name what the URL names. */
@@ -325,13 +349,17 @@ function encodeUnlessSame(
   const old = current.object.metadata.managedFields
   const given = next.metadata.managedFields
   if (old && given && given !== old && sameOwnership(given, old)) {
-    const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
-    return andThen(sameState(timeless, current, slice), (same) =>
-      same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
-    )
+    return afterPause(slice, () => {
+      const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
+      return andThen(sameState(timeless, current, slice), (same) =>
+        same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
+      )
+    })
   }
-  const bytes = encodeStored(next, current.type)
-  return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
+  return afterPause(slice, () => {
+    const bytes = encodeStored(next, current.type)
+    return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
+  })
 }
 
 function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | undefined): Eventual<boolean> {

@@ -7,6 +7,7 @@ import { watchViewAfter, watchViewState } from '../watch/view-watch.ts'
 import { defaultSessionLimits } from '../watch/watch-session.ts'
 import { ConvertedWatch } from './converted-watch.ts'
 import { fromStorage, watchExpired, watchOfTheFuture, watchTooSlow } from './errors.ts'
+import { refuseFormerNamespace } from './former-namespace.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
@@ -62,6 +63,14 @@ async function begin(
   else if (!cache.reached(after)) {
     await cache.refresh()
     if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
+  }
+  if (after && !fromState) {
+    try {
+      await refuseFormerNamespace(parts, selection.scope.namespace, after)
+    } catch (error) {
+      if (!isStorageError(error, 'compacted')) throw error
+      return failed(watchExpired(after, cache.revision))
+    }
   }
 
   const bookmarks = query.allowWatchBookmarks === true

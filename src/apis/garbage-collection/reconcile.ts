@@ -3,6 +3,7 @@
  * uids. The graph says where to look; every decision is taken on what the API says now.
  * @see k8s.io/kubernetes/pkg/controller/garbagecollector v1.36
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import type { ControllerSpec, ObjectKey, Reconciler } from '../../controller/controller.ts'
@@ -126,7 +127,9 @@ class Collector implements Reconciler {
     const solid: OwnerReference[] = []
     const dangling: OwnerReference[] = []
     const waiting: OwnerReference[] = []
-    for (const owner of owners) {
+    for (const [i, owner] of owners.entries()) {
+      // An object may name thousands, and each is looked up by a request that is answered in the same turn.
+      if (i > 0) await setImmediate()
       const kind = await this.#deps.client.discovery.findKind(owner.apiVersion, owner.kind)
       if (kind === undefined) throw new Error(`nobody serves ${owner.apiVersion} ${owner.kind}, the kind of an owner`)
       if (kind.namespaced && !facts.resource.namespaced) {

@@ -2,6 +2,7 @@
  * Types whose JSON form is not the form of their message: they marshal themselves in Go.
  */
 import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
+import type { JsonValue } from '../../kube/types.ts'
 import { int32Codec, mismatch, stringCodec, type ValueCodec } from './value-codec.ts'
 import { DecodeError, type WireReader, wireBytes } from './wire-reader.ts'
 import type { WireWriter } from './wire-writer.ts'
@@ -11,6 +12,7 @@ export function readFields(reader: WireReader, take: (tag: number) => boolean): 
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
+    reader.countValue()
     if (!take(tag)) reader.skip(tag & 7)
   }
   reader.leave(outer)
@@ -113,10 +115,10 @@ export function rawJsonCodec(readEmbedded: ReadEmbedded): ValueCodec {
   }
 }
 
-/** Raw bytes that must be JSON. @throws DecodeError if they are not. */
-export function parseRawJson(bytes: Buffer): unknown {
+/** Raw bytes that must be JSON. @throws DecodeError if they are not. @throws TooManyValuesError */
+export function parseRawJson(bytes: Buffer, maxValues?: number): JsonValue {
   try {
-    return parseJson(bytes.toString('utf8')).value
+    return parseJson(bytes.toString('utf8'), maxValues === undefined ? {} : { maxValues }).value
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause
     throw new DecodeError('embedded JSON does not parse', { cause })

@@ -1,5 +1,5 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
-import { afterPause } from '../../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../../base/eventual.ts'
 import type { Slice } from '../../base/turns.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
@@ -93,15 +93,17 @@ export function patchTransform(
   const change = changeOf(mediaType, value, type)
   const isStrategic = mediaType === strategicMergePatch
   const dialect = isStrategic ? 'map' : 'json'
-  const settle = (changed: JsonObject, patched: JsonObject): Unvalidated => {
+  const settle = (changed: JsonObject, patched: JsonObject, slice: Slice | undefined): Eventual<Unvalidated> => {
     // Upstream works on the object for the one, on the text of the object for the others.
     const shown = (): string => (isStrategic ? printGoValue(value) : JSON.stringify(changed))
     checkIdentity(patched, shown, type, isStrategic)
-    const object = settlePatched(shown, () =>
-      decoder.settle(patched, { duplicates }, context, type, validation, dialect),
+    const settled = settlePatched(shown, () =>
+      decoder.settle(patched, { duplicates }, context, type, validation, dialect, slice),
     )
-    checkAddress(object, target)
-    return object
+    return andThen(settled, (object) => {
+      checkAddress(object, target)
+      return object
+    })
   }
   return (current, slice) => {
     const changed = change(current as unknown as JsonObject)
@@ -109,7 +111,7 @@ export function patchTransform(
     return afterPause(slice, () => {
       // A patched value shares parts with what it was made from, and defaults are filled in place.
       const patched = cloneJson(changed)
-      return afterPause(slice, () => settle(changed, patched))
+      return afterPause(slice, () => settle(changed, patched, slice))
     })
   }
 }
@@ -132,7 +134,7 @@ function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (cur
 }
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
-function settlePatched(shown: Shown, settle: () => Unvalidated): Unvalidated {
+function settlePatched(shown: Shown, settle: () => Eventual<Unvalidated>): Eventual<Unvalidated> {
   try {
     return settle()
   } catch (error) {
@@ -209,7 +211,7 @@ async function applied(
     await slice?.pause()
     const merged = cloneJson(applied) as unknown as JsonObject
     await slice?.pause()
-    return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
+    return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed', slice)
   }
   const whenMissing = async (): Promise<Unvalidated> => {
     await requireCreate(context)

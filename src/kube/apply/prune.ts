@@ -20,7 +20,8 @@ import type { Managed } from './managed-fields.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement } from './path-element.ts'
 import { anySchema, elementOf, fieldSchema, itemSchema, put, shapeOf } from './shape.ts'
-import { type Form, formOf, inForm, type RequestVersion, type Steps } from './versions.ts'
+import type { Steps } from './steps.ts'
+import { type Form, formOf, inForm, type RequestVersion } from './versions.ts'
 
 export interface PruneInput {
   readonly request: RequestVersion

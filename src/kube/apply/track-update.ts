@@ -4,10 +4,9 @@
  * Runs on every create and update, so it compares once and touches only entries that lose or gain something.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
-import { afterPause, type Eventual } from '../../base/eventual.ts'
 import type { Slice } from '../../base/turns.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
-import { type Changes, compareObjects, takenFields } from './compare.ts'
+import { type Changes, comparingObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
@@ -23,15 +22,8 @@ import {
   writeManaged,
 } from './managed-fields.ts'
 import { objectSchema } from './object-schema.ts'
-import {
-  ChangesByVersion,
-  formOf,
-  pausing,
-  type RequestVersion,
-  type Steps,
-  settled,
-  type Version,
-} from './versions.ts'
+import { pausing, type Steps, settled } from './steps.ts'
+import { ChangesByVersion, formOf, type RequestVersion, type Version } from './versions.ts'
 
 /** `schema` is that of the kind in version `apiVersion`; so are `resetFields` (`status` on the main resource). */
 export interface TrackUpdateInput extends RequestVersion {
@@ -57,7 +49,7 @@ export function trackUpdate(input: TrackUpdateInput & { readonly versions?: neve
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject> {
   const { live, next, subresource = '' } = input
-  if (live === undefined && !next.metadata.managedFields) return tracksNew(input)
+  if (live === undefined && !next.metadata.managedFields) return settled(tracksNew(input))
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
   // An object whose ownership was cleared stays untracked until somebody applies.
@@ -67,7 +59,7 @@ export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeO
 
 function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: readonly Managed[]): Steps<KubeObject> {
   const { live, next } = input
-  const changes = compareObjects(input.schema, live, next, input.resetFields)
+  const changes = yield* comparingObjects(input.schema, live, next, input.resetFields, input.slice)
   yield* pausing(input.slice)
   const managed = yield* updated(base, changes, input)
   if (managed === stored) return withEntries(next, live?.metadata.managedFields)
@@ -75,15 +67,14 @@ function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: rea
 }
 
 /** What is created without a history belongs to its creator: no sets to join. */
-function tracksNew(input: TrackUpdateInput): Eventual<KubeObject> {
-  const { next, schema, resetFields } = input
-  const { added, modified } = compareObjects(schema, undefined, next, resetFields) ?? {}
+function* tracksNew(input: TrackUpdateInput): Steps<KubeObject> {
+  const { next, schema, resetFields, slice } = input
+  const { added, modified } = (yield* comparingObjects(schema, undefined, next, resetFields, slice)) ?? {}
   if (!added || !modified) return next
-  return afterPause(input.slice, () => {
-    const taken = isEmpty(modified) ? added : union(added, modified)
-    if (isEmpty(taken)) return next
-    return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
-  })
+  yield* pausing(slice)
+  const taken = isEmpty(modified) ? added : union(added, modified)
+  if (isEmpty(taken)) return next
+  return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
 }
 
 /** The body's own entries are believed if they are good, but never through a sub-resource. */
@@ -105,7 +96,9 @@ function* updated(
   const taken = takenFields(changes)
   // The writer itself loses nothing that it takes: it is given it again below.
   yield* pausing(input.slice)
-  const remaining = yield* withoutChanged(reconciled(current, input), changes, input)
+  const reconciledEntries = reconciled(current, input)
+  yield* pausing(input.slice)
+  const remaining = yield* withoutChanged(reconciledEntries, changes, input)
   yield* pausing(input.slice)
   return isEmpty(taken) ? remaining : capped(given(remaining, taken, input))
 }
@@ -117,7 +110,7 @@ function* withoutChanged(
   input: TrackUpdateInput,
 ): Steps<readonly Managed[]> {
   const byVersion = new ChangesByVersion(input, withoutEntries(input.live), withoutEntries(input.next), changes)
-  return withoutFields(managed, yield* changesFor(managed, byVersion, input))
+  return yield* withoutFields(managed, yield* changesFor(managed, byVersion, input), input.slice)
 }
 
 /** For each entry what happened, in the entry's own version. */
@@ -136,20 +129,31 @@ export function* changesFor(
 }
 
 /** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
-export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Managed[] {
+export function* withoutFields(
+  managed: readonly Managed[],
+  changes: ReadonlyMap<Managed, Changes>,
+  slice: Slice | undefined,
+): Steps<readonly Managed[]> {
   const sizes: Sizes = new Map()
   /** Most entries are of one version, and so share what happened. */
   const concerned = new Map<Changes, FieldSet>()
-  return mapEntries(managed, (m) => {
+  const result: Managed[] = []
+  for (const m of managed) {
     const found = changes.get(m)
-    if (found === undefined) return m
+    if (found === undefined) {
+      result.push(m)
+      continue
+    }
     let fields = concerned.get(found)
     if (fields === undefined) {
       fields = union(takenFields(found), found.removed)
       concerned.set(found, fields)
+      yield* pausing(slice)
     }
-    return withFields(m, difference(m.fields, fields, sizes))
-  })
+    result.push(withFields(m, difference(m.fields, fields, sizes)))
+    yield* pausing(slice)
+  }
+  return keptEntries(managed, result)
 }
 
 /** Without managedFields: nobody is to be asked to convert them. */
@@ -174,7 +178,12 @@ export function reconciled(managed: readonly Managed[], request: RequestVersion)
 }
 
 function mapEntries(managed: readonly Managed[], change: (m: Managed) => Managed): readonly Managed[] {
-  const result = managed.map(change).filter((m, i) => m === managed[i] || !isEmpty(m.fields))
+  return keptEntries(managed, managed.map(change))
+}
+
+/** `changed` entry by entry: those that ended up empty are dropped. The old list where nothing has changed. */
+function keptEntries(managed: readonly Managed[], changed: readonly Managed[]): readonly Managed[] {
+  const result = changed.filter((m, i) => m === managed[i] || !isEmpty(m.fields))
   return result.length === managed.length && result.every((m, i) => m === managed[i]) ? managed : result
 }
 

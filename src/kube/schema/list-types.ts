@@ -97,6 +97,8 @@ function errorsBelow(value: JsonValue, schema: Schema, field: string, itemsOf: t
   if (!isJsonObject(value)) return []
   const errors = schema.embeddedResource && field !== '' ? embeddedErrors(value, field) : []
   const { additionalProperties } = schema
+  // Of unknown content nothing is said, and it may have many members.
+  if (schema.properties === undefined && typeof additionalProperties !== 'object') return errors
   for (const [key, child] of Object.entries(value)) {
     const known = schema.properties?.get(key)
     if (known) append(errors, errorsBelow(child, known, field === '' ? key : `${field}.${key}`, itemsOf))

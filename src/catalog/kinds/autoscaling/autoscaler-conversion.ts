@@ -6,8 +6,9 @@
 import type { Conversion } from '../../../kube/resource-type.ts'
 import { DecodeError, decode } from '../../../kube/schema/decode.ts'
 import type { Schema } from '../../../kube/schema/schema.ts'
-import { JsonSyntaxError, parseJson, TooManyValuesError } from '../../../kube/strict-json.ts'
+import { JsonSyntaxError, parseJson } from '../../../kube/strict-json.ts'
 import type { KubeObject, ObjectMeta } from '../../../kube/types.ts'
+import { TooManyValuesError } from '../../../kube/value-count.ts'
 import { type Part, partIn, partsIn, textIn } from '../report.ts'
 
 /** On objects of v1: what v2 has besides. */
