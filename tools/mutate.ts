@@ -11,7 +11,8 @@ import type { Mutant } from './mutation/find-mutants.ts'
 import { MutantTable } from './mutation/mutant-table.ts'
 import { reportOf } from './mutation/report.ts'
 import { type Result, Results } from './mutation/results.ts'
-import { root, TestBench } from './mutation/test-bench.ts'
+import { root } from './mutation/root.ts'
+import { TestBench } from './mutation/test-bench.ts'
 import { Killers, tryMutant } from './mutation/try-mutant.ts'
 
 const help = `Usage: node tools/mutate.ts [options] [folder or file ...]

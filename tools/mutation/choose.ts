@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import type { Mutant } from './find-mutants.ts'
-import { root } from './test-bench.ts'
+import { root } from './root.ts'
 
 /** Where a mutant is counted: two folders deep, three in `src/apis`. */
 export function folderOf({ file }: Pick<Mutant, 'file'>): string {
@@ -25,14 +25,12 @@ export function sampleOf(mutants: readonly Mutant[], size: number, seed: number)
   for (const { folder } of shares.toSorted((a, b) => (b.exact % 1) - (a.exact % 1))) {
     if (rest-- > 0) counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
-  const lot = ({ name }: Mutant): string => createHash('sha256').update(`${seed}\n${name}`).digest('hex')
-  return [...folders].flatMap(([folder, all]) =>
-    all
-      .map((mutant) => ({ mutant, lot: lot(mutant) }))
-      .sort((a, b) => (a.lot < b.lot ? -1 : 1))
-      .slice(0, counts.get(folder))
-      .map(({ mutant }) => mutant),
+  const lots = new Map(
+    mutants.map((mutant) => [mutant, createHash('sha256').update(`${seed}\n${mutant.name}`).digest('hex')]),
   )
+  const byLot = (a: Mutant, b: Mutant): number => ((lots.get(a) ?? '') < (lots.get(b) ?? '') ? -1 : 1)
+  // In an order of its own, so that a run that is stopped has tried a sample too.
+  return [...folders].flatMap(([folder, all]) => all.toSorted(byLot).slice(0, counts.get(folder))).sort(byLot)
 }
 
 /** The lines that were changed since a commit, by file of src/ (no tests). */

@@ -7,7 +7,8 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Mutant } from './find-mutants.ts'
 import type { MutantTable } from './mutant-table.ts'
-import { type Bench, root, type TestRun } from './test-bench.ts'
+import { root } from './root.ts'
+import type { Bench, TestRun } from './test-bench.ts'
 
 const folder = join(root, '.cache', 'mutation', 'coverage')
 const recordTimeoutMs = 240_000

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MutantTable } from './mutant-table.ts'
-import { root } from './test-bench.ts'
+import { root } from './root.ts'
 
 export const excusesFile = 'tools/mutants-excused.tsv'
 

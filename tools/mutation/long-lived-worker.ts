@@ -23,6 +23,8 @@ export class LongLivedWorker implements PoolWorker {
   }
 
   async start(): Promise<void> {
+    // A run whose process died is never stopped.
+    this.#events.removeAllListeners()
     if (this.#process !== undefined) return
     const started = fork(entry, [], {
       env: { ...process.env, ...this.#env } as NodeJS.ProcessEnv,

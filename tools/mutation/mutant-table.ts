@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findMutants, type Mutant } from './find-mutants.ts'
-import { root } from './test-bench.ts'
+import { root } from './root.ts'
 
 /** What decides rights and limits. */
 export const targets: readonly string[] = [

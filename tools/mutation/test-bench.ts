@@ -11,8 +11,8 @@ import { createVitest } from 'vitest/node'
 import { allOff, instrument } from './instrument.ts'
 import { LongLivedWorker } from './long-lived-worker.ts'
 import type { MutantTable } from './mutant-table.ts'
+import { root } from './root.ts'
 
-export const root: string = fileURLToPath(new URL('../..', import.meta.url))
 /** Tests leave listeners and caches behind; a process is not used for longer than this. */
 const runsPerProcess = 120
 /** Of a test that is told again. */
@@ -64,7 +64,6 @@ export class TestBench implements Bench, AsyncDisposable {
   static async start(table: MutantTable): Promise<TestBench> {
     const worker = new LongLivedWorker()
     const vitest = await createVitest(
-      'test',
       {
         root,
         watch: false,
@@ -76,6 +75,8 @@ export class TestBench implements Bench, AsyncDisposable {
         // The same cases of every property in each run, so that it is the mutant that makes the difference.
         env: { CI: '1' },
         passWithNoTests: true,
+        // What is built depends on the table; a build kept for later would have the numbers of another.
+        fsModuleCache: false,
       },
       { plugins: [instrumentation(table)], clearScreen: false, logLevel: 'silent' },
     )
