@@ -93,7 +93,7 @@ async function killOf(
   mutant: number,
   loaded: boolean,
 ): Promise<Kill | undefined> {
-  const timeoutMs = 10_000 + 6 * ms
+  const timeoutMs = 15_000 + 4 * ms
   const narrowed = testIds === undefined ? {} : { testIds }
   for (let attempt = 1; attempt <= 2; attempt++) {
     const run = await bench.run(file, { mutant, timeoutMs, ...narrowed })
