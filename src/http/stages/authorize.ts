@@ -34,12 +34,12 @@ export function authorize(options: AuthorizeOptions): Stage {
   return (next) => {
     const refusedAtFirst: Handler = async (request, context) => {
       const attributes = attributesOf(context)
-      const decision = await decided(options, attributes)
+      const decision = await decide(options, attributes)
       const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
       context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
       if (narrowed !== undefined) context.onlyOwn = true
       else if (!decision.allowed) {
-        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decided(options, a))
+        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decide(options, a))
         throw instead ?? options.refuse(attributes, decision, context)
       }
       return next(request, context)
@@ -64,11 +64,11 @@ export async function requireAuthorized(
   attributes: AuthzAttributes,
   context: RequestContext,
 ): Promise<void> {
-  const decision = await decided(options, attributes)
+  const decision = await decide(options, attributes)
   if (!decision.allowed) throw options.refuse(attributes, decision, context)
 }
 
-async function decided(options: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {
+async function decide(options: AuthorizeOptions, attributes: AuthzAttributes): Promise<AuthzDecision> {
   const { decide, refresh, askElsewhere } = options
   let decision = decide(attributes)
   if (decision.allowed) return decision
