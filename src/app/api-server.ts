@@ -52,7 +52,7 @@ import { authenticatedGroup } from '../kube/user.ts'
 import { maxValues } from '../kube/value-count.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { translated } from '../registry/errors.ts'
+import { translate } from '../registry/errors.ts'
 import { applyWith } from '../registry/field-ownership.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import { isShared } from '../storage/storage-choice.ts'
@@ -147,7 +147,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ),
       limitTime: limitTime({ ...deps.defense, handlerMs: config.load.deadlines.handlerMs }),
       auditRefusals: audit && auditRefusals(audit),
-      catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
+      catchUp: isShared(config) ? catchUp(() => translate(core.lister.refresh())) : undefined,
       resolveTarget: resolveTarget(catalog.types),
       authenticate: authenticate(deps.authenticate),
       keepForAdministrators: config.adminListen && keepForAdministrators,
@@ -219,8 +219,8 @@ function scaleTypeOf(catalog: Catalog): ResourceType {
 }
 
 /**
- * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: whoever is known has a
- * binding to ask about.
+ * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: an authenticated user
+ * has a binding to ask about.
  */
 function narrowToOwn(a: AuthzAttributes): string | undefined {
   const asked = a.path === undefined && (a.verb === 'list' || a.verb === 'watch') && !a.subresource
@@ -266,7 +266,7 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   const ready: AwaitReady = async (held, stored, request, context, { type }) => {
     leavePlaces(context)
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
-    const current = (): Namespace | undefined => find()?.object as Namespace | undefined
+    const current = (): Namespace | undefined => find()?.object
     // It is created, so it is not refused: a flow that has too many of them waiting is answered at once.
     const mayWait = request.account?.tryCharge(heldCreateBytes) ?? true
     const timeoutMs = mayWait ? holdMs(config.initializationTimeoutMs, context.info.query) : 0
@@ -289,7 +289,7 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
 }
 
 function heldOf({ name, object }: StoredObject): HeldNamespace | undefined {
-  return isInitializing(object as Namespace) ? { name, uid: object.metadata.uid ?? '' } : undefined
+  return isInitializing(object) ? { name, uid: object.metadata.uid ?? '' } : undefined
 }
 
 function holdMs(limitMs: number, query: URLSearchParams): number {

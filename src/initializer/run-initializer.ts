@@ -30,8 +30,8 @@ import { turnOf } from './turn.ts'
 
 export interface InitializeContext {
   /**
-   * Aborts when the run stops, and when nobody waits any more: the namespace is being deleted, or was let go without
-   * us.
+   * Aborts when the run stops, and when the namespace waits no more: the namespace is being deleted, or was let go
+   * without us.
    */
   readonly signal: AbortSignal
   /**
@@ -109,14 +109,14 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
 
   const reconcile = async ({ name }: ObjectKey): Promise<undefined> => {
     const turn = turns.get(name)
-    const namespace = waiting.find('', name) as Namespace | undefined
+    const namespace = waiting.find('', name)
     if (turn === undefined || namespace === undefined) return undefined
     turn.outcome ??= await work(namespace, turn)
     if (turn.outcome !== undefined) await settle(namespace, turn, turn.outcome)
     return undefined
   }
 
-  /** Undefined: nobody waits for it any more. */
+  /** Undefined: the namespace waits for it no more. */
   const work = async (namespace: Namespace, turn: Turn): Promise<Turn['outcome']> => {
     const report = progressReporter({ client, namespace, initializer, turn: turn.id, log })
     const stop = AbortSignal.any([signal, turn.over.signal])

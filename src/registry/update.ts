@@ -110,7 +110,7 @@ async function replaceVersion(
   return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version) })
 }
 
-/** undefined = lost to somebody else, and the cache shows them. */
+/** undefined = lost to another write, which the cache shows. */
 async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
   const { type, name } = scope
   const { current, options } = how
@@ -225,7 +225,7 @@ function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
   }
 }
 
-/** What nobody may change by an update is as stored, and what the other endpoint owns too. */
+/** What no client may change by an update is as stored, and what the other endpoint owns too. */
 function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old: KubeObject): Unvalidated {
   const { type, subresource } = scope
   const metadata: ObjectMeta = { ...given.metadata, uid: given.metadata.uid || (old.metadata.uid ?? '') }
@@ -322,10 +322,10 @@ function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, o
   const { type, subresource } = scope
   if (subresource === 'status') return false
   if (!type.custom) return !jsonEqual(next['spec'], old['spec'])
-  return !jsonEqual(desired(type, strategy, next), desired(type, strategy, old))
+  return !jsonEqual(desiredState(type, strategy, next), desiredState(type, strategy, old))
 }
 
-function desired(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
+function desiredState(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
   const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
   return hasStatus(type) || status === undefined ? rest : { ...rest, status }
 }

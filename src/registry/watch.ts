@@ -62,14 +62,14 @@ async function begin(
   } else if (fromState && after > 0) await waitForRevision(cache, clock, after, query)
   else if (!cache.reached(after)) {
     await cache.refresh()
-    if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
+    if (!cache.reached(after)) return failingStream(watchOfTheFuture(after, cache.revision))
   }
   if (after && !fromState) {
     try {
       await refuseFormerNamespace(parts, selection.scope.namespace, after)
     } catch (error) {
       if (!isStorageError(error, 'compacted')) throw error
-      return failed(watchExpired(after, cache.revision))
+      return failingStream(watchExpired(after, cache.revision))
     }
   }
 
@@ -97,7 +97,7 @@ async function begin(
   return new TimedWatch(watch, parts, query, { end, endPermit, after: after ?? 0 })
 }
 
-function failed(error: unknown): Stream<readonly RegistryEvent[]> {
+function failingStream(error: unknown): Stream<readonly RegistryEvent[]> {
   const stream = new Channel<readonly RegistryEvent[]>({ limit: 1 })
   stream.close(error)
   return stream
@@ -173,7 +173,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
   }
 
   /**
-   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or nobody answers.
+   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or no answer comes.
    */
   async #oldest(): Promise<Revision> {
     const { cache, storage } = this.#parts

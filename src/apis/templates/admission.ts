@@ -1,7 +1,7 @@
 /**
  * What admission does for templates:
  *
- * - on a namespace: records its creator, so that nobody else can; asks for `use` of the templates that match it, at
+ * - on a namespace: records its creator, so that no client can; asks for `use` of the templates that match it, at
  *   creation and again when a change makes others match or some match no longer; asks for `optout` of who opts out.
  * - on a template: its selectors and objects must make sense, and its author can't grant through it what they lack.
  *
@@ -93,7 +93,7 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
 /** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
 function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   const template = a.object as NamespaceTemplate
-  const old = a.oldObject as NamespaceTemplate | undefined
+  const old = a.oldObject
   const asksAuthor = old === undefined || mayWiden(template, old)
   const errors = [
     ...templateErrors(template, deps),
@@ -106,7 +106,7 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
-/** Objects that a change brings or changes: one that was accepted before stands in nobody's way. */
+/** Objects that a change brings or changes: one that was accepted before is not refused now. */
 function objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
@@ -148,7 +148,7 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
 function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
   if (a.operation !== 'CREATE') return keepCreator(a.object as Unvalidated, a.oldObject as Namespace)
   const namespace = withCreator(a.object as Unvalidated, a.user.username)
-  return optsOutAutomatically(a.user.username) ? annotated(namespace, optOutAnnotation, 'true') : namespace
+  return optsOutAutomatically(a.user.username) ? annotate(namespace, optOutAnnotation, 'true') : namespace
 }
 
 /** @throws StatusError Forbidden */
@@ -220,13 +220,13 @@ function keepCreator(next: Unvalidated, old: Namespace): Unvalidated {
     ...next,
     metadata: {
       ...next.metadata,
-      ...kept('labels', next, old),
-      ...kept('annotations', next, old),
+      ...keepTemplateMarks('labels', next, old),
+      ...keepTemplateMarks('annotations', next, old),
     },
   }
 }
 
-function kept(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
+function keepTemplateMarks(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
   const was = old.metadata[part]?.[creatorKey]
   const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
   if (is === was) return {}
@@ -238,7 +238,7 @@ function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
   return pending === undefined ? namespace : { ...namespace, metadata: { ...namespace.metadata, labels } }
 }
 
-function annotated(namespace: Unvalidated, key: string, value: string): Unvalidated {
+function annotate(namespace: Unvalidated, key: string, value: string): Unvalidated {
   const annotations = { ...namespace.metadata.annotations, [key]: value }
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
 }
@@ -330,7 +330,7 @@ export function templateErrors(
         fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
       )
     }
-    // A kind that nobody serves may come later, with its definition.
+    // A kind that is not served may come later, with its definition.
     const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
     if (served?.namespaced === false) {
       errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
@@ -346,7 +346,7 @@ export function templateErrors(
     for (const key of tokenKeys(object)) {
       errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
     }
-    const identity = identityOf(object as Partial<KubeObject>)
+    const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
   }

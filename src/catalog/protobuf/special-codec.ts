@@ -98,7 +98,7 @@ function canonical(text: string): string {
   }
 }
 
-/** The wire form of an object inside RawExtension may be an envelope again; whoever knows envelopes supplies this. */
+/** The wire form of an object inside RawExtension may be an envelope again; the codec of envelopes supplies this. */
 export type ReadEmbedded = (bytes: Buffer) => unknown
 
 /** {1: bytes}: RawExtension, FieldsV1 and apiextensions' JSON. No bytes is JSON `null`. */

@@ -10,7 +10,7 @@ import { type Changes, comparingObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
-  capped,
+  capUpdates,
   entryOf,
   isReset,
   type Managed,
@@ -43,7 +43,7 @@ export interface TrackUpdateInput extends RequestVersion {
 /**
  * `next` with its managedFields brought up to date; shares everything else with `next`, and is `next` itself if they
  * were right already. Throws only what a conversion between versions throws.
- * What mutating admission changes afterwards belongs to nobody, as upstream.
+ * What mutating admission changes afterwards has no owner, as upstream.
  */
 export function trackUpdate(input: TrackUpdateInput & { readonly versions?: never; readonly slice?: never }): KubeObject
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
@@ -52,7 +52,7 @@ export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeO
   if (live === undefined && !next.metadata.managedFields) return settled(tracksNew(input))
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
-  // An object whose ownership was cleared stays untracked until somebody applies.
+  // An object whose ownership was cleared stays untracked until the next apply.
   if (base.length === 0 && live !== undefined) return withEntries(next, undefined)
   return settled(tracked(input, stored, base))
 }
@@ -96,11 +96,11 @@ function* updated(
   const taken = takenFields(changes)
   // The writer itself loses nothing that it takes: it is given it again below.
   yield* pausing(input.slice)
-  const reconciledEntries = reconciled(current, input)
+  const reconciledEntries = reconcile(current, input)
   yield* pausing(input.slice)
   const remaining = yield* withoutChanged(reconciledEntries, changes, input)
   yield* pausing(input.slice)
-  return isEmpty(taken) ? remaining : capped(given(remaining, taken, input))
+  return isEmpty(taken) ? remaining : capUpdates(given(remaining, taken, input))
 }
 
 /** Every entry without what was changed or removed. */
@@ -128,7 +128,7 @@ export function* changesFor(
   return found
 }
 
-/** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
+/** Every entry without what another manager changed or removed; those that end up empty are dropped. */
 export function* withoutFields(
   managed: readonly Managed[],
   changes: ReadonlyMap<Managed, Changes>,
@@ -156,7 +156,7 @@ export function* withoutFields(
   return keptEntries(managed, result)
 }
 
-/** Without managedFields: nobody is to be asked to convert them. */
+/** Without managedFields: they are not to be converted. */
 function withoutEntries<T extends KubeObject | undefined>(object: T): T {
   return (object === undefined ? object : withEntries(object, undefined)) as T
 }
@@ -170,7 +170,7 @@ export function knownOnly(managed: readonly Managed[], request: RequestVersion):
 }
 
 /** As the schema of each entry's version is now. */
-export function reconciled(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
+export function reconcile(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
   return mapEntries(managed, (m) => {
     const form: Version | undefined = formOf(request, m.apiVersion)
     return form ? withFields(m, reconciledWithSchema(objectSchema(form.schema), m.fields)) : m
