@@ -182,14 +182,18 @@ export class BodyDecoder {
   }
 
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
-  async parsePatch(request: ApiRequest, context: RequestContext, isApply: boolean, report: boolean): Promise<Parsed> {
+  async parsePatch(
+    request: ApiRequest,
+    context: RequestContext,
+    { isApply, report, most = maxValues }: HowToParsePatch,
+  ): Promise<Parsed> {
     const bytes = await this.#body(request, context)
     const text = utf8(bytes)
-    return isApply
-      ? parsed('yaml', text, true, context.slice, (fault) =>
-          badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`),
-        )
-      : parsed('json', text, report, undefined, (fault) => badRequest(`error decoding patch: ${fault}`))
+    const yamlFault = (fault: string): StatusError =>
+      badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`)
+    if (isApply) return parsed('yaml', text, { duplicates: true, most }, context.slice, yamlFault)
+    const jsonFault = (fault: string): StatusError => badRequest(`error decoding patch: ${fault}`)
+    return parsed('json', text, { duplicates: report, most }, undefined, jsonFault)
   }
 }
 
@@ -203,6 +207,14 @@ function decodeTyped(value: JsonObject, type: ResourceType, dialect: Dialect): D
     if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`)
     throw error
   }
+}
+
+interface HowToParsePatch {
+  readonly isApply: boolean
+  /** Whether keys that repeat are to be found. */
+  readonly report: boolean
+  /** How many values it may have. */
+  readonly most?: number
 }
 
 interface HowToParse {
@@ -221,23 +233,23 @@ function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined)
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
   const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
-  return parsed(form, utf8(bytes), duplicates, slice, refusal)
+  return parsed(form, utf8(bytes), { duplicates, most: maxValues }, slice, refusal)
 }
 
 /** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
 function parsed(
   form: 'json' | 'yaml',
   text: string,
-  duplicates: boolean,
+  { duplicates, most }: { readonly duplicates: boolean; readonly most: number },
   slice: Slice | undefined,
   refusal: (fault: string) => StatusError,
 ): Eventual<Parsed> {
   const refused = (error: unknown): unknown => {
-    if (error instanceof TooManyValuesError) return requestHasTooManyValues(maxValues)
+    if (error instanceof TooManyValuesError) return requestHasTooManyValues(most)
     if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
     return error
   }
-  const limits = { maxValues }
+  const limits = { maxValues: most }
   try {
     if (form === 'json') return parseJson(text, { duplicates, ...limits })
     if (slice === undefined) return parseYaml(text, limits)

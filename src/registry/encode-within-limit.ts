@@ -1,7 +1,7 @@
 /**
  * What is stored must not exceed the size limit. Before a write is refused for its size, `managedFields` are given up:
- * they can be as large as the content, and the client did not send them. Not by an apply, which relies on them. The same
- * holds for the number of their values.
+ * they can be as large as the content, and the client did not send them. Not by an apply, which relies on them. The
+ * same holds for the number of their values.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
 import { andThen, type Eventual } from '../base/eventual.ts'

@@ -13,6 +13,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
 import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
+import { maxValues } from '../../kube/value-count.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -29,6 +30,9 @@ const jsonPatch = 'application/json-patch+json'
 const mergePatch = 'application/merge-patch+json'
 const strategicMergePatch = 'application/strategic-merge-patch+json'
 export const applyMediaType = 'application/apply-patch+yaml'
+
+/** The 10,000 operations that upstream takes. What they make of an object is bounded as other bodies are. */
+const maxJsonPatchValues = 50_000
 
 export interface PatchDeps extends VerbDeps {
   readonly apply: Apply
@@ -79,7 +83,8 @@ export async function readPatch(
   const shared = request.sharing?.value
   if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
   const report = !isApply && fieldValidationOf(query) !== 'Ignore'
-  return { mediaType, parsed: await decoder.parsePatch(request, context, isApply, report) }
+  const most = mediaType === jsonPatch ? maxJsonPatchValues : maxValues
+  return { mediaType, parsed: await decoder.parsePatch(request, context, { isApply, report, most }) }
 }
 
 export function patchTransform(
