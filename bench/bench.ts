@@ -25,7 +25,8 @@ const usage = `npm run bench -- [flags]
 
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store, and templates over 10,000 namespaces
-  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process, workers
+  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process,
+                      workers
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON

@@ -10,7 +10,7 @@ import type { Mutant } from './find-mutants.ts'
 export interface Switches {
   /** The mutant that is on; -1 = none. */
   active: number
-  /** Which were asked since somebody looked; undefined while nothing is recorded. */
+  /** Which were asked since the recording began; undefined while nothing is recorded. */
   asked: Set<number> | undefined
 }
 

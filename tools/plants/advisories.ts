@@ -82,8 +82,8 @@ export const advisoryPlants: readonly Plant[] = [
     'src/apis/rbac/bootstrap-policy.ts',
     "        'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +\n" +
       "          'secrets",
-    "        'configmaps endpoints events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +\n" +
-      "          'secrets",
+    "        'configmaps endpoints events persistentvolumeclaims replicationcontrollers ' +\n" +
+      "          'replicationcontrollers/scale secrets",
   ),
   plant(
     'CVE-2022-3162',
