@@ -8,11 +8,10 @@
  * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
  */
 import { alreadyExists, StatusError } from '../kube/status-error.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
-import type { Entry, Revision } from '../storage/storage.ts'
-import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
+import type { Entry } from '../storage/storage.ts'
 import { createWithOthers } from './create-also.ts'
 import type { RegistryParts } from './parts.ts'
 import {
@@ -25,6 +24,7 @@ import {
   validateForCreate,
 } from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
+import { committedAs, storedAs } from './written-version.ts'
 
 /** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
 const generatedNameTries = 8
@@ -86,32 +86,6 @@ async function createAlone(
   const write = encoding instanceof Promise ? await encoding : encoding
   const outcome = await (scope.dryRun ? parts.commits.dryRun(write) : parts.commits.write(write))
   return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
-}
-
-/** What is kept of it: what it is shown as is another form for some types. */
-export function storedBytesOf(object: StoredObject): Uint8Array {
-  const { conversion } = object.type
-  if (conversion === undefined || conversion.remote !== undefined) return object.storedBytes
-  return encodeStored(object.object, object.type)
-}
-
-/** A version that is not (or not known to be) the cache's. `bytes` are those in the store. */
-export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
-  const { type, namespace } = scope
-  const key = namespace === '' ? name : `${namespace}/${name}`
-  return new TypedVersion(type, new ObjectVersion(key, namespace, revision, bytes))
-}
-
-/** What was just written. Mostly it is the cache's present version: then it is parsed once, for us and for watchers. */
-export function committedAs(
-  parts: RegistryParts,
-  scope: WriteScope,
-  name: string,
-  revision: Revision,
-  bytes: Uint8Array,
-): StoredObject {
-  const shown = parts.cache.type(scope.type.storageName).find(scope.namespace, name)
-  return shown?.revision === revision ? shown.as(scope.type) : storedAs(scope, name, revision, bytes)
 }
 
 function nameTaken(scope: WriteScope, name: string, current: Entry | undefined): StatusError {

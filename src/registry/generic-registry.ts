@@ -12,6 +12,7 @@ import { AdmissionChain } from './admission-chain.ts'
 import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
 import { createObject } from './create.ts'
+import { createMissing } from './create-missing.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
 import { translated } from './errors.ts'
 import { listObjects } from './list.ts'
@@ -86,7 +87,7 @@ async function updateAndConvert(
   transform: Transform,
   options: UpdateOptions | undefined,
 ): Promise<UpdateResult> {
-  const result = await updateObject(parts, scope, transform, options)
+  const result = await updateObject(parts, scope, transform, createMissing, options)
   const stored = convertWritten(result.stored, !result.removed && !scope.dryRun)
   return stored === result.stored ? result : { ...result, stored: await stored }
 }

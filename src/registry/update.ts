@@ -30,7 +30,7 @@ import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
-import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
+import { checkIdentity } from './check-identity.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
@@ -39,11 +39,20 @@ import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResul
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
+import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
+
+/** What an update does where there is nothing. undefined = it exists after all, and the cache shows it. */
+export type CreateMissing = (
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: UpdateOptions,
+) => Promise<UpdateResult | undefined>
 
 export async function updateObject(
   parts: RegistryParts,
   scope: WriteScope,
   transform: Transform,
+  createMissing: CreateMissing,
   options: UpdateOptions = {},
 ): Promise<UpdateResult> {
   return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
@@ -51,34 +60,6 @@ export async function updateObject(
       ? replaceVersion(parts, scope, version, { transform, options, deadlineMs })
       : createMissing(parts, scope, options),
   )
-}
-
-/** undefined = it exists after all, and the cache shows it. */
-async function createMissing(
-  parts: RegistryParts,
-  scope: WriteScope,
-  options: UpdateOptions,
-): Promise<UpdateResult | undefined> {
-  const { type, name } = scope
-  if (!options.whenMissing) throw notFound(type, name)
-  const object = unvalidated(await options.whenMissing())
-  checkIdentity(scope, object.metadata)
-  const { uid } = object.metadata
-  if (uid) {
-    throw conflict(
-      type,
-      name,
-      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
-    )
-  }
-  delete object.metadata.resourceVersion
-  try {
-    const stored = await createObject(parts, scope, object, options.ownsManagedFields)
-    return { stored, created: true, removed: false }
-  } catch (e) {
-    if (isAlreadyExists(e)) return undefined
-    throw e
-  }
 }
 
 /** An object of more bytes takes long enough to make pauses. */
@@ -183,22 +164,6 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
       ? storedAs(scope, name, current.revision, value)
       : committedAs(parts, scope, name, outcome.revision, value)
   return { stored, created: false, removed }
-}
-
-/** The body must name what the URL names. */
-function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
-  const { type, name, namespace } = scope
-  if (!metadata.name) {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
-  }
-  if (metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
-  }
-  if (!type.namespaced) delete metadata.namespace
-  else if (!metadata.namespace) metadata.namespace = namespace
-  else if (metadata.namespace !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
 }
 
 /** What nobody may change by an update is as stored, and what the other endpoint owns too. */
