@@ -13,7 +13,7 @@ import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import type { Stage } from '../http/api.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
-import { dispatcher } from '../http/dispatch.ts'
+import { type DispatchDeps, dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { refusalWith } from '../http/explained-refusals.ts'
 import { answerToCreators } from '../http/free-names.ts'
@@ -85,22 +85,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     applyDefaults: (type, object) => catalog.applyDefaults(type, object),
     turns: core.turns,
   })
-  const refuse = refusalWith(core)
-  const namespaceType = requiredType(catalog.types, namespaceResource)
-  const authorization: AuthorizeOptions = {
-    decide: (attributes) => authorizer.authorize(attributes),
-    askElsewhere: deps.askElsewhere,
-    refuse,
-    insteadOfRefusal: answerToCreators({
-      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
-      refuse,
-    }),
-    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
-    refresh: async () => {
-      await core.lister.refresh()
-      return true
-    },
-  }
+  const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,
     types: catalog.types,
@@ -116,10 +101,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     permitOf: permitOf(core),
     random: Math.random,
     apply: applyWith(clock, { types: catalog.types, strategyOf: core.strategyOf }),
-  } satisfies Parameters<typeof patchVerb>[0] &
-    Parameters<typeof watchVerb>[0] &
-    Parameters<typeof deleteVerb>[0] &
-    Parameters<typeof updateVerb>[0]
+  } satisfies VerbParts
 
   const refusal = refusalOf(authorizer)
   const audit = deps.audit && { ...deps.audit, clock, decode: recordedBodies(protobuf) }
@@ -156,22 +138,49 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       authorize: authorize(authorization),
     } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({
-      verbs: {
-        get: getVerb(verbDeps),
-        list: listVerb(verbDeps),
-        watch: watchVerb(verbDeps),
-        create: createVerb(verbDeps),
-        update: updateVerb(verbDeps),
-        patch: patchVerb(verbDeps),
-        delete: deleteVerb(verbDeps),
-        deletecollection: deleteCollectionVerb(verbDeps),
-      },
+      verbs: verbsOf(verbDeps),
       special: specialSubresources(answering),
       answered: answeredKinds(answering),
       documents: (path) => documents.find(path),
       knownPaths: () => documents.paths(),
     }),
   })
+}
+
+/** What all verbs together need. */
+type VerbParts = Parameters<typeof patchVerb>[0] &
+  Parameters<typeof watchVerb>[0] &
+  Parameters<typeof deleteVerb>[0] &
+  Parameters<typeof updateVerb>[0]
+
+const verbsOf = (parts: VerbParts): DispatchDeps['verbs'] => ({
+  get: getVerb(parts),
+  list: listVerb(parts),
+  watch: watchVerb(parts),
+  create: createVerb(parts),
+  update: updateVerb(parts),
+  patch: patchVerb(parts),
+  delete: deleteVerb(parts),
+  deletecollection: deleteCollectionVerb(parts),
+})
+
+function authorizationOf(core: Core, askElsewhere: AskElsewhere | undefined): AuthorizeOptions {
+  const refuse = refusalWith(core)
+  const namespaceType = requiredType(core.catalog.types, namespaceResource)
+  return {
+    decide: (attributes) => core.authorizer.authorize(attributes),
+    askElsewhere,
+    refuse,
+    insteadOfRefusal: answerToCreators({
+      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
+      refuse,
+    }),
+    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
+    refresh: async () => {
+      await core.lister.refresh()
+      return true
+    },
+  }
 }
 
 /** With a reason it is refused in any case. */

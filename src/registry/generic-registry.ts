@@ -17,6 +17,7 @@ import { deleteCollection, deleteObject } from './delete.ts'
 import { translated } from './errors.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
+import { newStatuses } from './new-status.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type {
@@ -41,7 +42,13 @@ const defaultGiveUpAfterMs = 10_000
 export function createRegistry(deps: RegistryDeps): Registry & { readonly lister: Lister } {
   const chain = new AdmissionChain(deps.admission, deps.accountants)
   const commits = new Commits({ ...deps, chain })
-  const parts: RegistryParts = { ...deps, chain, commits, giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs }
+  const parts: RegistryParts = {
+    ...deps,
+    chain,
+    commits,
+    giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs,
+    newStatusOf: newStatuses(deps.applyDefaults),
+  }
   return {
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {

@@ -6,7 +6,7 @@ import type { Slice, Turns } from '../base/turns.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
-import type { KubeObject, Unvalidated } from '../kube/types.ts'
+import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { SessionLimits } from '../watch/watch-session.ts'
@@ -67,4 +67,5 @@ export interface RegistryParts extends RegistryDeps {
   readonly chain: AdmissionChain
   readonly commits: Commits
   readonly giveUpAfterMs: number
+  newStatusOf(type: ResourceType): JsonValue | undefined
 }

@@ -8,7 +8,7 @@ import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
-import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { Entry, Revision } from '../storage/storage.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
@@ -187,20 +187,6 @@ function withoutStatus(object: Unvalidated, drop: boolean): Unvalidated {
 /** What a client said of the status of a new object is nothing; Go prints the struct all the same. */
 function withNewStatus(parts: RegistryParts, type: ResourceType, object: Unvalidated): Unvalidated {
   const bare = withoutStatus(object, true)
-  const status = newStatusOf(parts, type)
+  const status = parts.newStatusOf(type)
   return status === undefined ? bare : { ...bare, status: cloneJson(status) }
-}
-
-const newStatuses = new WeakMap<ResourceType, { readonly status: JsonValue | undefined }>()
-
-/** What defaults make of nothing. Undefined for custom resources: what they have is what was written. */
-function newStatusOf(parts: RegistryParts, type: ResourceType): JsonValue | undefined {
-  if (type.custom) return undefined
-  let known = newStatuses.get(type)
-  if (known === undefined) {
-    const { status } = parts.applyDefaults(type, { metadata: {} })
-    known = { status: status as JsonValue | undefined }
-    newStatuses.set(type, known)
-  }
-  return known.status
 }
