@@ -4,15 +4,13 @@
  * Runs on every create and update, so it compares once and touches only entries that lose or gain something.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
-import { afterPause, type Eventual } from '../../base/eventual.ts'
 import type { Slice } from '../../base/turns.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
   capped,
-  entryOf,
   isReset,
   type Managed,
   readGiven,
@@ -22,6 +20,7 @@ import {
   withFields,
   writeManaged,
 } from './managed-fields.ts'
+import { fieldsOfNew } from './new-fields.ts'
 import { objectSchema } from './object-schema.ts'
 import {
   ChangesByVersion,
@@ -57,7 +56,7 @@ export function trackUpdate(input: TrackUpdateInput & { readonly versions?: neve
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject> {
   const { live, next, subresource = '' } = input
-  if (live === undefined && !next.metadata.managedFields) return tracksNew(input)
+  if (live === undefined && !next.metadata.managedFields) return trackNew(input)
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
   // An object whose ownership was cleared stays untracked until somebody applies.
@@ -74,16 +73,20 @@ function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: rea
   return withEntries(next, writeManaged(managed))
 }
 
-/** What is created without a history belongs to its creator: no sets to join. */
-function tracksNew(input: TrackUpdateInput): Eventual<KubeObject> {
-  const { next, schema, resetFields } = input
-  const { added, modified } = compareObjects(schema, undefined, next, resetFields) ?? {}
-  if (!added || !modified) return next
-  return afterPause(input.slice, () => {
-    const taken = isEmpty(modified) ? added : union(added, modified)
-    if (isEmpty(taken)) return next
-    return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
-  })
+/** What is created without a history belongs to its creator: there are no sets to join. */
+function trackNew({ next, schema, resetFields, manager, apiVersion, subresource, now }: TrackUpdateInput): KubeObject {
+  const fields = fieldsOfNew(schema, next, resetFields)
+  if (fields === undefined) return next
+  const entry: ManagedFieldsEntry = {
+    manager: manager || 'unknown',
+    operation: 'Update',
+    apiVersion,
+    time: now,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields as JsonObject,
+  }
+  if (subresource) entry.subresource = subresource
+  return { ...next, metadata: { ...next.metadata, managedFields: [entry] } }
 }
 
 /** The body's own entries are believed if they are good, but never through a sub-resource. */
