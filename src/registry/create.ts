@@ -20,7 +20,6 @@ import {
   type HowToCreate,
   hasVersion,
   prepareWrite,
-  type Valid,
   validateForCreate,
 } from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
@@ -40,21 +39,27 @@ export async function createObject(
   object: KubeObject | Unvalidated,
   tracked = false,
 ): Promise<StoredObject> {
-  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
-  const now = formatTime(parts.clock.now())
-  const versioned = hasVersion(object)
-  const admitting = admitNew(parts, scope, object, { now, tracked })
-  const next = admitting instanceof Promise ? await admitting : admitting
+  const how: HowToCreate = {
+    now: formatTime(parts.clock.now()),
+    deadlineMs: parts.clock.monotonic() + parts.giveUpAfterMs,
+    tracked,
+    versioned: hasVersion(object),
+  }
+  const next = await admitNew(parts, scope, object, how)
   const { metadata } = next
   const generateName = metadata.name ? '' : (metadata.generateName ?? '')
   for (let tries = 1; ; tries++) {
     if (generateName !== '') {
       metadata.name = generateName.slice(0, generatedBaseLength) + parts.ids.nameSuffix()
     }
-    const outcome = await createNamed(parts, scope, next, { now, deadlineMs, tracked, versioned })
-    if ('stored' in outcome) return outcome.stored
-    if (generateName === '') throw nameTaken(scope, metadata.name ?? '', outcome.current)
-    if (tries >= generatedNameTries) throw noUniqueName(scope, metadata.name ?? '')
+    const name = metadata.name ?? ''
+    const outcome = await createNamed(parts, scope, next, how)
+    if (outcome.done) {
+      const { revision, value } = outcome
+      return scope.dryRun ? storedAs(scope, name, 0, value) : committedAs(parts, scope, name, revision, value)
+    }
+    if (generateName === '') throw nameTaken(scope, name, outcome.current)
+    if (tries >= generatedNameTries) throw noUniqueName(scope, name)
   }
 }
 
@@ -63,27 +68,11 @@ async function createNamed(
   scope: WriteScope,
   object: Unvalidated,
   how: HowToCreate,
-): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
-  const name = object.metadata.name ?? ''
-  const validating = validateForCreate(parts, scope, object, how)
-  const valid = validating instanceof Promise ? await validating : validating
-  const others = parts.chain.createAlso(valid.attributes)
-  const creating =
-    others.length === 0 ? createAlone(parts, scope, valid, how) : createWithOthers(parts, { scope, valid, how }, others)
-  const outcome = await creating
-  if (!outcome.done) return { current: outcome.current }
-  if (scope.dryRun) return { stored: storedAs(scope, name, 0, outcome.value) }
-  return { stored: committedAs(parts, scope, name, outcome.revision, outcome.value) }
-}
-
-async function createAlone(
-  parts: RegistryParts,
-  scope: WriteScope,
-  valid: Valid,
-  how: HowToCreate,
 ): Promise<CreateOutcome> {
-  const encoding = prepareWrite(scope, valid, how)
-  const write = encoding instanceof Promise ? await encoding : encoding
+  const valid = await validateForCreate(parts, scope, object, how)
+  const others = parts.chain.createAlso(valid.attributes)
+  if (others.length > 0) return createWithOthers(parts, { scope, valid, how }, others)
+  const write = await prepareWrite(scope, valid, how)
   const outcome = await (scope.dryRun ? parts.commits.dryRun(write) : parts.commits.write(write))
   return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
 }

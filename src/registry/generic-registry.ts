@@ -15,9 +15,9 @@ import { createObject } from './create.ts'
 import { createMissing } from './create-missing.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
 import { translated } from './errors.ts'
+import { kindRules } from './kind-rules.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
-import { newStatuses } from './new-status.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
 import type {
@@ -47,7 +47,7 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     chain,
     commits,
     giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs,
-    newStatusOf: newStatuses(deps.applyDefaults),
+    rulesOf: kindRules(deps),
   }
   return {
     lister: new CacheLister(deps.cache, deps.types),

@@ -6,13 +6,14 @@ import type { Slice, Turns } from '../base/turns.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
-import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
+import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { SessionLimits } from '../watch/watch-session.ts'
 import type { AdmissionChain } from './admission-chain.ts'
 import type { Commits } from './commits.ts'
 import type { FoldedCommits } from './folded-commits.ts'
+import type { KindRules } from './kind-rules.ts'
 import type { WatchPermits } from './watch-permits.ts'
 
 export interface TrackedWrite {
@@ -67,5 +68,5 @@ export interface RegistryParts extends RegistryDeps {
   readonly chain: AdmissionChain
   readonly commits: Commits
   readonly giveUpAfterMs: number
-  newStatusOf(type: ResourceType): JsonValue | undefined
+  rulesOf(type: ResourceType): KindRules
 }

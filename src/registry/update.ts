@@ -16,15 +16,7 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import {
-  badRequest,
-  conflict,
-  invalid,
-  isAlreadyExists,
-  notFound,
-  objectModified,
-  type StatusError,
-} from '../kube/status-error.ts'
+import { conflict, invalid, objectModified, type StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
@@ -134,8 +126,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
     andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
-  const fitted = encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
-  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
+  const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const change = {
     type,
     namespace: scope.namespace,
@@ -212,8 +203,7 @@ async function trackAndMutate(
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
-    const tracking = parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice })
-    tracked = unvalidated(tracking instanceof Promise ? await tracking : tracking)
+    tracked = unvalidated(await parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }))
   }
   await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
