@@ -74,16 +74,17 @@ const viewByName: Readonly<Record<string, View>> = {
   PartialObjectMetadataList: 'partialList',
 }
 
-/** @throws StatusError NotAcceptable */
+/** @param offered asked where the client does not simply want JSON. @throws StatusError NotAcceptable */
 export function negotiate(
   headers: Readonly<Record<string, string | undefined>>,
   query: URLSearchParams,
-  offer: Offer,
+  offered: () => Offer,
 ): Negotiated {
   const header = headers['accept'] ?? ''
   const pretty = wantsPretty(headers, query)
   if (header === '' || header === '*/*' || header === jsonMediaType)
     return pretty ? { ...plainJson, pretty } : plainJson
+  const offer = offered()
   for (const clause of parseAccept(header)) {
     const format = formatByMediaType[clause.mediaType]
     if (format === undefined) continue
@@ -115,7 +116,7 @@ export function negotiateError(
   query: URLSearchParams,
 ): Negotiated {
   try {
-    return negotiate(headers, query, { protobuf: true, views: [] })
+    return negotiate(headers, query, () => ({ protobuf: true, views: [] }))
   } catch (error) {
     if (error instanceof StatusError) return plainJson
     throw error

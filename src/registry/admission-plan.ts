@@ -2,7 +2,7 @@
  * Which admission plugins and accountants concern an operation on a type: worked out once and kept, so that a request
  * enters none that has nothing to say. All of it is forgotten when a plugin says that what it handles has changed.
  */
-import type { Accountant, AdmissionPlugin, Operation } from '../admission/admission.ts'
+import type { Accountant, AdmissionPlugin, Attributes, Operation } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 
 /** Each list in the order of admission. */
@@ -31,10 +31,10 @@ export class AdmissionPlans {
     }
   }
 
-  of(operation: Operation, type: ResourceType, subresource: string): AdmissionPlan {
+  of({ operation, type, subresource }: Pick<Attributes, 'operation' | 'type' | 'subresource'>): AdmissionPlan {
     let ofType = this.#plans.get(type)
     if (ofType === undefined) this.#plans.set(type, (ofType = new Map<string, AdmissionPlan>()))
-    const key = `${operation} ${subresource}`
+    const key = subresource === '' ? operation : `${operation} ${subresource}`
     let plan = ofType.get(key)
     if (plan === undefined) ofType.set(key, (plan = this.#make(operation, type, subresource)))
     return plan

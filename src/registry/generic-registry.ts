@@ -14,7 +14,7 @@ import { Commits } from './commits.ts'
 import { createObject } from './create.ts'
 import { createMissing } from './create-missing.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
-import { translated } from './errors.ts'
+import { fromStorage, translated } from './errors.ts'
 import { kindRules } from './kind-rules.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
@@ -57,7 +57,14 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     },
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),
-    create: (scope, object) => translated(createAndConvert(parts, scope, object)),
+    async create(scope, object) {
+      try {
+        const stored = await createObject(parts, scope, object)
+        return scope.type.conversion === undefined ? stored : await convertWritten(stored, !scope.dryRun)
+      } catch (error) {
+        throw fromStorage(error)
+      }
+    },
     admit: (scope, object, operation = 'CREATE') => translated(admitOnly(parts, scope, object, operation)),
     update: (scope, transform, options) => translated(updateAndConvert(parts, scope, transform, options)),
     delete: (scope, options) => translated(deleteAndConvert(parts, scope, options)),
@@ -77,15 +84,6 @@ async function admitOnly(
   // No strategy validates what is only answered: who answers does. As upstream, admission is asked before.
   await parts.chain.validate(attributesOf(scope, operation, scope.name, assumeValid(admitted), undefined))
   return admitted
-}
-
-function createAndConvert(
-  parts: RegistryParts,
-  scope: WriteScope,
-  object: KubeObject | Unvalidated,
-): Promise<StoredObject> {
-  const created = createObject(parts, scope, object)
-  return scope.type.conversion === undefined ? created : created.then((stored) => convertWritten(stored, !scope.dryRun))
 }
 
 async function updateAndConvert(

@@ -91,9 +91,12 @@ export async function validateForCreate(
   next = strategy.prepare?.(next, undefined, context) ?? next
 
   const name = next.metadata.name ?? ''
-  const wrong = metadataErrors(type, strategy, next)
   const candidate = assumeValid(next)
+  if (slice !== undefined) await slice.pause()
+  const wrong = metadataErrors(type, strategy, next)
+  if (slice !== undefined) await slice.pause()
   const malformed = parts.validateSchema(type, candidate)
+  if (slice !== undefined) await slice.pause()
   const refused = strategy.validate?.(candidate, undefined, context) ?? []
   if (wrong.length + malformed.length + refused.length > 0) {
     throw invalid(type, name, [...wrong, ...malformed, ...refused])

@@ -45,7 +45,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
   const { registry, renderer, visibility, permitOf, random } = deps
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     if (n.format === 'yaml') throw notAcceptable(streamedMediaTypes)
     checkIncludeObject(query)
     request.account?.charge(waitingBytes)
