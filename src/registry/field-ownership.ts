@@ -2,7 +2,9 @@
  * Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody, and with what
  * is known of the other versions of a kind.
  */
+
 import type { Clock } from '../base/clock.ts'
+import { isPending } from '../base/eventual.ts'
 import type { Log } from '../base/log.ts'
 import type { Slice } from '../base/turns.ts'
 import type { Strategy } from '../catalog/strategy.ts'
@@ -114,7 +116,7 @@ export function trackWrites(kinds: Kinds, log: Log): RegistryDeps['trackUpdate']
         now,
         slice,
       })
-      return tracked instanceof Promise ? tracked.catch((error: unknown) => asBefore(write, error)) : tracked
+      return isPending(tracked) ? tracked.catch((error: unknown) => asBefore(write, error)) : tracked
     } catch (error) {
       return asBefore(write, error)
     }

@@ -3,7 +3,7 @@
  * all writes share is in `commits.ts`.
  */
 
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { notFound } from '../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
@@ -53,7 +53,7 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {
       const found = getObject(parts, type, namespace, name, options)
-      return found instanceof Promise ? translated(found) : found
+      return isPending(found) ? translated(found) : found
     },
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),

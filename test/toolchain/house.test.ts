@@ -123,6 +123,13 @@ test('no module keeps state but what it remembers of values that are never chang
   expect(found.sort()).toEqual(Object.keys(memos).sort())
 })
 
+test('one file asks whether a value is a promise', () => {
+  const askers = sources.filter(
+    ({ path, text }) => /^src\/(?:http|registry)\//.test(path) && /instanceof Promise/.test(text),
+  )
+  expect(askers.map(({ path }) => path)).toEqual([])
+})
+
 test('update and delete stand beside create, not on it', () => {
   const importers = ['src/registry/update.ts', 'src/registry/delete.ts'].map((path) =>
     sources.find((s) => s.path === path),

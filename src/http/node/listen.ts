@@ -13,7 +13,7 @@ import http2 from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { aborted } from '../../base/aborted.ts'
-import type { Eventual } from '../../base/eventual.ts'
+import { type Eventual, isPending } from '../../base/eventual.ts'
 import { Gathered } from '../gather.ts'
 import type { Overload } from '../overload.ts'
 import type { Serve } from '../pipeline.ts'
@@ -156,7 +156,7 @@ function count(
   gathered.add(() => {
     try {
       const answering = answer()
-      if (answering instanceof Promise) answering.then(ended, failed)
+      if (isPending(answering)) answering.then(ended, failed)
       else ended()
     } catch (error) {
       failed(error)
