@@ -290,7 +290,13 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   return (stored, request, context, target) => {
     const { query } = context.info
     // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (!isNamespaces(target.type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
+    if (
+      target.type.namespaced ||
+      !isNamespaces(target.type) ||
+      stored.revision === 0 ||
+      isTrue(query.get('includeUninitialized'))
+    )
+      return stored
     const held = heldOf(stored)
     return held === undefined ? stored : ready(held, stored, request, context, target)
   }

@@ -130,15 +130,10 @@ function wantsPretty(headers: Readonly<Record<string, string | undefined>>, quer
   return agent !== undefined && /^(curl|Wget|Mozilla\/5\.0)/.test(agent)
 }
 
-export function contentTypeOf(n: Negotiated): string {
-  switch (n.format) {
-    case 'yaml':
-      return yamlMediaType
-    case 'protobuf':
-      return protobufMediaType
-    case 'json':
-      return jsonMediaType
-  }
+export const contentTypes: Readonly<Record<Format, string>> = {
+  json: jsonMediaType,
+  yaml: yamlMediaType,
+  protobuf: protobufMediaType,
 }
 
 /** The media type of a request body; absent means JSON, parameters do not matter. */

@@ -50,7 +50,8 @@ export class AdmissionChain {
    */
   mutate(attributes: Attributes<Unvalidated>): Eventual<Unvalidated | undefined> {
     const plan = this.#plans.of(attributes)
-    return plan.mutating.length === 0 ? attributes.object : mutate(plan, attributes, 0, new Round())
+    if (plan.mutating.length === 0) return attributes.object
+    return mutate(plan, attributes, 0, plan.lastAsking < 0 ? onlyRound : new Round())
   }
 
   /** As `mutate`. */
@@ -99,7 +100,7 @@ function mutate(
   plan: AdmissionPlan,
   given: Attributes<Unvalidated>,
   from: number,
-  round: Round,
+  round: OwnRound,
 ): Eventual<Unvalidated | undefined> {
   let attributes = given
   for (let i = from; i < plan.mutating.length; i = i === plan.lastAsking ? after(plan, i, round) : i + 1) {
@@ -114,7 +115,7 @@ function mutate(
 }
 
 /** Whose turn it is after plugin `i`. Those behind all that may ask see what both rounds made. */
-const after = ({ lastAsking }: AdmissionPlan, i: number, round: Round): number =>
+const after = ({ lastAsking }: AdmissionPlan, i: number, round: OwnRound): number =>
   i === lastAsking && round.beginSecond() ? 0 : i + 1
 
 function validate(plan: AdmissionPlan, attributes: Attributes, from: number): void | Promise<void> {
@@ -127,7 +128,20 @@ function validate(plan: AdmissionPlan, attributes: Attributes, from: number): vo
 const withObject = (attributes: Attributes<Unvalidated>, object: Unvalidated | undefined): Attributes<Unvalidated> =>
   object && object !== attributes.object ? { ...attributes, object } : attributes
 
-class Round implements MutationRound {
+interface OwnRound extends MutationRound {
+  /** False if no plugin asked for it, or it is over. */
+  beginSecond(): boolean
+}
+
+/** Of a plan in which no plugin may ask for a second. */
+const onlyRound: OwnRound = {
+  isSecond: false,
+  askForSecond() {},
+  beginSecond: () => false,
+  memory: (_plugin, make) => make(),
+}
+
+class Round implements OwnRound {
   #memory: Map<string, unknown> | undefined
   #isAsked = false
   isSecond = false
@@ -136,7 +150,6 @@ class Round implements MutationRound {
     this.#isAsked = true
   }
 
-  /** False if nobody asked for it, or it is over. */
   beginSecond(): boolean {
     if (!this.#isAsked || this.isSecond) return false
     this.isSecond = true

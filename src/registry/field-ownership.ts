@@ -11,7 +11,7 @@ import type { Strategy } from '../catalog/strategy.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
-import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
+import { trackNew, trackUpdate, withEntries } from '../kube/apply/track-update.ts'
 import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { convertObject } from '../kube/convert-object.ts'
@@ -106,6 +106,11 @@ export function trackWrites(kinds: Kinds, log: Log): RegistryDeps['trackUpdate']
   }
   return (write) => {
     const { type, live, next, manager, subresource, now, slice } = write
+    if (live === undefined && !next.metadata.managedFields) {
+      const { schema } = type
+      const resetFields = resetBy(kinds, type, subresource)
+      return trackNew({ schema, resetFields, next, apiVersion: apiVersionOf(type), manager, subresource, now })
+    }
     try {
       const tracked = trackUpdate({
         ...requestVersion(kinds, type, subresource),

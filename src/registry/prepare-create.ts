@@ -5,6 +5,7 @@
 import type { Attributes } from '../admission/admission.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
+import { objectKey } from '../kube/object-key.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
@@ -15,7 +16,7 @@ import { type KindRules, metadataErrors } from './kind-rules.ts'
 import type { ObjectWrite } from './object-write.ts'
 import type { RegistryParts } from './parts.ts'
 import type { WriteScope } from './registry.ts'
-import { attributesOf, keyOf } from './scope-attributes.ts'
+import { attributesOf } from './scope-attributes.ts'
 import { encodeForStorage } from './served-version.ts'
 
 export interface HowToCreate {
@@ -70,7 +71,7 @@ export async function admitNew(
   admitted.metadata.uid = parts.ids.uid()
   admitted.metadata.creationTimestamp = now
   // What the client repeated is gone by now, except from a patch.
-  keepDistinctOwners(admitted, (text) => scope.warn(text), true)
+  if (admitted.metadata.ownerReferences) keepDistinctOwners(admitted, (text) => scope.warn(text), true)
   return admitted
 }
 
@@ -124,7 +125,7 @@ export async function prepareWrite(
   return {
     attributes,
     change: { type, namespace, name, before: undefined, after },
-    key: keyOf(scope, name),
+    key: objectKey(type.storageName, namespace, name),
     value: bytes,
     expect: 'absent',
     deadlineMs: how.deadlineMs,

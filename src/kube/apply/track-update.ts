@@ -73,8 +73,16 @@ function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: rea
   return withEntries(next, writeManaged(managed))
 }
 
-/** What is created without a history belongs to its creator: there are no sets to join. */
-function trackNew({ next, schema, resetFields, manager, apiVersion, subresource, now }: TrackUpdateInput): KubeObject {
+/** What is created without managedFields belongs to its creator: there are no sets to join, and no other versions. */
+export function trackNew({
+  next,
+  schema,
+  resetFields,
+  manager,
+  apiVersion,
+  subresource,
+  now,
+}: Omit<TrackUpdateInput, 'live' | 'versions' | 'slice'>): KubeObject {
   const fields = fieldsOfNew(schema, next, resetFields)
   if (fields === undefined) return next
   const entry: ManagedFieldsEntry = {
