@@ -302,7 +302,13 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   }
 }
 
-function heldOf({ name, object }: StoredObject): HeldNamespace | undefined {
+const initializersMark = '"initializers":'
+
+function heldOf(stored: StoredObject): HeldNamespace | undefined {
+  // Most namespaces wait for nothing: their bytes say so without being parsed.
+  const { buffer, byteOffset, length } = stored.bytes
+  if (!Buffer.from(buffer, byteOffset, length).includes(initializersMark)) return undefined
+  const { name, object } = stored
   return isInitializing(object as Namespace) ? { name, uid: object.metadata.uid ?? '' } : undefined
 }
 

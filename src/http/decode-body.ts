@@ -88,16 +88,15 @@ export class BodyDecoder {
     this.#deps = deps
   }
 
-  /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
-  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
-    return andThen(this.#body(request, context), (bytes) => this.#object(bytes, request, context, type))
+  /** The object of a POST or PUT. @throws StatusError */
+  async decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Promise<Unvalidated> {
+    return this.#object(await this.#body(request, context), request, context, type)
   }
 
-  #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
-    return andThen(readBody(request, context), (bytes) => {
-      if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
-      return bytes
-    })
+  async #body(request: ApiRequest, context: RequestContext): Promise<Uint8Array> {
+    const bytes = await readBody(request, context)
+    if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
+    return bytes
   }
 
   #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {

@@ -5,9 +5,17 @@
  */
 import { BoundedCache } from '../base/bounded-cache.ts'
 
+/** Most calls are about the present second. */
+const formatted = new BoundedCache<number, string>(16)
+
 /** `2026-11-20T23:53:08Z`; parts of a second are cut off. */
 export function formatTime(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(ms / 1000)
+  const before = formatted.get(second)
+  if (before !== undefined) return before
+  const text = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+  formatted.set(second, text)
+  return text
 }
 
 /** `2026-11-20T23:53:08.000000Z` */

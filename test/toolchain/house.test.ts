@@ -57,6 +57,7 @@ const memos: Readonly<Record<string, string>> = {
   'src/kube/schema/default.ts defaultedMembers': 'the members of a schema that have defaults',
   'src/kube/schema/pattern.ts compiled': 'a regular expression',
   'src/kube/tables/columns-of.ts known': 'the columns of a type',
+  'src/kube/time.ts formatted': 'a second',
   'src/kube/time.ts known': 'a time',
 }
 

@@ -21,7 +21,6 @@ export interface PriorityAndFairnessDeps {
 
 export function priorityAndFairness({ flowControl, now }: PriorityAndFairnessDeps): Stage {
   return (next) => (request, context) => {
-    if (request.localUser !== undefined) return next(request, context)
     const readmit = (): Eventual<Admission> => {
       const { user, info } = context
       // Received anew: how long it waited elsewhere is not held against it.
