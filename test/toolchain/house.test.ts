@@ -46,6 +46,7 @@ const memos: Readonly<Record<string, string>> = {
   'src/apis/templates/marks.ts digests': 'an object and its digest',
   'src/apis/templates/render.ts known': 'a source with its tokens found',
   'src/authn/authenticator-chain.ts completed': 'a user with the group of all authenticated users',
+  'src/catalog/kinds/columns-of.ts known': 'the columns of a type',
   'src/cel/environment.ts tables': 'the functions of an extension',
   'src/cel/library/time.ts formats': 'a time zone and its format',
   'src/cel/object-rules.ts compiled': 'the rules of a schema',
@@ -56,7 +57,6 @@ const memos: Readonly<Record<string, string>> = {
   'src/kube/quantity.ts parsed': 'a quantity',
   'src/kube/schema/default.ts defaultedMembers': 'the members of a schema that have defaults',
   'src/kube/schema/pattern.ts compiled': 'a regular expression',
-  'src/kube/tables/columns-of.ts known': 'the columns of a type',
   'src/kube/time.ts formatted': 'a second',
   'src/kube/time.ts known': 'a time',
 }
