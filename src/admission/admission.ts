@@ -153,12 +153,17 @@ export interface BestEffort {
   decide(view: DecisionView): Decision | undefined
 }
 
+export type AdmissionHalf = 'mutate' | 'validate' | 'createAlso' | 'decide'
+
 export interface AdmissionPlugin {
   readonly name: string
   /** True = its `mutate` may ask for a second round. */
   readonly mayAskForSecond?: boolean
-  /** Asked once for each (operation, type, sub-resource), and again only after `onHandlesChange`. */
-  handles(operation: Operation, type: ResourceType, subresource: string): boolean
+  /**
+   * Asked once for each (operation, type, sub-resource), and again only after `onHandlesChange`. May name the halves
+   * that have a say; true = all that there are.
+   */
+  handles(operation: Operation, type: ResourceType, subresource: string): boolean | readonly AdmissionHalf[]
   /** Where `handles` depends on stored objects: calls back when they change, before a client can see the change. */
   onHandlesChange?(listener: () => void): void
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */

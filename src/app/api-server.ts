@@ -13,7 +13,7 @@ import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import type { Stage } from '../http/api.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
-import { dispatcher } from '../http/dispatch.ts'
+import { type DispatchDeps, dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { refusalWith } from '../http/explained-refusals.ts'
 import { answerToCreators } from '../http/free-names.ts'
@@ -86,22 +86,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     completeDefaults: (type, object) => catalog.completeDefaults(type, object),
     turns: core.turns,
   })
-  const refuse = refusalWith(core)
-  const namespaceType = requiredType(catalog.types, namespaceResource)
-  const authorization: AuthorizeOptions = {
-    decide: (attributes) => authorizer.authorize(attributes),
-    askElsewhere: deps.askElsewhere,
-    refuse,
-    insteadOfRefusal: answerToCreators({
-      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
-      refuse,
-    }),
-    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
-    refresh: async () => {
-      await core.lister.refresh()
-      return true
-    },
-  }
+  const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,
     types: catalog.types,
@@ -117,10 +102,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     permitOf: permitOf(core),
     random: Math.random,
     apply: applyWith(clock, { types: catalog.types, strategyOf: core.strategyOf }),
-  } satisfies Parameters<typeof patchVerb>[0] &
-    Parameters<typeof watchVerb>[0] &
-    Parameters<typeof deleteVerb>[0] &
-    Parameters<typeof updateVerb>[0]
+  } satisfies VerbParts
 
   const refusal = refusalOf(authorizer)
   const audit = deps.audit && { ...deps.audit, clock, decode: recordedBodies(protobuf) }
@@ -157,22 +139,49 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       authorize: authorize(authorization),
     } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({
-      verbs: {
-        get: getVerb(verbDeps),
-        list: listVerb(verbDeps),
-        watch: watchVerb(verbDeps),
-        create: createVerb(verbDeps),
-        update: updateVerb(verbDeps),
-        patch: patchVerb(verbDeps),
-        delete: deleteVerb(verbDeps),
-        deletecollection: deleteCollectionVerb(verbDeps),
-      },
+      verbs: verbsOf(verbDeps),
       special: specialSubresources(answering),
       answered: answeredKinds(answering),
       documents: (path) => documents.find(path),
       knownPaths: () => documents.paths(),
     }),
   })
+}
+
+/** What all verbs together need. */
+type VerbParts = Parameters<typeof patchVerb>[0] &
+  Parameters<typeof watchVerb>[0] &
+  Parameters<typeof deleteVerb>[0] &
+  Parameters<typeof updateVerb>[0]
+
+const verbsOf = (parts: VerbParts): DispatchDeps['verbs'] => ({
+  get: getVerb(parts),
+  list: listVerb(parts),
+  watch: watchVerb(parts),
+  create: createVerb(parts),
+  update: updateVerb(parts),
+  patch: patchVerb(parts),
+  delete: deleteVerb(parts),
+  deletecollection: deleteCollectionVerb(parts),
+})
+
+function authorizationOf(core: Core, askElsewhere: AskElsewhere | undefined): AuthorizeOptions {
+  const refuse = refusalWith(core)
+  const namespaceType = requiredType(core.catalog.types, namespaceResource)
+  return {
+    decide: (attributes) => core.authorizer.authorize(attributes),
+    askElsewhere,
+    refuse,
+    insteadOfRefusal: answerToCreators({
+      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
+      refuse,
+    }),
+    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
+    refresh: async () => {
+      await core.lister.refresh()
+      return true
+    },
+  }
 }
 
 /** With a reason it is refused in any case. */
@@ -282,13 +291,25 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   return (stored, request, context, target) => {
     const { query } = context.info
     // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (!isNamespaces(target.type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
+    if (
+      target.type.namespaced ||
+      !isNamespaces(target.type) ||
+      stored.revision === 0 ||
+      isTrue(query.get('includeUninitialized'))
+    )
+      return stored
     const held = heldOf(stored)
     return held === undefined ? stored : ready(held, stored, request, context, target)
   }
 }
 
-function heldOf({ name, object }: StoredObject): HeldNamespace | undefined {
+const initializersMark = '"initializers":'
+
+function heldOf(stored: StoredObject): HeldNamespace | undefined {
+  // Most namespaces wait for nothing: their bytes say so without being parsed.
+  const { buffer, byteOffset, length } = stored.bytes
+  if (!Buffer.from(buffer, byteOffset, length).includes(initializersMark)) return undefined
+  const { name, object } = stored
   return isInitializing(object) ? { name, uid: object.metadata.uid ?? '' } : undefined
 }
 

@@ -63,7 +63,7 @@ export class RestClient implements Client {
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace, name } = object.metadata
-    const ref = options.subresource === undefined ? place(namespace) : { ...place(namespace), name: name ?? '' }
+    const ref = options.subresource === undefined ? { namespace } : { namespace, name }
     return this.#write('POST', pathOf(resource, ref, options.subresource), object, options)
   }
 
@@ -184,7 +184,8 @@ export class RestClient implements Client {
       headers: request.headers ?? (request.body === undefined ? {} : { 'content-type': 'application/json' }),
     })
     if (response.shared !== undefined && 'object' in response.shared) return response.shared.object
-    const text = decoder.decode(await bytesOf(response))
+    const { body } = response
+    const text = decoder.decode(body instanceof Uint8Array ? body : await bytesOf(body))
     return text === '' ? undefined : parseJson(text)
   }
 
@@ -193,7 +194,7 @@ export class RestClient implements Client {
       ...request,
       headers: { accept: 'application/json', 'user-agent': this.#userAgent, ...request.headers },
     })
-    if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response)))
+    if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response.body)))
     return response
   }
 
@@ -252,10 +253,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function bytesOf(response: TransportResponse): Promise<Uint8Array> {
-  if (response.body instanceof Uint8Array) return response.body
+async function bytesOf(body: TransportResponse['body']): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body
   const chunks: Uint8Array[] = []
-  for await (const chunk of response.body) chunks.push(chunk)
+  for await (const chunk of body) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
@@ -292,7 +293,7 @@ function statusErrorOf(status: Status): StatusError {
 /** Path of an object, or of a collection where there is no name. */
 export function pathOf(
   resource: GroupVersionResource,
-  ref: { readonly namespace?: string; readonly name?: string },
+  ref: { readonly namespace?: string | undefined; readonly name?: string | undefined },
   subresource?: string,
 ): string {
   let path = resource.group === '' ? `/api/${resource.version}` : `/apis/${apiVersionOf(resource)}`

@@ -2,7 +2,7 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
-import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
@@ -41,7 +41,7 @@ export const maxBodyBytes: number = 3 * 1024 * 1024
 /** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
 export function readBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
   const body = request.body(maxBodyBytes)
-  return body instanceof Promise ? awaitOutside(request, context, body) : body
+  return isPending(body) ? awaitOutside(request, context, body) : body
 }
 
 /** From here on a body takes long enough to make pauses. */
@@ -84,21 +84,21 @@ export class BodyDecoder {
     this.#deps = deps
   }
 
-  /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
-  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
-    return andThen(this.#body(request, context), (bytes) => this.#object(bytes, request, context, type))
+  /** The object of a POST or PUT. @throws StatusError */
+  async decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Promise<Unvalidated> {
+    return this.#object(await this.#body(request, context), request, context, type)
   }
 
-  #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
-    return andThen(readBody(request, context), (bytes) => {
-      if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
-      return bytes
-    })
+  async #body(request: ApiRequest, context: RequestContext): Promise<Uint8Array> {
+    const bytes = await readBody(request, context)
+    if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
+    return bytes
   }
 
   #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     const mediaType = bodyMediaType(request.headers)
-    const validation = fieldValidationOf(context.info.query)
+    const { query } = context.info
+    const validation = query.size === 0 ? 'Warn' : fieldValidationOf(query)
     const protobuf = this.#deps.supportsProtobuf(type)
     if (mediaType === protobufMediaType && protobuf) {
       const { apiVersion, kind, object } = this.#protobuf(bytes, type)

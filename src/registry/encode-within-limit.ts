@@ -4,7 +4,7 @@
  * same holds for the number of their values.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
+import type { Eventual } from '../base/eventual.ts'
 import { requestHasTooManyValues, requestTooLarge } from '../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import { countValues, maxValues } from '../kube/value-count.ts'
@@ -19,21 +19,19 @@ interface EncodedObject<Bytes> {
 }
 
 /** `encode` may find that there is nothing to write. @throws StatusError 413 */
-export function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
+export async function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
   object: KubeObject,
   encode: (object: KubeObject) => Eventual<Bytes>,
   keepsOwners: boolean,
-): Eventual<EncodedObject<Bytes>> {
-  return andThen(encode(object), (bytes) => {
-    if (bytes === undefined) return { object, bytes }
-    const { managedFields, ...metadata } = object.metadata
-    const isTooLarge = bytes.byteLength > maxValueBytes
-    const hasTooMany =
-      bytes.byteLength > countedFromBytes && countValues(managedFields as JsonValue, maxValues) > maxValues
-    if (!isTooLarge && !hasTooMany) return { object, bytes }
-    if (keepsOwners || managedFields === undefined) {
-      throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
-    }
-    return encodeWithinLimit({ ...object, metadata }, encode, true)
-  })
+): Promise<EncodedObject<Bytes>> {
+  const bytes = await encode(object)
+  if (bytes === undefined) return { object, bytes }
+  const isTooLarge = bytes.byteLength > maxValueBytes
+  if (!isTooLarge && bytes.byteLength <= countedFromBytes) return { object, bytes }
+  const { managedFields, ...metadata } = object.metadata
+  if (!isTooLarge && countValues(managedFields as JsonValue, maxValues) <= maxValues) return { object, bytes }
+  if (keepsOwners || managedFields === undefined) {
+    throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
+  }
+  return encodeWithinLimit({ ...object, metadata }, encode, true)
 }

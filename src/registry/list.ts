@@ -2,6 +2,7 @@
  * Lists, in key order, at one revision. Pages show the first page's revision however the world moves on: from memory
  * while the window reaches back that far, afterwards from the store's history.
  */
+import { isPending } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -144,7 +145,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
   for (;;) {
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
-    const { values, more } = found instanceof Promise ? await found : found
+    const { values, more } = isPending(found) ? await found : found
     checkReader(page)
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
     const full = await take(values, remote ? await toServedVersions(type, values) : undefined, page, items)

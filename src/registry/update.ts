@@ -17,23 +17,14 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import {
-  badRequest,
-  conflict,
-  invalid,
-  isAlreadyExists,
-  notFound,
-  objectModified,
-  requestHasTooManyValues,
-  type StatusError,
-} from '../kube/status-error.ts'
+import { conflict, invalid, objectModified, requestHasTooManyValues, type StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import { countValues, maxValues } from '../kube/value-count.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
-import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
+import { checkIdentity } from './check-identity.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
@@ -42,11 +33,20 @@ import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResul
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
+import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
+
+/** What an update does where there is nothing. undefined = it exists after all, and the cache shows it. */
+export type CreateMissing = (
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: UpdateOptions,
+) => Promise<UpdateResult | undefined>
 
 export async function updateObject(
   parts: RegistryParts,
   scope: WriteScope,
   transform: Transform,
+  createMissing: CreateMissing,
   options: UpdateOptions = {},
 ): Promise<UpdateResult> {
   return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
@@ -54,34 +54,6 @@ export async function updateObject(
       ? replaceVersion(parts, scope, version, { transform, options, deadlineMs })
       : createMissing(parts, scope, options),
   )
-}
-
-/** undefined = it exists after all, and the cache shows it. */
-async function createMissing(
-  parts: RegistryParts,
-  scope: WriteScope,
-  options: UpdateOptions,
-): Promise<UpdateResult | undefined> {
-  const { type, name } = scope
-  if (!options.whenMissing) throw notFound(type, name)
-  const object = unvalidated(await options.whenMissing())
-  checkIdentity(scope, object.metadata)
-  const { uid } = object.metadata
-  if (uid) {
-    throw conflict(
-      type,
-      name,
-      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
-    )
-  }
-  delete object.metadata.resourceVersion
-  try {
-    const stored = await createObject(parts, scope, object, options.ownsManagedFields)
-    return { stored, created: true, removed: false }
-  } catch (e) {
-    if (isAlreadyExists(e)) return undefined
-    throw e
-  }
 }
 
 /** An object of more bytes takes long enough to make pauses. */
@@ -161,8 +133,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
     andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
-  const fitted = encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
-  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
+  const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const change = {
     type,
     namespace: scope.namespace,
@@ -207,22 +178,6 @@ function refuseGrowth(next: KubeObject, old: KubeObject): void {
 /** Without managedFields: a client does not send most of them, and gives none of them back by sending less. */
 function countContent({ metadata: { managedFields: _, ...metadata }, ...content }: KubeObject, most: number): number {
   return countValues({ ...content, metadata } as unknown as JsonObject, most)
-}
-
-/** The body must name what the URL names. */
-function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
-  const { type, name, namespace } = scope
-  if (!metadata.name) {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
-  }
-  if (metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
-  }
-  if (!type.namespaced) delete metadata.namespace
-  else if (!metadata.namespace) metadata.namespace = namespace
-  else if (metadata.namespace !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
 }
 
 /** What no client may change by an update is as stored, and what the other endpoint owns too. */
@@ -271,8 +226,7 @@ async function trackAndMutate(
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
-    const tracking = parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice })
-    tracked = unvalidated(tracking instanceof Promise ? await tracking : tracking)
+    tracked = unvalidated(await parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }))
   }
   await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))

@@ -86,7 +86,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     handles: (type) => !isIgnored(type),
     account(change, view) {
       const { type, namespace, before, after } = change
-      if (isUncharged(change)) return {}
+      if (before !== undefined && isUncharged(change)) return {}
       const limits = isQuota(type)
       const removed = after === undefined
       if (deps.isTerminating(namespace) && none(deps.quotas(namespace))) return {}

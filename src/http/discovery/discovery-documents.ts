@@ -145,7 +145,7 @@ export class DiscoveryDocuments {
   }
 
   #respond(document: Document, request: ApiRequest): ApiResponse {
-    const n = negotiate(request.headers, new URLSearchParams(request.query), { protobuf: true, views: [] })
+    const n = negotiate(request.headers, new URLSearchParams(request.query), () => ({ protobuf: true, views: [] }))
     if (n.format !== 'json' || n.pretty) return this.#deps.render(document.value, document.kind, n)
     return { status: 200, headers: { 'content-type': jsonMediaType }, body: document.json }
   }

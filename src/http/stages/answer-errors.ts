@@ -2,6 +2,7 @@
  * The outermost stage: nothing gets past it. What is not a StatusError is a bug or a fault; the caller gets a 500 with
  * the request's id and no internals, the log gets the rest.
  */
+import { isPending } from '../../base/eventual.ts'
 import { findStatusError, internalError } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
 import type { ApiRequest, ApiResponse, RequestContext, Stage } from '../api.ts'
@@ -26,7 +27,7 @@ export function answerErrors(report: ErrorReport, render: RenderStatus): Stage {
   return (next) => (request, context) => {
     try {
       const response = next(request, context)
-      if (!(response instanceof Promise)) return withCommonHeaders(response, context)
+      if (!isPending(response)) return withCommonHeaders(response, context)
       return response.then(
         (r) => withCommonHeaders(r, context),
         (error: unknown) => refusal(error, request, context),

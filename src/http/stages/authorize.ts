@@ -105,7 +105,7 @@ function scopeOf(target: Target, pinnedName: string): Omit<ResourceAttributes, '
     resource: type.resource,
     subresource,
     // A namespace is authorized like content of itself.
-    namespace: isNamespaces(type) ? name : namespace,
+    namespace: !type.namespaced && isNamespaces(type) ? name : namespace,
     name: name || pinnedName,
   }
 }

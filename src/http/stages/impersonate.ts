@@ -10,13 +10,11 @@ export type Impersonation = (
 
 export function impersonate(decide: Impersonation): Stage {
   return (next) => (request, context) => {
-    if (request.localUser === undefined) {
-      const other = decide(request, context)
-      if (other !== undefined) {
-        context.impersonator = context.user
-        context.user = other.user
-        if (other.constraint !== undefined) context.impersonationConstraint = other.constraint
-      }
+    const other = decide(request, context)
+    if (other !== undefined) {
+      context.impersonator = context.user
+      context.user = other.user
+      if (other.constraint !== undefined) context.impersonationConstraint = other.constraint
     }
     return next(request, context)
   }

@@ -41,7 +41,7 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
   return async (request, context, target) => {
     const type = bodyType ?? target.type
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(type, []))
+    const n = negotiate(request.headers, query, () => renderer.offer(type, []))
     checkWriteOptions('CreateOptions', query)
     const sent = await decoder.decodeObject(request, context, type)
     const given = sent.metadata.namespace

@@ -43,7 +43,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
   return async (request, context, target) => {
     const { type } = target
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, () => renderer.offer(type, ['table', 'partial']))
     const patch = await readPatch(deps, request, context, target)
     const scope = writeScope(request, context, target)
     const { stored, created } =

@@ -119,7 +119,7 @@ function complete(changes: NodeChanges | undefined): Changes | undefined {
 }
 
 /** The changes at and below one node. An absent set has no member there. */
-interface NodeChanges {
+export interface NodeChanges {
   readonly added?: FieldSet | undefined
   readonly modified?: FieldSet | undefined
   readonly removed?: FieldSet | undefined
@@ -161,7 +161,7 @@ class ChangesBuilder {
 
 const modifiedLeaf: NodeChanges = { modified: leaf }
 
-function compareValues(schema: Schema, before: JsonValue, after: JsonValue): NodeChanges | undefined {
+export function compareValues(schema: Schema, before: JsonValue, after: JsonValue): NodeChanges | undefined {
   if (before === after) return undefined
   const left = shapeOf(schema, before)
   const right = shapeOf(schema, after)
@@ -302,7 +302,7 @@ function* inParts(
 }
 
 /** A field by value that is not set: Go prints it as an empty struct or a null list. */
-const unset = (field: Schema): JsonValue => (field.type === 'array' ? null : emptyMap)
+export const unset = (field: Schema): JsonValue => (field.type === 'array' ? null : emptyMap)
 
 function compareItems(
   schema: Schema,
@@ -334,7 +334,7 @@ function compareDuplicates(items: Schema, before: Items, after: Items): NodeChan
 const wholeItems = (items: Schema, found: Items): FieldSet => ('item' in found ? wholeNode(items, found.item) : leaf)
 
 /** The node of a value that came or went as a whole: itself and everything in it. */
-function wholeNode(schema: Schema, value: JsonValue): FieldSet {
+export function wholeNode(schema: Schema, value: JsonValue): FieldSet {
   switch (shapeOf(schema, value)) {
     case 'leaf':
       return leaf

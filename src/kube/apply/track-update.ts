@@ -5,7 +5,7 @@
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
 import type { Slice } from '../../base/turns.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
 import { type Changes, comparingObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
@@ -21,6 +21,7 @@ import {
   withFields,
   writeManaged,
 } from './managed-fields.ts'
+import { fieldsOfNew } from './new-fields.ts'
 import { objectSchema } from './object-schema.ts'
 import { pausing, type Steps, settled } from './steps.ts'
 import { ChangesByVersion, formOf, type RequestVersion, type Version } from './versions.ts'
@@ -49,7 +50,9 @@ export function trackUpdate(input: TrackUpdateInput & { readonly versions?: neve
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject> {
   const { live, next, subresource = '' } = input
-  if (live === undefined && !next.metadata.managedFields) return settled(tracksNew(input))
+  if (live === undefined && !next.metadata.managedFields) {
+    return input.slice === undefined ? trackNew(input) : settled(trackNewInSteps(input))
+  }
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
   // An object whose ownership was cleared stays untracked until the next apply.
@@ -66,8 +69,32 @@ function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: rea
   return withEntries(next, writeManaged(managed))
 }
 
-/** What is created without a history belongs to its creator: no sets to join. */
-function* tracksNew(input: TrackUpdateInput): Steps<KubeObject> {
+/** What is created without managedFields belongs to its creator: there are no sets to join, and no other versions. */
+export function trackNew({
+  next,
+  schema,
+  resetFields,
+  manager,
+  apiVersion,
+  subresource,
+  now,
+}: Omit<TrackUpdateInput, 'live' | 'versions' | 'slice'>): KubeObject {
+  const fields = fieldsOfNew(schema, next, resetFields)
+  if (fields === undefined) return next
+  const entry: ManagedFieldsEntry = {
+    manager: manager || 'unknown',
+    operation: 'Update',
+    apiVersion,
+    time: now,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields as JsonObject,
+  }
+  if (subresource) entry.subresource = subresource
+  return { ...next, metadata: { ...next.metadata, managedFields: [entry] } }
+}
+
+/** The same as `trackNew`, with pauses: for objects that are large. */
+function* trackNewInSteps(input: TrackUpdateInput): Steps<KubeObject> {
   const { next, schema, resetFields, slice } = input
   const { added, modified } = (yield* comparingObjects(schema, undefined, next, resetFields, slice)) ?? {}
   if (!added || !modified) return next
