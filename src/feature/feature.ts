@@ -41,7 +41,7 @@ export interface Feature {
 }
 
 export interface DefaultObject {
-  readonly resource: GroupVersionResource
+  readonly resource: Resource
   readonly object: KubeObject
   readonly fieldManager: string
 }
