@@ -106,17 +106,18 @@ export interface Decision {
 }
 
 /** One object as a decision may rely on it. */
-export interface Seen {
+/** @typeParam T the object */
+export interface Seen<T extends KubeObject = KubeObject> {
   readonly key: string
   /** Shared: never change it. */
-  readonly object: KubeObject | undefined
+  readonly object: T | undefined
   /** Put it into a guard or write of `key`, and the decision holds only if nobody comes in between. */
   readonly expect: Expect
 }
 
 /** The cache, with the queued extra writes of this process on top. Valid only during the call it is passed to. */
 export interface DecisionView {
-  see(type: ResourceType, namespace: string, name: string): Seen
+  see<T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): Seen<T>
   /**
    * Changes of what is in the namespace that are queued and not in the cache yet. Whoever counts them in guards them.
    * undefined = there may be others.

@@ -265,7 +265,7 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   const ready: AwaitReady = async (held, stored, request, context, { type }) => {
     leavePlaces(context)
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
-    const current = (): Namespace | undefined => find()?.object as Namespace | undefined
+    const current = (): Namespace | undefined => find()?.object
     // It is created, so it is not refused: a flow that has too many of them waiting is answered at once.
     const mayWait = request.account?.tryCharge(heldCreateBytes) ?? true
     const timeoutMs = mayWait ? holdMs(config.initializationTimeoutMs, context.info.query) : 0
@@ -288,7 +288,7 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
 }
 
 function heldOf({ name, object }: StoredObject): HeldNamespace | undefined {
-  return isInitializing(object as Namespace) ? { name, uid: object.metadata.uid ?? '' } : undefined
+  return isInitializing(object) ? { name, uid: object.metadata.uid ?? '' } : undefined
 }
 
 function holdMs(limitMs: number, query: URLSearchParams): number {

@@ -2,6 +2,7 @@
  * Makes the server out of its parts, and names the concrete classes. The order is that in which state flows: storage →
  * watch cache → authorization, features → registry → pipeline → clients.
  */
+
 import { CreatorRights, followCreators } from '../apis/namespaces/creator-rights.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
 import { endpointSliceResource, serviceResource } from '../apis/services/types.ts'
@@ -16,10 +17,12 @@ import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { extendStrategy, type Strategy } from '../catalog/strategy.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
-import { type GroupVersionResource, qualifiedResource } from '../kube/gvk.ts'
+import { qualifiedResource } from '../kube/gvk.ts'
 import type { NameView } from '../kube/name-view.ts'
+import type { Resource } from '../kube/resource.ts'
 import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import { formatTime } from '../kube/time.ts'
+import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { CacheStoreView } from '../registry/cache-store-view.ts'
@@ -73,7 +76,7 @@ export async function wireCore(
   const catalog = loadCatalog()
   const declared = features.list.flatMap(({ kinds = [] }) => kinds).map((kind) => catalog.declare(kind))
   catalog.types.change({ add: declared })
-  const typeOf = (gvr: GroupVersionResource): ResourceType => requiredType(catalog.types, gvr)
+  const typeOf = <T extends KubeObject>(resource: Resource<T>): ResourceType<T> => requiredType(catalog.types, resource)
 
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)

@@ -1,8 +1,10 @@
 /**
  * The one implementation of `Client`: Kubernetes' REST conventions in JSON over any `Transport`.
  */
+
 import { Channel, type Stream } from '../base/stream.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
+import type { Resource } from '../kube/resource.ts'
 import { alreadyExists, isNotFound, StatusError, type StatusReason } from '../kube/status-error.ts'
 import type { JsonObject, KubeList, KubeObject, Status } from '../kube/types.ts'
 import type {
@@ -42,21 +44,21 @@ export class RestClient implements Client {
     this.discovery = createDiscovery((path) => this.request('GET', path))
   }
 
-  async get(
-    resource: GroupVersionResource,
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
     ref: ObjectRef,
     options: { readonly signal?: AbortSignal } = {},
-  ): Promise<KubeObject> {
-    return (await this.#json({ method: 'GET', path: pathOf(resource, ref), ...signalOf(options) })) as KubeObject
+  ): Promise<T> {
+    return (await this.#json({ method: 'GET', path: pathOf(resource, ref), ...signalOf(options) })) as T
   }
 
-  async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<KubeList> {
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const query = selectorQuery(options)
     if (options.limit !== undefined) query.set('limit', String(options.limit))
     if (options.continue !== undefined) query.set('continue', options.continue)
     if (options.resourceVersionMatch !== undefined) query.set('resourceVersionMatch', options.resourceVersionMatch)
     const path = pathOf(resource, options)
-    return (await this.#json({ method: 'GET', path, query, ...signalOf(options) })) as KubeList
+    return (await this.#json({ method: 'GET', path, query, ...signalOf(options) })) as KubeList<T>
   }
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {

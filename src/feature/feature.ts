@@ -4,6 +4,7 @@
  *
  *   declared ──▶ kinds are served ──▶ the cache shows the store ──▶ open(context) ──▶ parts ──▶ start() ──▶ controllers
  */
+
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { Accountant, AdmissionPlugin } from '../admission/admission.ts'
 import type { Authorizer } from '../authz/authz.ts'
@@ -17,8 +18,8 @@ import type { Client } from '../client/client.ts'
 import type { WebhookClient } from '../client/webhook-client.ts'
 import type { ControllerSpec } from '../controller/controller.ts'
 import type { FieldError } from '../kube/field-error.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { PolicyRule } from '../kube/rbac.ts'
+import type { Resource } from '../kube/resource.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -81,7 +82,7 @@ export interface FeatureContext {
   /** True while the controllers run in this process. */
   isLeading(): boolean
   /** A type that the server can't do without. @throws Error if it is not served */
-  typeOf(resource: GroupVersionResource): ResourceType
+  typeOf<T extends KubeObject>(resource: Resource<T>): ResourceType<T>
   /** Of any type; not to be called before all features are open. */
   strategyOf(type: ResourceType): Strategy
   /** Against the schema, where it says more than types. */

@@ -109,7 +109,7 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
 
   const reconcile = async ({ name }: ObjectKey): Promise<undefined> => {
     const turn = turns.get(name)
-    const namespace = waiting.find('', name) as Namespace | undefined
+    const namespace = waiting.find('', name)
     if (turn === undefined || namespace === undefined) return undefined
     turn.outcome ??= await work(namespace, turn)
     if (turn.outcome !== undefined) await settle(namespace, turn, turn.outcome)

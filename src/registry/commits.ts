@@ -314,7 +314,7 @@ export class Commits {
     throw gaveUp(write.attributes.operation, write.attributes.type.resource)
   }
 
-  #see(type: ResourceType, namespace: string, name: string): Seen {
+  #see<T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): Seen<T> {
     const key = objectKey(type.storageName, namespace, name)
     const queued = this.#lane.head(key)
     if (queued) return leftBy(queued, { asLeftBy: queued.ticket }, type)

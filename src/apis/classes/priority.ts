@@ -3,8 +3,10 @@
  * One class at most is the default.
  * @see plugin/pkg/admission/priority/admission.go of Kubernetes 1.36
  */
+
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { andThen } from '../../base/eventual.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { type Pod, podForbidden, podResource } from '../pods/types.ts'
@@ -16,11 +18,11 @@ export interface PriorityClass extends KubeObject {
   readonly preemptionPolicy?: string
 }
 
-export const priorityClassResource = {
+export const priorityClassResource: Resource<PriorityClass> = {
   group: 'scheduling.k8s.io',
   version: 'v1',
   resource: 'priorityclasses',
-} as const
+}
 
 /** Made at the first start; pods of the system name them. */
 export const systemPriorityClasses: readonly PriorityClass[] = [

@@ -81,7 +81,7 @@ export function checkedObject(original: KubeObject, given: unknown, desired: str
     if (before !== after) throw fault(`must have the same ${what}: ${before} != ${after}`)
   }
   if (!isJsonObject(given['metadata'])) throw invalidMetadata(index, 'missing metadata in converted object')
-  return { ...given, metadata: restored(original.metadata, metadata, index) } as KubeObject
+  return { ...given, metadata: restored(original.metadata, metadata, index) }
 }
 
 const invalidMetadata = (index: number, why: string): ConversionFault =>

@@ -17,7 +17,7 @@ import { jsonEqual } from '../../kube/json-value.ts'
 import { isDns1035Label, isDns1123Subdomain } from '../../kube/names.ts'
 import { namespaceSubresources } from '../../kube/namespace-subresources.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
-import type { JsonObject, JsonValue } from '../../kube/types.ts'
+import type { JsonObject } from '../../kube/types.ts'
 import { webhookAddressErrors } from '../../kube/webhook-address.ts'
 import { approvalErrors } from './approval.ts'
 import { defaultErrors } from './default-rules.ts'
@@ -205,7 +205,7 @@ function schemaErrors(
     } else if (Object.keys(schema).some((key) => !atRootWithStatus.has(key))) {
       const detail =
         `only ${atRootInWords} fields are allowed at the root of the schema ` + 'if the status subresource is enabled'
-      errors.push(fieldInvalid(path, schema as JsonValue, detail))
+      errors.push(fieldInvalid(path, schema, detail))
     }
   }
   const structural = structuralErrors(schema, path)

@@ -45,7 +45,7 @@ export class WebhookConversion {
       conversionReviewVersions?: string[]
     }
     this.#deps = deps
-    this.#address = (webhook.clientConfig ?? {}) as WebhookAddress
+    this.#address = webhook.clientConfig ?? {}
     this.#reviewVersions = webhook.conversionReviewVersions ?? []
     this.#scope = `${metadata.uid}/${metadata.generation}`
   }

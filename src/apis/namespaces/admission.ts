@@ -54,7 +54,7 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
     decide(a, view) {
       if (a.operation !== 'CREATE' || a.namespace === '' || isNamespace(a) || !a.type.stored) return {}
       const seen = view.see(lookup.type, '', a.namespace)
-      admit(a, seen.object as Namespace | undefined)
+      admit(a, seen.object)
       return { guards: [{ key: seen.key, expect: seen.expect }] }
     },
   }

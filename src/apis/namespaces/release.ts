@@ -91,11 +91,15 @@ async function releaseNamespace(
     const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
     if (!namespace.spec?.finalizers?.includes(finalizer)) return false
     const spec = { ...namespace.spec, finalizers: without(namespace.spec.finalizers, finalizer) }
-    await client.update(namespaceResource, { ...namespace, spec } as Namespace, {
-      subresource: 'finalize',
-      dryRun,
-      signal,
-    })
+    await client.update(
+      namespaceResource,
+      { ...namespace, spec },
+      {
+        subresource: 'finalize',
+        dryRun,
+        signal,
+      },
+    )
     return true
   })
   return fromMetadata || fromSpec

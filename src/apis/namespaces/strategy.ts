@@ -37,7 +37,7 @@ export interface Deadline {
 export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
   return {
     storageWordedPreconditions: true,
-    selectableFields: { 'status.phase': (o) => phaseOf(o as Namespace) },
+    selectableFields: { 'status.phase': (o) => phaseOf(o) },
 
     prepare(next: Unvalidated<Namespace>, old: Namespace | undefined, context) {
       if (old === undefined) return prepareCreate(next, options, context)

@@ -5,7 +5,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { creatorKey } from '../templates/types.ts'
-import { isInitializing, type Namespace } from './types.ts'
+import { isInitializing } from './types.ts'
 
 /** Undefined = everything. For watchers, becoming visible is ADDED. */
 export function namespaceVisibility(
@@ -14,5 +14,5 @@ export function namespaceVisibility(
   mayInitialize: (user: UserInfo) => boolean,
 ): ((object: KubeObject) => boolean) | undefined {
   if (includeUninitialized || mayInitialize(user)) return undefined
-  return (object) => !isInitializing(object as Namespace) || object.metadata.annotations?.[creatorKey] === user.username
+  return (object) => !isInitializing(object) || object.metadata.annotations?.[creatorKey] === user.username
 }

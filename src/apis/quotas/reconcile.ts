@@ -20,7 +20,7 @@ export function quotaReconciler(client: Client): Reconciler {
         const quota = (await client.get(quotaResource, key, { signal })) as ResourceQuota
         if (showsWhatHolds(quota)) return undefined
         const status = { ...quota.status, hard: quota.spec?.hard ?? {} }
-        await client.update(quotaResource, { ...quota, status } as ResourceQuota, { subresource: 'status', signal })
+        await client.update(quotaResource, { ...quota, status }, { subresource: 'status', signal })
       } catch (error) {
         // Whoever changed it since brings the key back.
         if (!isNotFound(error) && !isConflict(error)) throw error

@@ -3,6 +3,7 @@
  * it works against any cluster. Whether it is allowed at all is the server's word (an access review); what would have
  * allowed it is read from roles and bindings.
  */
+
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { explainRefusal, type RefusalExplanation } from '../../authz/explain-refusal.ts'
 import { append } from '../../base/append.ts'
@@ -16,8 +17,9 @@ import {
   roleBindingsResource,
   rolesResource,
 } from '../../kube/rbac.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeList, KubeObject } from '../../kube/types.ts'
 import { authenticatedGroup, serviceAccountUser, type UserInfo } from '../../kube/user.ts'
 
 /** What is asked about. A resource begins with no slash: `pods`, `deployments.apps`, `pods/log`; a path with one. */
@@ -145,20 +147,20 @@ async function review(
 /** undefined = it may not be read. */
 async function readable<T extends KubeObject>(
   client: Client,
-  resource: GroupVersionResource,
+  resource: Resource<T>,
   namespace: string,
   signal: AbortSignal,
 ): Promise<T[] | undefined> {
   const items: T[] = []
   try {
     for (let token: string | undefined = ''; token !== undefined; ) {
-      const page = await client.list(resource, {
+      const page: KubeList<T> = await client.list(resource, {
         limit: pageLength,
         signal,
         ...(namespace === '' ? {} : { namespace }),
         ...(token === '' ? {} : { continue: token }),
       })
-      append(items, page.items as T[])
+      append(items, page.items)
       token = page.metadata.continue || undefined
     }
   } catch (error) {

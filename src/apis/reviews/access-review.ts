@@ -85,7 +85,7 @@ export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewher
   }
 }
 
-const specOf = (question: KubeObject): AccessReviewSpec => (question['spec'] ?? {}) as AccessReviewSpec
+const specOf = (question: KubeObject): AccessReviewSpec => question['spec'] ?? {}
 
 function subjectOf({ user = '', groups = [], uid, extra }: AccessReviewSpec): UserInfo {
   return { username: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) }

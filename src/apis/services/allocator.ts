@@ -87,7 +87,7 @@ class Claims {
     this.#portType = portType
     this.#change = change
     this.#view = view
-    this.#held = holdingsOf((change.before as Service | undefined)?.spec ?? { type: 'ExternalName' })
+    this.#held = holdingsOf(change.before?.spec ?? { type: 'ExternalName' })
   }
 
   withAddresses(spec: ServiceSpec): ServiceSpec {

@@ -93,7 +93,7 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
 /** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
 function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   const template = a.object as NamespaceTemplate
-  const old = a.oldObject as NamespaceTemplate | undefined
+  const old = a.oldObject
   const asksAuthor = old === undefined || mayWiden(template, old)
   const errors = [
     ...templateErrors(template, deps),
@@ -343,7 +343,7 @@ export function templateErrors(
     for (const key of tokenKeys(object)) {
       errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
     }
-    const identity = identityOf(object as Partial<KubeObject>)
+    const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
   }

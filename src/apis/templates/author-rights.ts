@@ -177,7 +177,7 @@ function rulesOf(rules: unknown): PolicyRule[] {
     for (const key of ruleLists) {
       const list = given[key]
       if (list === undefined || list === null) continue
-      const texts = Array.isArray(list) && list.every((v) => typeof v === 'string') ? (list as string[]) : ['*']
+      const texts = Array.isArray(list) && list.every((v) => typeof v === 'string') ? list : ['*']
       const any = texts.some(hasToken)
       // "Every name" is said by saying no names.
       if (key === 'resourceNames' && (any || texts.includes('*'))) continue

@@ -191,7 +191,7 @@ function guardTemplates(
   const guards: Guards[number][] = []
   for (const { metadata } of templates) {
     const { key, expect, object } = view.see(type, '', metadata.name ?? '')
-    const now = object as NamespaceTemplate | undefined
+    const now = object
     const isSame = now?.metadata.uid === metadata.uid && now?.metadata.generation === metadata.generation
     if (now === undefined || !isSame || !isReady(now)) return undefined
     guards.push({ key, expect })

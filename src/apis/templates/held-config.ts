@@ -22,7 +22,7 @@ export function heldDigest(object: KubeObject, type: ServedKind): string | undef
     (m) => m.manager === templateFieldManager && m.operation === 'Apply' && !m.subresource,
   )
   if (entry?.fieldsV1 === undefined || entry.apiVersion !== apiVersion) return undefined
-  const held = ownedPart(object as unknown as JsonObject, entry.fieldsV1 as JsonObject)
+  const held = ownedPart(object as unknown as JsonObject, entry.fieldsV1)
   if (!isObject(held)) return undefined
   const { name, namespace } = object.metadata
   const owned = isObject(held['metadata']) ? held['metadata'] : {}

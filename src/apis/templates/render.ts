@@ -83,7 +83,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       if (creator === undefined && namesCreator) {
         const message = 'it names $(CREATOR), and nobody recorded who created this namespace'
         const known = titleOf(source).includes(creatorToken) ? undefined : templateValues(source, namespaceName, '')
-        const identity = known && identityOf(known as KubeObject)
+        const identity = known && identityOf(known)
         skipped.push({ template, object: title, reason: 'CreatorUnknown', message, identity })
         continue
       }

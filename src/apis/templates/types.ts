@@ -2,7 +2,7 @@
  * NamespaceTemplate: its shape, its schema, and the labels, annotations and names by which templates, namespaces and
  * populated objects know each other. Vocabulary only; `reconcile.ts` is where the work begins.
  */
-import type { GroupVersionResource } from '../../kube/gvk.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 
@@ -87,7 +87,7 @@ export const templateGroups = ['policy', 'policy.borough.dev'] as const
 export const templateVersion = 'v1alpha1'
 export const templateResourceName = 'namespacetemplates'
 
-export const templateResource: GroupVersionResource = {
+export const templateResource: Resource<NamespaceTemplate> = {
   group: 'policy.borough.dev',
   version: templateVersion,
   resource: templateResourceName,

@@ -25,7 +25,6 @@ import type { JsonValue, KubeObject } from '../../kube/types.ts'
 import { assumeValid, unvalidated } from '../../kube/unvalidated.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
-import type { Namespace } from '../namespaces/types.ts'
 import { isTemplateType, namespaceTemplates } from './admission.ts'
 import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
 import { autoOptOut, populationConfig } from './auto-opt-out.ts'
@@ -164,12 +163,7 @@ async function tried(
   verdict: AdmissionVerdict,
   signal: AbortSignal,
 ): Promise<AdmissionVerdict> {
-  const { errors, warnings } = await dryRunObjects(
-    deps,
-    object as NamespaceTemplate,
-    oldObject as NamespaceTemplate | undefined,
-    signal,
-  )
+  const { errors, warnings } = await dryRunObjects(deps, object as NamespaceTemplate, oldObject, signal)
   const told = { ...verdict, warnings: [...(verdict.warnings ?? []), ...warnings] }
   if (errors.length === 0) return told
   return { ...told, refusal: invalid(deps.templateType, name, errors).toStatus() }
@@ -241,7 +235,7 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
   let next: string | undefined
   do {
     const page = await client.list(templateResource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    for (const template of page.items) matchers.push(compileMatcher(template as NamespaceTemplate))
+    for (const template of page.items) matchers.push(compileMatcher(template))
     next = page.metadata.continue
   } while (next)
   return matchers
@@ -254,7 +248,7 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
 function gated(world: World, { operation, user, name, oldObject }: Attributes, object: KubeObject): KubeObject {
   const given = object.metadata.labels?.[pendingLabel]
   if (operation === 'CREATE') {
-    const waits = name === '' || selectTemplates(world.deps.matchers(), object as Namespace).length > 0
+    const waits = name === '' || selectTemplates(world.deps.matchers(), object).length > 0
     return waits ? labelled(object, 'true') : labelled(object, undefined)
   }
   const before = oldObject?.metadata.labels?.[pendingLabel]

@@ -10,7 +10,7 @@ import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { type Hook, hooksOf } from './hook.ts'
 import { RememberedMatches } from './remembered-matches.ts'
-import type { RuleWithOperations, WebhookConfiguration } from './types.ts'
+import type { RuleWithOperations } from './types.ts'
 
 /** As what somebody wants to see the object of a request. */
 export interface SeenAs {
@@ -53,7 +53,7 @@ export class HookIndex {
       const name = next?.name ?? old?.name ?? ''
       this.#byConfiguration.delete(name)
       try {
-        if (next) this.#byConfiguration.set(name, hooksOf(next.object as WebhookConfiguration))
+        if (next) this.#byConfiguration.set(name, hooksOf(next.object))
       } catch (error) {
         deps.onFault(name, error)
       }

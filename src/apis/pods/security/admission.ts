@@ -80,7 +80,7 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
     decide(a, view) {
       if (judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return {}
       const seen = view.see(namespaces.type, '', a.namespace)
-      const namespace = seen.object as Namespace | undefined
+      const namespace = seen.object
       if (namespace !== undefined) {
         const enforce = enforcedIn(namespace)
         const found = violations(a, enforce)
