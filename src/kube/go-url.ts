@@ -66,7 +66,7 @@ function partsOf(bytes: string): Omit<GoUrl, 'fragment'> {
   const [rest, query = ''] = cut(bytes.slice(schemed?.[0].length ?? 0), '?')
   const found = { scheme, query: toText(query) }
   if (!rest.startsWith('/')) {
-    // What follows is not a path: nobody looks at it.
+    // What follows is not a path and is not read.
     if (scheme !== '') return { ...found, host: '' }
     if (cut(rest, '/')[0].includes(':')) {
       throw new UrlFault('first path segment in URL cannot contain colon')

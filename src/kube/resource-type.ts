@@ -1,6 +1,6 @@
 /**
  * A served resource: everything generic code must know about a kind. Built-in ones come from the catalogue, custom
- * ones from their CRD; nobody can tell the difference.
+ * ones from their CRD; clients can't tell the difference.
  */
 
 import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from './gvk.ts'
@@ -46,7 +46,7 @@ export interface Conversion {
   readonly storedVersion?: string
   /** apiVersion of what is in the store without one. Absent = the type's own. */
   readonly unmarkedVersion?: string
-  /** Somebody else converts. Then the two above leave objects as they are. */
+  /** A webhook converts. Then the two above leave objects as they are. */
   readonly remote?: RemoteConversion
 }
 

@@ -83,7 +83,7 @@ function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
   return `${group}/${version}, Kind=${kind}`
 }
 
-/** An object that nobody tracked so far belongs to one manager as it is, so that no apply can change it unnoticed. */
+/** An object without managedFields belongs to one manager as it is, so that no apply can change it unnoticed. */
 function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
   const stored = readStored(live.metadata.managedFields)
   if (stored.length > 0) return reconciled(stored, input)

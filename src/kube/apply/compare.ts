@@ -196,7 +196,7 @@ function compareFields(
   }
 }
 
-/** A field by value that nobody has set: Go prints it as an empty struct or a null list. */
+/** A field by value that is not set: Go prints it as an empty struct or a null list. */
 const unset = (field: Schema): JsonValue => (field.type === 'array' ? null : emptyMap)
 
 function compareItems(

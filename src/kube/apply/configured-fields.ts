@@ -10,7 +10,7 @@ import { objectSchema, untrackedFields, untrackedMetadata } from './object-schem
 import { fieldElement, type PathElement } from './path-element.ts'
 import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf, sortedNames } from './shape.ts'
 
-/** Without what nobody owns (TypeMeta, names, ...). */
+/** Without what has no owner (TypeMeta, names, ...). */
 export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet | undefined): FieldSet {
   const set = difference(fieldsOf(objectSchema(schema), config as unknown as JsonValue))
   return resetFields === undefined ? set : recursiveDifference(set, resetFields)
@@ -98,7 +98,7 @@ function childSchema(schema: Schema, element: PathElement): Schema {
 }
 
 /**
- * The set after the schema changed: where a part has become atomic, whoever owned something in it owns all of it.
+ * The set after the schema changed: where a part has become atomic, an owner of something in it owns all of it.
  * The other way (atomic to granular) needs nothing: upstream treats it as always having been granular.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/reconcile_schema.go
  */

@@ -4,7 +4,7 @@
  * node that is in the set with nothing below it.
  *
  * Invariants: keys are canonical and in the order of `compareSiblings`; `.` never stands alone; no node exists without
- * a member at or below it. The root stands for the whole object, which nobody can own: `{}` there is the empty set.
+ * a member at or below it. The root stands for the whole object, which has no owner: `{}` there is the empty set.
  *
  * Sets are immutable and share structure; an operation that changes nothing returns its argument.
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
@@ -256,8 +256,8 @@ export function setOf(paths: Iterable<readonly PathElement[]>): FieldSet {
 }
 
 /**
- * Reads FieldsV1 that somebody else wrote: any order, any spelling of keys, elements of unknown kinds dropped. What is
- * in good order already is returned as it is.
+ * Reads FieldsV1 that another program wrote: any order, any spelling of keys, elements of unknown kinds dropped. What
+ * is in good order already is returned as it is.
  * @throws SyntaxError
  */
 export function parseFieldSet(fields: unknown): FieldSet {

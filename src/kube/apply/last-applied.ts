@@ -1,6 +1,6 @@
 /**
  * Living with client-side `kubectl apply`, which keeps its configuration in an annotation. Only the manager named
- * `kubectl` gets this treatment; whoever wants none of it chooses another name.
+ * `kubectl` gets this treatment; a client that wants none of it chooses another name.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/lastappliedmanager.go v0.36
  */
 import type { Schema } from '../schema/schema.ts'
@@ -17,7 +17,7 @@ export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configu
 
 const maxAnnotationsBytes = 256 * 1024
 
-/** Fields that client-side apply set and nobody has changed since: `kubectl` may take them over from anybody. */
+/** Fields that client-side apply set and no manager has changed since: `kubectl` may take them over. */
 export function fieldsOfLastApplied(schema: Schema, live: KubeObject, apiVersion: string): FieldSet {
   const text = live.metadata.annotations?.[lastAppliedAnnotation]
   const config = text ? parsed(text) : undefined
@@ -28,7 +28,7 @@ export function fieldsOfLastApplied(schema: Schema, live: KubeObject, apiVersion
   return changes === undefined ? fields : difference(fields, union(takenFields(changes), changes.removed))
 }
 
-/** The annotation belongs to whoever writes the object: what is no configuration is as good as none. */
+/** The annotation belongs to the writer of the object: what is no configuration is as good as none. */
 function parsed(text: string): KubeObject | undefined {
   try {
     const value: unknown = JSON.parse(text)

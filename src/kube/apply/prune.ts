@@ -1,5 +1,5 @@
 /**
- * What an applier no longer speaks about goes away, if nobody else owns it.
+ * What an applier no longer speaks about goes away, if no other manager owns it.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (prune), typed/remove.go
  */
 import type { Schema } from '../schema/schema.ts'
@@ -30,7 +30,7 @@ export interface PruneInput {
   readonly previous: Managed
   /** What it owns now, in the version of the request. */
   readonly fields: FieldSet
-  /** Everybody else. */
+  /** All other managers. */
   readonly others: readonly Managed[]
 }
 
@@ -44,7 +44,7 @@ const everybodys: FieldSet = setOf([
  * `merged` itself if nothing goes.
  *
  * Three steps, because removing a list item removes everything in it, also what is not this manager's to remove:
- * remove all that was applied last time; find out what of that is still owned, by anybody, in whatever version; from
+ * remove all that was applied last time; find out what of that is still owned, by any manager, in any version; from
  * what then is missing, really remove only what this manager had applied. It is done in the version that was applied
  * last time: its fields are known in no other.
  */
@@ -74,7 +74,7 @@ interface Owned {
   readonly fields: FieldSet
 }
 
-/** What anybody owns now, this manager's new configuration included, by the version whose fields they are. */
+/** What any manager owns now, this manager's new configuration included, by the version whose fields they are. */
 function ownedByForm(
   request: RequestVersion,
   fields: FieldSet,

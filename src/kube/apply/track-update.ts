@@ -51,7 +51,7 @@ export interface TrackUpdateInput extends RequestVersion {
 /**
  * `next` with its managedFields brought up to date; shares everything else with `next`, and is `next` itself if they
  * were right already. Throws only what a conversion between versions throws.
- * What mutating admission changes afterwards belongs to nobody, as upstream.
+ * What mutating admission changes afterwards has no owner, as upstream.
  */
 export function trackUpdate(input: TrackUpdateInput & { readonly versions?: never; readonly slice?: never }): KubeObject
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
@@ -60,7 +60,7 @@ export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeO
   if (live === undefined && !next.metadata.managedFields) return tracksNew(input)
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
-  // An object whose ownership was cleared stays untracked until somebody applies.
+  // An object whose ownership was cleared stays untracked until the next apply.
   if (base.length === 0 && live !== undefined) return withEntries(next, undefined)
   return settled(tracked(input, stored, base))
 }
@@ -135,7 +135,7 @@ export function* changesFor(
   return found
 }
 
-/** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
+/** Every entry without what another manager changed or removed; those that end up empty are dropped. */
 export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Managed[] {
   const sizes: Sizes = new Map()
   /** Most entries are of one version, and so share what happened. */
@@ -152,7 +152,7 @@ export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<
   })
 }
 
-/** Without managedFields: nobody is to be asked to convert them. */
+/** Without managedFields: they are not to be converted. */
 function withoutEntries<T extends KubeObject | undefined>(object: T): T {
   return (object === undefined ? object : withEntries(object, undefined)) as T
 }

@@ -2,7 +2,7 @@
  * The versions of a kind, as far as ownership is concerned: an entry names fields of its own version, so they are
  * compared with what the object looks like in that version.
  *
- * Converting may mean asking somebody (a webhook), so what needs it is written as steps: a generator that yields
+ * Converting may mean asking a webhook, so what needs it is written as steps: a generator that yields
  * conversions and is given the converted objects. Without such a question nothing is awaited.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (Converter)
  */

@@ -50,7 +50,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
 
 const fieldOf = (schema: Schema | undefined, key: string): Schema | undefined => schema && memberSchema(schema, key)
 
-/** The strategy beside retainKeys, which only matters to those who make patches. */
+/** The strategy beside retainKeys, which only matters to programs that make patches. */
 const strategyOf = (schema: Schema | undefined): string | undefined =>
   schema?.patchStrategy?.find((s) => s !== 'retainKeys')
 
