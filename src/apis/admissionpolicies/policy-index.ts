@@ -86,7 +86,7 @@ export class PolicyIndex<P extends Policy, C> {
     deps.types.onChange(() => this.#forget())
   }
 
-  /** From now on policies are asked. What the server must write before it can serve anybody does not depend on them. */
+  /** From now on policies are asked. What the server must write before it serves clients does not depend on them. */
   start(): void {
     this.#started = true
     this.#forget()

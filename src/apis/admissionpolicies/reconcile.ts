@@ -26,7 +26,7 @@ export function policyReconciler(client: Client, types: ResourceTypes): Reconcil
         }
         await client.update(policyResource, { ...policy, status }, { subresource: 'status', signal })
       } catch (error) {
-        // Whoever changed it since brings the key back.
+        // The change that came between brings the key back.
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
       return undefined

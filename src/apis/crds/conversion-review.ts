@@ -60,7 +60,7 @@ export function convertedObjects(review: unknown, version: string, uid: string, 
   return objects
 }
 
-/** The converted object with the metadata that nobody may change put back. @throws ConversionFault */
+/** The converted object with the metadata that a webhook may not change put back. @throws ConversionFault */
 export function checkedObject(original: KubeObject, given: unknown, desired: string, index: number): KubeObject {
   const fault = (why: string): ConversionFault =>
     new ConversionFault('returned', `invalid converted object at index ${index}: ${why}`)

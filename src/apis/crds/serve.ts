@@ -1,6 +1,6 @@
 /**
- * Follows the definitions in the store and serves what they define, inside the application of the change: whoever sees
- * a definition Established can use its kinds, and whoever sees it gone can't.
+ * Follows the definitions in the store and serves what they define, inside the application of the change: a client that
+ * sees a definition Established can use its kinds, and one that sees it gone can't.
  *
  * A kind that is built in stays what it is, whatever a definition of the same name says.
  */

@@ -1,5 +1,5 @@
 /**
- * CustomResourceDefinition v1 as our own code reads it, and the few facts everybody in this folder needs. Schemas stay
+ * CustomResourceDefinition v1 as our own code reads it, and the few facts this whole folder needs. Schemas stay
  * plain JSON here: `schema.ts` alone knows what is in them.
  */
 

@@ -107,7 +107,7 @@ class Collector implements Reconciler {
     }
     const dependents = this.#graph.dependentsOf(facts.uid)
     if (waiting.length > 0 && dependents.length > 0) {
-      // A circle: somebody below is waited for too. Whoever waits for this object must not wait for ever.
+      // A cycle: a dependent below waits for its own dependents too. Waiting for each other must end.
       const circle = dependents.some((dependent) => dependent.awaits === 'foreground')
       const unblocked = circle ? await this.#rewriteOwners(facts, withoutBlocking, signal) : live
       if (unblocked !== undefined) await this.#remove(facts, unblocked, 'Foreground', signal)

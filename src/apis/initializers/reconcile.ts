@@ -1,6 +1,6 @@
 /**
  * `namespace-initializer-controller`: sees to it that no namespace waits for ever. It never initializes anything; it
- * looks at whose turn it is and acts where nobody else will:
+ * looks at whose turn it is and acts where no initializer will:
  *
  *   turn begins ──▶ its configuration is gone ───────────────▶ released: removed from the list, with an event
  *        │

@@ -31,7 +31,7 @@ export const namespaceResource: Resource<Namespace> = { group: '', version: 'v1'
 /** Its value is always the name. */
 export const nameLabel = 'kubernetes.io/metadata.name'
 
-/** Removed by the namespace controller, and by nobody else, when the namespace is empty. */
+/** Removed by the namespace controller, alone, when the namespace is empty. */
 export const kubernetesFinalizer = 'kubernetes'
 
 /** These can't be deleted. */

@@ -1,5 +1,5 @@
 /**
- * A namespace that is being initialized is not listed to those who can't use it yet. Whoever asks for it by name sees
+ * A namespace that is being initialized is not listed to clients that can't use it yet. A GET by name sees
  * it: `kubectl wait` and `describe` must, and so must who wants to know why it waits.
  */
 import type { KubeObject } from '../../kube/types.ts'

@@ -105,9 +105,9 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   }
 
   /**
-   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it writes the
-   * epoch, which ends the recount; and of several that go at once each knows of those before it, so the last takes the
-   * epoch along.
+   * Does not wait for a recount: the request that counts may be waiting for this quota, to charge it. Instead it writes
+   * the epoch, which ends the recount; and of several that go at once each knows of those before it, so the last takes
+   * the epoch along.
    */
   function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
     const { namespace, name } = change

@@ -1,7 +1,7 @@
 /**
- * Why somebody may not do something, and who may: asked of a server as any client asks, with the rights of who asks, so
- * it works against any cluster. Whether it is allowed at all is the server's word (an access review); what would have
- * allowed it is read from roles and bindings.
+ * Why a user may not do something, and who may: asked of a server as any client asks, with the rights of that client,
+ * so it works against any cluster. Whether it is allowed at all is the server's word (an access review); what would
+ * have allowed it is read from roles and bindings.
  */
 
 import type { AuthzAttributes } from '../../authz/authz.ts'
@@ -66,7 +66,7 @@ export async function whyDenied(client: Client, question: Question, signal: Abor
   return { user, attributes, allowed, reason, explanation: explainRefusal(attributes, objects) }
 }
 
-/** As the server would take somebody of that name for: with the groups that come by themselves. */
+/** The user as the server would authenticate it: with the groups that come by themselves. */
 function subjectOf({ user, groups }: NonNullable<Question['subject']>): UserInfo {
   const [system, kind, namespace = '', name = ''] = user.split(':')
   const own = system === 'system' && kind === 'serviceaccount' ? serviceAccountUser(namespace, name).groups : []
@@ -83,7 +83,7 @@ async function whoAmI(client: Client, signal: AbortSignal): Promise<UserInfo> {
     const { username = '', groups = [] } = answer.status?.userInfo ?? {}
     return { username, groups }
   } catch (error) {
-    // Before 1.28 nobody could ask.
+    // Servers before 1.28 have no such review.
     if (isNotFound(error)) return { username: '', groups: [] }
     throw error
   }

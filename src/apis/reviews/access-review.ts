@@ -1,5 +1,5 @@
 /**
- * May somebody do something? SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview and
+ * May a user do something? SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview and
  * SelfSubjectRulesReview. Whether what is asked about exists plays no part.
  * @see k8s.io/kubernetes/pkg/{registry,apis}/authorization v1.36
  */

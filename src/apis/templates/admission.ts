@@ -1,7 +1,7 @@
 /**
  * What admission does for templates:
  *
- * - on a namespace: records its creator, so that nobody else can; asks for `use` of the templates that match it, at
+ * - on a namespace: records its creator, so that no client can; asks for `use` of the templates that match it, at
  *   creation and again when a change makes others match or some match no longer; asks for `optout` of who opts out.
  * - on a template: its selectors and objects must make sense, and its author can't grant through it what they lack.
  *
@@ -106,7 +106,7 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
-/** Objects that a change brings or changes: one that was accepted before stands in nobody's way. */
+/** Objects that a change brings or changes: one that was accepted before is not refused now. */
 function objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
@@ -327,7 +327,7 @@ export function templateErrors(
         fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
       )
     }
-    // A kind that nobody serves may come later, with its definition.
+    // A kind that is not served may come later, with its definition.
     const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
     if (served?.namespaced === false) {
       errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))

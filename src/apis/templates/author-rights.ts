@@ -1,5 +1,5 @@
 /**
- * Nobody gives away through a template what they do not hold: the objects of a template are made by a controller that
+ * No author grants through a template what they do not hold: the objects of a template are made by a controller that
  * may do almost anything, so its author is asked, when the template is written, for what the controller will do in
  * their name, in every namespace.
  *

@@ -27,7 +27,7 @@ export interface Skipped {
   readonly object: string
   readonly reason: 'CreatorUnknown' | 'Conflict' | 'Malformed'
   readonly message: string
-  /** What it is, as `identityOf` says; undefined = nobody knows. */
+  /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
 }
 

@@ -37,7 +37,7 @@ export type Release = () => void
 
 interface RolloutState {
   readonly version: Matcher
-  /** Known to be complete: nobody has to wait. */
+  /** Known to be complete: no namespace has to wait. */
   readonly settled: boolean
   readonly limit: number
   readonly busy: Set<string>
@@ -90,7 +90,7 @@ export class Rollouts {
       this.#wake(state)
     }
     const halt = this.#haltOf(state)
-    // Nobody is left whom a pause would keep back.
+    // No namespace is left that a pause would hold.
     return halt?.reason === 'Paused' && state.waiting.size === 0 ? undefined : halt
   }
 
@@ -98,7 +98,7 @@ export class Rollouts {
     return this.#states.get(template)?.waiting.size ?? 0
   }
 
-  /** It has gone, and its failures are out of the ledger: whoever waited for its place may have it. */
+  /** It has gone, and its failures are out of the ledger: the next in the queue may have its place. */
   forgetNamespace(namespace: string): void {
     for (const state of this.#states.values()) {
       state.busy.delete(namespace)
@@ -182,7 +182,7 @@ export class Rollouts {
   }
 }
 
-/** Whoever comes with an older version does not bring it back. */
+/** A late event with an older version does not bring it back. */
 const isNotBefore = (known: Matcher, version: Matcher): boolean =>
   known.template.metadata.uid === version.template.metadata.uid && generationOf(known) >= generationOf(version)
 

@@ -53,7 +53,7 @@ export interface CallDeps {
   readonly log: Log
   readonly namespaces: NamespaceLookup
   readonly convert: Convert
-  /** For match conditions: whether somebody may do something. */
+  /** For match conditions: whether a user may do something. */
   readonly ask: AskPermission
   observe(call: ObservedCall): void
 }
@@ -156,7 +156,7 @@ export async function ask(
   }
 }
 
-/** Nobody waits for the answer of the request any more, whatever this webhook's policy is. */
+/** The client no longer waits for the answer, whatever this webhook's policy is. */
 const outOfTime = (): StatusError => timeout('request did not complete within requested timeout', {})
 
 /** Undefined = not a fault of the call. */

@@ -3,7 +3,7 @@
  * their like would make, tells the audit log, and sees to the labels themselves.
  *
  * Upstream judges by a copy of the namespace that may be old. Here a pod is judged once more at its commit, by the
- * namespace as it is then, and a guard holds it: none gets past a label that somebody else has set, on any replica.
+ * namespace as it is then, and a guard holds it: no pod gets past a label that was set meanwhile, on any replica.
  * @see k8s.io/pod-security-admission/admission/admission.go v0.36
  */
 import type { AdmissionPlugin, Attributes, Operation } from '../../../admission/admission.ts'
@@ -163,7 +163,7 @@ function tell(
     a.annotate(`${prefix}audit-violations`, wouldViolate(audit))
     parts.judged({ ...about, mode: 'audit', policy: audit, isAllowed: false })
   }
-  // Whoever is refused need not be warned as well.
+  // A refusal needs no warning beside it.
   if (!isAllowed) throw refusalOf(a, enforce, findingsOf(enforce))
   if (findingsOf(warn).length > 0) {
     a.warn(wouldViolate(warn))
@@ -171,7 +171,7 @@ function tell(
   }
 }
 
-/** Labels that say nothing are refused, but not of whoever finds them there. @throws StatusError */
+/** Labels that say nothing are refused, but not in updates that leave them as they were. @throws StatusError */
 function checkNamespace(a: Attributes, parts: PodSecurityParts): void | Promise<void> {
   const { policy, faults } = policyOf(a.object as KubeObject)
   const before = a.oldObject && policyOf(a.oldObject)

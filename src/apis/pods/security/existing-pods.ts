@@ -1,6 +1,6 @@
 /**
- * What is said to whoever makes a namespace stricter than the pods in it are. They stay; it is told what the next of
- * their kind will be refused for. Bounded in pods and in time, and others get their turn in between.
+ * The warnings to a client that makes a namespace stricter than the pods in it. The pods stay; the warnings say what
+ * the next of their kind will be refused for. Bounded in pods and in time, and other work gets its turn in between.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
