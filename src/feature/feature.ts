@@ -53,7 +53,7 @@ export interface FeatureParts {
    * Two features may not bring one for the same kind.
    */
   readonly strategies?: Readonly<Record<string, Strategy>>
-  /** Of kinds that nobody declares beforehand. */
+  /** Of kinds that are not declared beforehand. */
   readonly customStrategy?: (type: ResourceType) => Strategy
   /** Each stands in the explicit order of admission by its name. */
   readonly admission?: readonly AdmissionPlugin[]

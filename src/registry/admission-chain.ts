@@ -139,7 +139,7 @@ class Round implements MutationRound {
     this.#isAsked = true
   }
 
-  /** False if nobody asked for it, or it is over. */
+  /** False if no plugin asked for it, or it is over. */
   beginSecond(): boolean {
     if (!this.#isAsked || this.isSecond) return false
     this.isSecond = true

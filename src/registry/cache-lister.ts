@@ -53,7 +53,7 @@ export class CacheLister implements Lister {
     const content: { type: ResourceType; count: number }[] = []
     for (const [storageName, count] of this.#cache.contentOf(namespace)) {
       const type = this.#types.findStorage(storageName)
-      // Objects of a definition that is gone can't be addressed by anybody.
+      // Objects of a definition that is gone can't be addressed.
       if (type) content.push({ type, count })
     }
     return content

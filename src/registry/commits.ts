@@ -1,5 +1,5 @@
 /**
- * From a finished object to a durable one: decide, commit, and again if somebody came in between.
+ * From a finished object to a durable one: decide, commit, and again if another write came between.
  *
  *   decide ──▶ commit ──▶ wait until durable ──▶ wait until the cache shows it ──▶ done
  *     ▲          │
@@ -54,7 +54,7 @@ const none: OtherWrites = { writes: [] }
 /** A best effort whose guards are lost again and again must not hold up the rest. */
 const mostTries = 3
 
-/** Time enough for a webhook or two; short against the patience of those who wait. */
+/** Time enough for a webhook or two; short against the patience of clients. */
 const longestTurnMs = 1000
 
 export type Outcome =
@@ -212,7 +212,7 @@ export class Commits {
 
   /**
    * Runs `attempt` while others who want the same turn, and decisions that would write the object (a quota) along with
-   * something else, wait; for a second at most. For whoever has lost the race for the object before.
+   * something else, wait; for a second at most. For a write that has lost the race for the object before.
    */
   async inTurn<T>(key: string, attempt: () => Promise<T>): Promise<T> {
     const hold = await this.#lane.hold(key)
@@ -323,7 +323,7 @@ export class Commits {
   }
 
   #queuedIn(namespace: string): readonly QueuedChange[] | undefined {
-    // Where others write to the store too, nobody here knows what they have queued.
+    // Where others write to the store too, what they have queued is unknown here.
     if (this.#folded !== undefined || this.#storage.ownRevision === undefined) return undefined
     return this.#content.of(namespace, (key) => this.#shownBytes(key))
   }

@@ -70,7 +70,7 @@ export async function deleteObject(
   })
 }
 
-/** undefined = look at it again: somebody changed it, or this call marked it and now nothing holds it. */
+/** undefined = look at it again: another request changed it, or this call marked it and now nothing holds it. */
 async function deleteVersion(
   parts: RegistryParts,
   scope: WriteScope,

@@ -1,6 +1,6 @@
 /**
- * Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody, and with what
- * is known of the other versions of a kind.
+ * Server-side apply and the tracking of plain writes, with what each endpoint can't set left without owner, and with
+ * what is known of the other versions of a kind.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'

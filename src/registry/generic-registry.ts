@@ -91,7 +91,7 @@ async function updateAndConvert(
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
-/** What is gone is told by name: nobody is asked how it looked. */
+/** What is gone is told by name: no converter is asked how it looked. */
 async function deleteAndConvert(
   parts: RegistryParts,
   scope: WriteScope,

@@ -147,7 +147,7 @@ function refuseVersion(scope: WriteScope): void {
   if (!scope.dryRun) throw new StatusError('resourceVersion should not be set on objects to be created')
 }
 
-/** Field tracking, then mutating admission; what admission changed belongs to nobody. */
+/** Field tracking, then mutating admission; what admission changed has no owner. */
 function trackAndMutate(
   parts: RegistryParts,
   scope: WriteScope,
@@ -175,7 +175,7 @@ function afterMutation(parts: RegistryParts, scope: WriteScope, tracked: Unvalid
   return andThen(parts.chain.mutate(attributes), (mutated) => afterPause(scope.slice, () => settle(mutated)))
 }
 
-/** Whoever made the object last may still hold its metadata. */
+/** The plugin that made the object last may still hold its metadata. */
 const ownCopy = (object: Unvalidated): Unvalidated => ({ ...object, metadata: { ...object.metadata } })
 
 function withoutStatus(object: Unvalidated, drop: boolean): Unvalidated {

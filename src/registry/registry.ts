@@ -42,7 +42,7 @@ export interface WriteScope {
   warn(text: string): void
   /** For the audit log; absent where there is none. The first value of a key stays. */
   annotate?(key: string, value: string): void
-  /** On the wall clock: when nobody waits for the answer any more. Absent = as long as it takes. */
+  /** On the wall clock: when the client waits no more. Absent = as long as it takes. */
   readonly deadlineMs?: number
   readonly caller: Caller
   /** Where much was sent: to be asked between two passes over it. */
@@ -63,7 +63,7 @@ export interface ReadOptions {
   readonly resourceVersion?: string
   /** The cache has caught up with the store since the request came: it need not be asked again. */
   readonly caughtUp?: boolean
-  /** Aborts when nobody waits for the answer any more: the read ends as soon as it can. */
+  /** Aborts when the client waits no more: the read ends as soon as it can. */
   readonly signal?: AbortSignal
   /** Goes around a wait for a revision that is not there yet: the reader gives up its place meanwhile. */
   readonly outside?: <T>(wait: Promise<T>) => Promise<T>

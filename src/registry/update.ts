@@ -107,7 +107,7 @@ async function replaceVersion(
   return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version) })
 }
 
-/** undefined = lost to somebody else, and the cache shows them. */
+/** undefined = lost to another write, which the cache shows. */
 async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
   const { type, name } = scope
   const { current, options } = how
@@ -201,7 +201,7 @@ function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
   }
 }
 
-/** What nobody may change by an update is as stored, and what the other endpoint owns too. */
+/** What no client may change by an update is as stored, and what the other endpoint owns too. */
 function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old: KubeObject): Unvalidated {
   const { type, subresource } = scope
   const metadata: ObjectMeta = { ...given.metadata, uid: given.metadata.uid || (old.metadata.uid ?? '') }

@@ -164,7 +164,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
   }
 
   /**
-   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or nobody answers.
+   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or no answer comes.
    */
   async #oldest(): Promise<Revision> {
     const { cache, storage } = this.#parts
