@@ -34,7 +34,7 @@ export interface ApiRequest {
   readonly localUser?: UserInfo
   /**
    * Set only by an in-process client that shares values with the server: it takes answers as objects, and may give its
-   * body as one. Neither side changes what it was given. Whoever needs the bytes (the audit log) leaves it out.
+   * body as one. Neither side changes what it was given. A stage that needs the bytes (the audit log) leaves it out.
    */
   readonly sharing?: { readonly value?: JsonValue }
   readonly remoteAddress: string

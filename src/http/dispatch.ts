@@ -114,7 +114,7 @@ function unsupported(verb: string, type: ResourceType): StatusError {
 
 const textEncoder = new TextEncoder()
 
-/** What Go's mux says of a group nobody serves. */
+/** What Go's mux says of a group that is not served. */
 export function pageNotFound(): ApiResponse {
   return {
     status: 404,

@@ -1,8 +1,8 @@
 /**
  * Lists in JSON, copied from the stored bytes. What was assembled for one reader serves the next: clients that poll,
  * and the herd that comes back after a restart, list the same objects again and again. There is nothing to invalidate:
- * a body is used again only for exactly the versions that are in it. It is held weakly, so it costs memory that nobody
- * else wants.
+ * a body is used again only for exactly the versions that are in it. It is held weakly, so it costs memory that no
+ * reader else wants.
  */
 import { apiVersionOf } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -30,7 +30,7 @@ export class JsonLists {
   /** The last used first. */
   readonly #recent: WeakRef<Assembled>[] = []
 
-  /** The same array for the same question while nothing changes: whoever keeps something about it finds that again. */
+  /** The same array for the same question while nothing changes: a cache keyed by it finds its entry again. */
   body(type: ResourceType, { items, ...page }: ListPage, reserve: Reserve): Uint8Array | readonly Uint8Array[] {
     const head =
       `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},` +

@@ -1,7 +1,7 @@
 /**
  * `/api`, `/apis`, `/apis/{group}`, `/api/{version}`, `/apis/{group}/{version}`.
  *
- * A document is made when first asked for and kept until the served types change. It knows no users: whether somebody
+ * A document is made when first asked for and kept until the served types change. It knows no users: whether a user
  * may ask is settled before.
  */
 import type { GroupVersionKind } from '../../kube/gvk.ts'

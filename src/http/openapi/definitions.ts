@@ -1,5 +1,5 @@
 /**
- * Collects the definitions of one document: whoever refers to a type makes it part of the document.
+ * Collects the definitions of one document: a reference to a type makes it part of the document.
  */
 import type { GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'

@@ -9,11 +9,11 @@ import { isNamespaces, type Target } from '../resolution.ts'
 export interface AuthorizeOptions {
   readonly decide: (attributes: AuthzAttributes) => AuthzDecision
   /**
-   * Called before a refusal that names a namespace: catches up with the store, so that nobody is refused by a view
+   * Called before a refusal that names a namespace: catches up with the store, so that no request is refused by a view
    * older than their request. False = nothing new, the refusal stands.
    */
   readonly refresh: () => Promise<boolean>
-  /** Asked of what would be refused: somebody else may allow it. */
+  /** Asked of what would be refused: another authorizer may allow it. */
   readonly askElsewhere?: ((attributes: AuthzAttributes) => Promise<AuthzDecision>) | undefined
   /**
    * Asked of what would be refused: the reason to let it go on all the same, with what the caller may get one by one
@@ -47,7 +47,7 @@ export function authorize(options: AuthorizeOptions): Stage {
     }
     // Nearly all requests are allowed at once: those cost no promise.
     return (request, context) => {
-      // Anonymous users are not told apart from those who lack rights: they are to learn nothing about types.
+      // Anonymous users are not told apart from users who lack rights: they are to learn nothing about types.
       if (context.resolution === 'no such path' && isAuthenticated(context)) throw resourceNotFound()
       const decision = options.decide(attributesOf(context))
       if (!decision.allowed) return refusedAtFirst(request, context)

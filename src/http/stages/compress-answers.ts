@@ -1,7 +1,7 @@
 /**
- * Long answers in gzip for those who take it, also those that are made while they are sent. Not watches: an event must
- * not wait for a block to fill. The fastest level, on another thread; an answer whose bytes are kept (a document) is
- * compressed once.
+ * Long answers in gzip for clients that accept it, also those that are made while they are sent. Not watches: an event
+ * must not wait for a block to fill. The fastest level, on another thread; an answer whose bytes are kept (a document)
+ * is compressed once.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/writers.go v0.36
  */
 import { pipeline, Readable } from 'node:stream'

@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, RequestContext, Stage } from '../api.ts'
 
-/** Whom the headers ask for, or undefined if they ask for nobody. @throws StatusError Forbidden */
+/** Whom the headers ask for, or undefined if they name no user. @throws StatusError Forbidden */
 export type Impersonation = (
   request: Pick<ApiRequest, 'headers' | 'headerValues'>,
   context: RequestContext,

@@ -31,7 +31,7 @@ export type Answer = (
 export interface AnswerDeps {
   readonly decoder: BodyDecoder
   readonly renderer: Renderer
-  /** Asks admission; absent for reviews, which upstream lets nobody refuse. */
+  /** Asks admission; absent for reviews, which upstream lets no plugin refuse. */
   readonly admit?: Registry['admit']
   /** Of the body, where it is not the type in the URL. */
   readonly bodyType?: ResourceType

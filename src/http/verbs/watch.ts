@@ -1,6 +1,6 @@
 /**
- * watch: one line per event, frames shared by all watchers that want the same form. Nobody waits for a watcher: the
- * registry's stream is bounded and ends with an error for one that is too slow.
+ * watch: one line per event, frames shared by all watchers that want the same form. The write path waits for no
+ * watcher: the registry's stream is bounded and ends with an error for one that is too slow.
  */
 import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
