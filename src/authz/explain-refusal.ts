@@ -1,7 +1,7 @@
 /**
- * What would have allowed a refused request: bindings that give it to others, and roles that nobody is bound to here.
+ * What would have allowed a refused request: bindings that give it to others, and roles without a binding here.
  * Works on plain objects, so that it can be asked on the server and of any cluster. Costs what there is of bindings and
- * roles in the cluster's and the request's scope: only for those who ask.
+ * roles in the cluster's and the request's scope: only when asked for.
  */
 import { quote } from '../kube/go-quote.ts'
 import { type Binding, type Role, rbacGroup } from '../kube/rbac.ts'
@@ -84,7 +84,7 @@ export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects
   }
 }
 
-/** One sentence for each thing, at most `limit` of a kind, for those who read an answer. */
+/** One sentence for each thing, at most `limit` of a kind, for readers of an answer. */
 export function explanationLines(explanation: RefusalExplanation, limit = 10): readonly string[] {
   const { bindings, roles, broken, unread } = explanation
   const more = (all: readonly unknown[], what: string): string[] =>
