@@ -1,7 +1,7 @@
 /**
  * Who a server is among those on one store: the same after a restart on the same data directory. The directory is
- * locked, so whoever finds its own name on a lease knows that its holder is gone, and need not wait for the lease to
- * lapse.
+ * locked, so a replica that finds its own name on a lease knows that its holder is gone, and need not wait for the
+ * lease to lapse.
  */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
