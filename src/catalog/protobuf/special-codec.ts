@@ -61,7 +61,7 @@ export const intOrStringCodec: ValueCodec = {
 
 /**
  * {1: canonical text}. Go's zero quantity is "0", and as a struct it is never left out. The text is passed on as it
- * stands: making quantities canonical is the business of whoever stores them.
+ * stands: making quantities canonical is the business of storage.
  */
 export const quantityCodec: ValueCodec = {
   wire: wireBytes,
@@ -86,7 +86,7 @@ export const quantityCodec: ValueCodec = {
   isEmpty: never,
 }
 
-/** The wire form of an object inside RawExtension may be an envelope again; whoever knows envelopes supplies this. */
+/** The wire form of an object inside RawExtension may be an envelope again; the codec of envelopes supplies this. */
 export type ReadEmbedded = (bytes: Buffer) => unknown
 
 /** {1: bytes}: RawExtension, FieldsV1 and apiextensions' JSON. No bytes is JSON `null`. */

@@ -1,5 +1,5 @@
 /**
- * Reads protobuf wire format out of bytes nobody vouches for: every read is checked against the end of the message it
+ * Reads protobuf wire format out of untrusted bytes: every read is checked against the end of the message it
  * belongs to, and nesting is bounded.
  */
 import { exactInteger } from './exact-integer.ts'
