@@ -218,8 +218,8 @@ function scaleTypeOf(catalog: Catalog): ResourceType {
 }
 
 /**
- * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: whoever is known has a
- * binding to ask about.
+ * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: an authenticated user
+ * has a binding to ask about.
  */
 function narrowToOwn(a: AuthzAttributes): string | undefined {
   const asked = a.path === undefined && (a.verb === 'list' || a.verb === 'watch') && !a.subresource

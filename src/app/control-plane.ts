@@ -54,7 +54,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly serve: Serve
   /** For listeners. */
   readonly defense: Defense
-  /** Talks to the pipeline in-process as anybody; by default as the administrator. */
+  /** Talks to the pipeline in-process as any user; by default as the administrator. */
   client(user?: UserInfo): Client
   /** What discovery, and the service `kubernetes`, say of where the server is. Called once it listens. */
   listening(host: string, port: number): void
@@ -110,7 +110,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     onError: (error) => log.warn({ error }, 'history could not be compacted; it will be tried again'),
   })
   opening.use(compactor)
-  // Whoever holds the store for us compacts it.
+  // The process that holds the store for us compacts it.
   if (config.storage.engine !== 'relay') compactor.start()
 
   const find = (resource: string, namespace: string, name: string): KubeObject | undefined => {
@@ -259,7 +259,7 @@ function culpritOf(owner: object | undefined): Culprit | undefined {
   return username === serverUser.username || username.startsWith(ownAccounts) ? undefined : culprit
 }
 
-/** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */
+/** What must be there before any client is answered. All at once: a first start is a flush or two, not fifty. */
 async function bootstrap(
   client: Client,
   core: Pick<Core, 'lister' | 'catalog' | 'features'>,

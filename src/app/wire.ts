@@ -86,7 +86,7 @@ export async function wireCore(
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
   const watchPermits = new WatchPermits()
-  // After those who decide: they must have forgotten the earlier namespace of that name.
+  // After the authorizers: they must have forgotten the earlier namespace of that name.
   lister.subscribe(typeOf(namespaceResource), (next, old) => {
     if (next !== undefined && old === undefined) watchPermits.onCreated(next.name)
   })

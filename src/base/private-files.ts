@@ -1,6 +1,6 @@
 /**
  * Files that only their owner may read: keys and credentials. Created 0600 in a directory of 0700, written whole or not
- * at all, and refused when somebody has opened them to others. Every refusal is one line that says what to do.
+ * at all, and refused when other users of the machine may read them. Every refusal is one line that says what to do.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -83,7 +83,7 @@ export const writePrivateFile = (path: string, text: string): Promise<void> =>
 
 /**
  * Writes a file that is not there yet, in one step. Neither a file nor a link of that name is touched or followed:
- * whoever may write in the directory could have put it there.
+ * any user who may write in the directory could have put it there.
  * @throws PrivateFileError
  */
 export async function createPrivateFile(path: string, text: string): Promise<void> {

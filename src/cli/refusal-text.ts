@@ -1,4 +1,4 @@
-/** Why somebody may not do something, as somebody at a terminal reads it. */
+/** Why a user may not do something, as a terminal shows it. */
 import type { AccessAnswer } from '../apis/rbac/why-denied.ts'
 import {
   bindingName,

@@ -259,7 +259,7 @@ async function bytesOf(response: TransportResponse): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** What a code means that came without a Status: a path that nobody serves is answered in plain text. */
+/** What a code means that came without a Status: a path that is not served is answered in plain text. */
 const reasonByCode: Readonly<Record<number, StatusReason>> = {
   401: 'Unauthorized',
   403: 'Forbidden',

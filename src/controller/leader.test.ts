@@ -474,7 +474,7 @@ describe('leader election', () => {
             else candidate.line.fault = what
             for (let ms = 0; ms < forMs; ms += 250) {
               await clock.advance(Math.min(250, forMs - ms))
-              // A lease stolen by hand is the one case nobody can be protected from; its victim stops when it sees it.
+              // A lease stolen by hand is the one case without protection; its victim stops when it sees it.
               look()
             }
           }

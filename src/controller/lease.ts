@@ -9,7 +9,7 @@ import type { KubeObject } from '../kube/types.ts'
 export const leases: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
 export interface LeaseSpec {
-  /** Absent when nobody holds it. */
+  /** Absent when it has no holder. */
   readonly holderIdentity?: string
   readonly leaseDurationSeconds?: number
   readonly acquireTime?: string
@@ -23,7 +23,7 @@ export function specOf(lease: KubeObject | undefined): LeaseSpec | undefined {
   return typeof spec === 'object' && spec !== null ? spec : undefined
 }
 
-/** '' when nobody holds the lease. */
+/** '' when the lease has no holder. */
 export function holderOf(lease: KubeObject | undefined): string {
   return specOf(lease)?.holderIdentity ?? ''
 }
@@ -48,7 +48,7 @@ export function claimed(
   return { ...lease, spec }
 }
 
-/** The lease without a holder: whoever waits for it need not wait any longer. */
+/** The lease without a holder: candidates need not wait until it lapses. */
 export function released(lease: KubeObject, nowMs: number): KubeObject {
   const { holderIdentity: _, ...rest } = specOf(lease) ?? {}
   const time = formatMicroTime(nowMs)

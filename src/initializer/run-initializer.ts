@@ -30,8 +30,8 @@ import { turnOf } from './turn.ts'
 
 export interface InitializeContext {
   /**
-   * Aborts when the run stops, and when nobody waits any more: the namespace is being deleted, or was let go without
-   * us.
+   * Aborts when the run stops, and when the namespace waits no more: the namespace is being deleted, or was let go
+   * without us.
    */
   readonly signal: AbortSignal
   /**
@@ -116,7 +116,7 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
     return undefined
   }
 
-  /** Undefined: nobody waits for it any more. */
+  /** Undefined: the namespace waits for it no more. */
   const work = async (namespace: Namespace, turn: Turn): Promise<Turn['outcome']> => {
     const report = progressReporter({ client, namespace, initializer, turn: turn.id, log })
     const stop = AbortSignal.any([signal, turn.over.signal])

@@ -1,6 +1,6 @@
 /**
  * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded soon after
- * the start, or when somebody first asks.
+ * the start, or at the first scrape.
  */
 import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'

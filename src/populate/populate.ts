@@ -4,7 +4,7 @@
  *
  * Order of start: the kind is served, the certificate is there, the webhooks answer, the cluster is told of them; then
  * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
- * lease, then the webhooks. The cluster keeps asking them: that is for those who come after, or `uninstallWebhooks`.
+ * lease, then the webhooks. The cluster keeps asking them: that is for the next instance, or `uninstallWebhooks`.
  */
 
 import { hostname } from 'node:os'
@@ -144,7 +144,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 
 /**
  * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that
- * label, so anybody could put their namespace among those.
+ * label, so any client could put its namespace among those.
  */
 const oldestMinor = 21
 

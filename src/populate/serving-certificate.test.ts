@@ -52,7 +52,7 @@ describe('the serving certificate', () => {
     const others = ['my-machine.example', '::1']
     const shared = renewed(first, others, now) as Material
     for (const who of [names, others]) expect(renewed(shared, who, now)).toBeUndefined()
-    // When it is renewed for age, names that nobody asks for go.
+    // When it is renewed for age, names that are asked for no more go.
     const later = renewed(shared, names, now + 61 * dayMs) as Material
     expect(new X509Certificate(later['tls.crt']).checkHost('my-machine.example')).toBeUndefined()
   })

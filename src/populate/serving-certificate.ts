@@ -5,7 +5,7 @@
  *   ca.crt    authorities that are trusted, the one that signs first; ca.key its key
  *   tls.crt   the serving certificate; tls.key its key
  *
- * Renewal is one step at a time, so that nobody is ever shown a certificate that they do not trust yet:
+ * Renewal is one step at a time, so that no client is ever shown a certificate that it does not trust yet:
  *
  *   serving certificate has a third of its time left ──▶ signed again by the authority
  *   authority has a third of its time left           ──▶ a new one, put in front; the old one is still trusted
