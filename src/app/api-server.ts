@@ -51,7 +51,7 @@ import { parseJson } from '../kube/strict-json.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { translated } from '../registry/errors.ts'
+import { translate } from '../registry/errors.ts'
 import { applyWith } from '../registry/field-ownership.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import { isShared } from '../storage/storage-choice.ts'
@@ -146,7 +146,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ),
       limitTime: limitTime({ ...deps.defense, handlerMs: config.load.deadlines.handlerMs }),
       auditRefusals: audit && auditRefusals(audit),
-      catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
+      catchUp: isShared(config) ? catchUp(() => translate(core.lister.refresh())) : undefined,
       resolveTarget: resolveTarget(catalog.types),
       authenticate: authenticate(deps.authenticate),
       keepForAdministrators: config.adminListen && keepForAdministrators,

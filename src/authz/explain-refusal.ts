@@ -52,8 +52,8 @@ export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects
   const { user } = attributes
   const namespace = namespaceOf(attributes)
   const allows = ruleTest(attributes)
-  const clusterRoles = compiled(objects.clusterRoles)
-  const roles = compiled(namespace === '' ? [] : objects.roles)
+  const clusterRoles = compileRoles(objects.clusterRoles)
+  const roles = compileRoles(namespace === '' ? [] : objects.roles)
   const bindings: OthersBinding[] = []
   const broken: OthersBinding[] = []
   for (const [home, list] of [
@@ -122,7 +122,7 @@ const concerns = (namespace: string, binding: Binding, user: UserInfo): boolean 
     s.list === 'users' ? s.key === user.username : user.groups.includes(s.key),
   )
 
-const compiled = (roles: Readable<Role>): ReadonlyMap<string, CompiledRules> | undefined =>
+const compileRoles = (roles: Readable<Role>): ReadonlyMap<string, CompiledRules> | undefined =>
   roles && new Map([...roles].map((r) => [r.metadata.name ?? '', new CompiledRules(r.rules ?? [])]))
 
 const named = (

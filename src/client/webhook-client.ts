@@ -211,7 +211,7 @@ async function collect(response: IncomingMessage): Promise<Buffer> {
 
 function readAnswer({ status, body }: Answer): unknown {
   const text = body.toString('utf8')
-  const value = parsed(text)
+  const value = parse(text)
   if (status < 200 || status > 206) throw new WebhookCallError(refusalText(status, text, value), { status })
   if (!isJsonObject(value)) {
     throw new WebhookCallError(
@@ -223,7 +223,7 @@ function readAnswer({ status, body }: Answer): unknown {
   return value
 }
 
-function parsed(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -27,7 +27,7 @@ import { findObject } from '../client/find-object.ts'
 import { Informer } from '../client/informer.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { claimed, holderOf, leases, released, specOf } from './lease.ts'
+import { claim, holderOf, leases, release, specOf } from './lease.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from './lease-timing.ts'
 
 /**
@@ -235,7 +235,7 @@ class Candidate {
   async #write(live: KubeObject | undefined): Promise<'held'> {
     const { client, clock, identity, lease } = this.#options
     const base = live ?? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...lease } }
-    const next = claimed(base, { identity, leaseDurationMs: this.#timing.leaseDurationMs, nowMs: clock.now() })
+    const next = claim(base, { identity, leaseDurationMs: this.#timing.leaseDurationMs, nowMs: clock.now() })
     this.#written = await this.#bounded((signal) =>
       live === undefined ? client.create(leases, next, { signal }) : client.update(leases, next, { signal }),
     )
@@ -247,7 +247,7 @@ class Candidate {
     const written = this.#written
     if (written === undefined) return
     try {
-      await this.#bounded((signal) => client.update(leases, released(written, clock.now()), { signal }))
+      await this.#bounded((signal) => client.update(leases, release(written, clock.now()), { signal }))
     } catch (error) {
       // Another wrote it, or the server does not answer: it lapses by itself.
       log.debug({ lease: lease.name, error }, 'could not give a lease back')

@@ -29,7 +29,7 @@ export function holderOf(lease: KubeObject | undefined): string {
 }
 
 /** The lease with `identity` as its holder, renewed at `nowMs`; a change of holder counts as a transition. */
-export function claimed(
+export function claim(
   lease: KubeObject,
   { identity, leaseDurationMs, nowMs }: { identity: string; leaseDurationMs: number; nowMs: number },
 ): KubeObject {
@@ -49,7 +49,7 @@ export function claimed(
 }
 
 /** The lease without a holder: candidates need not wait until it lapses. */
-export function released(lease: KubeObject, nowMs: number): KubeObject {
+export function release(lease: KubeObject, nowMs: number): KubeObject {
   const { holderIdentity: _, ...rest } = specOf(lease) ?? {}
   const time = formatMicroTime(nowMs)
   return { ...lease, spec: { ...rest, leaseDurationSeconds: 1, acquireTime: time, renewTime: time } }

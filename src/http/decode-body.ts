@@ -142,7 +142,7 @@ export class BodyDecoder {
     validation: FieldValidation,
     dialect: Dialect = 'json',
   ): Unvalidated {
-    const { value: object, unknownFields } = decoded(value, type, dialect)
+    const { value: object, unknownFields } = decodeTyped(value, type, dialect)
     if (validation !== 'Ignore') {
       const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
       if (faults.length > 0 && validation === 'Strict') {
@@ -191,7 +191,7 @@ export class BodyDecoder {
 const cannotHandle = ({ kind, version }: ResourceType): string =>
   `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`
 
-function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
+function decodeTyped(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
   try {
     return decodeObject(value, type, dialect)
   } catch (error) {

@@ -41,7 +41,7 @@ export class JsonLists {
       // Elsewhere something changed: only what stands before the items is another.
       return known.head === head ? known.body : [Buffer.from(head, 'latin1'), known.body.subarray(known.head.length)]
     }
-    const body = assembled(type, head, items, reserve)
+    const body = assemble(type, head, items, reserve)
     if (body.length >= rememberedFromBytes) this.#remember({ head, items, body })
     return body
   }
@@ -71,7 +71,7 @@ const areSame = (a: readonly StoredObject[], b: readonly StoredObject[]): boolea
  * Copies each stored byte once, into one buffer of the right size. The heads are made as one text and turned into bytes
  * at once: a write of a short string costs more than the copy of the object behind it.
  */
-function assembled(type: ResourceType, head: string, items: readonly StoredObject[], reserve: Reserve): Uint8Array {
+function assemble(type: ResourceType, head: string, items: readonly StoredObject[], reserve: Reserve): Uint8Array {
   let text = head
   const headEnds: number[] = []
   let restsBytes = 0

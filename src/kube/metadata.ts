@@ -159,7 +159,7 @@ const generationOf = ({ generation = 0 }: Readonly<ObjectMeta>): number =>
   isExactNumber(generation) ? Number(generation.rawJSON) : generation
 
 /** One more, as an int64 of Go counts. */
-export function incremented(generation: number): number {
+export function increment(generation: number): number {
   const exact = isExactNumber(generation) ? BigInt(generation.rawJSON) : BigInt(generation)
   return numberOf(String(BigInt.asIntN(64, exact + 1n))) as number
 }

@@ -36,11 +36,11 @@ let lastParsed: { readonly text: string; readonly ms: number | undefined } = { t
 
 /** Undefined for what Go's `time.Parse(time.RFC3339, …)` refuses. */
 export function parseTime(text: string): number | undefined {
-  if (lastParsed.text !== text) lastParsed = { text, ms: parsed(text) }
+  if (lastParsed.text !== text) lastParsed = { text, ms: parse(text) }
   return lastParsed.ms
 }
 
-function parsed(text: string): number | undefined {
+function parse(text: string): number | undefined {
   const m = rfc3339.exec(text)
   if (!m || rangeFault(m) !== undefined) return undefined
   const [, year, month, day, hour, minute, second, fraction, sign, offsetHours, offsetMinutes] = m

@@ -93,7 +93,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
       onError: (error) => log.error({ error }, 'a connection failed'),
     },
   )
-  opening.defer(() => closed(listener, clock))
+  opening.defer(() => closeListener(listener, clock))
 
   const url = reachedUrl(options.listen.host, listener.port)
   const told = (caBundle: string): Promise<void> =>
@@ -210,7 +210,7 @@ const tlsOf = (material: Material): Parameters<typeof listen>[1]['tls'] => ({
   clientCa: material['ca.crt'],
 })
 
-async function closed(listener: Listener, clock: Clock): Promise<void> {
+async function closeListener(listener: Listener, clock: Clock): Promise<void> {
   const deadline = new AbortController()
   const timer = clock.after(drainMs, () => deadline.abort())
   await listener.close(deadline.signal)

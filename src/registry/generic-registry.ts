@@ -13,7 +13,7 @@ import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
 import { createObject } from './create.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
-import { translated } from './errors.ts'
+import { translate } from './errors.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
@@ -45,15 +45,15 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {
       const found = getObject(parts, type, namespace, name, options)
-      return found instanceof Promise ? translated(found) : found
+      return found instanceof Promise ? translate(found) : found
     },
-    list: (type, query) => translated(listObjects(parts, type, query)),
-    watch: (type, query) => translated(watchObjects(parts, type, query)),
-    create: (scope, object) => translated(createAndConvert(parts, scope, object)),
-    admit: (scope, object, operation = 'CREATE') => translated(admitOnly(parts, scope, object, operation)),
-    update: (scope, transform, options) => translated(updateAndConvert(parts, scope, transform, options)),
-    delete: (scope, options) => translated(deleteAndConvert(parts, scope, options)),
-    deleteCollection: (scope, query, options) => translated(deleteCollection(parts, scope, query, options)),
+    list: (type, query) => translate(listObjects(parts, type, query)),
+    watch: (type, query) => translate(watchObjects(parts, type, query)),
+    create: (scope, object) => translate(createAndConvert(parts, scope, object)),
+    admit: (scope, object, operation = 'CREATE') => translate(admitOnly(parts, scope, object, operation)),
+    update: (scope, transform, options) => translate(updateAndConvert(parts, scope, transform, options)),
+    delete: (scope, options) => translate(deleteAndConvert(parts, scope, options)),
+    deleteCollection: (scope, query, options) => translate(deleteCollection(parts, scope, query, options)),
   }
 }
 

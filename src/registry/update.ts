@@ -298,10 +298,10 @@ function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, o
   const { type, subresource } = scope
   if (subresource === 'status') return false
   if (!type.custom) return !jsonEqual(next['spec'], old['spec'])
-  return !jsonEqual(desired(type, strategy, next), desired(type, strategy, old))
+  return !jsonEqual(desiredState(type, strategy, next), desiredState(type, strategy, old))
 }
 
-function desired(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
+function desiredState(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
   const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
   return hasStatus(type) || status === undefined ? rest : { ...rest, status }
 }

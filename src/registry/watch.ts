@@ -61,7 +61,7 @@ async function begin(
   } else if (fromState && after > 0) await waitForRevision(cache, clock, after, query)
   else if (!cache.reached(after)) {
     await cache.refresh()
-    if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
+    if (!cache.reached(after)) return failingStream(watchOfTheFuture(after, cache.revision))
   }
 
   const bookmarks = query.allowWatchBookmarks === true
@@ -88,7 +88,7 @@ async function begin(
   return new TimedWatch(watch, parts, query, { end, endPermit, after: after ?? 0 })
 }
 
-function failed(error: unknown): Stream<readonly RegistryEvent[]> {
+function failingStream(error: unknown): Stream<readonly RegistryEvent[]> {
   const stream = new Channel<readonly RegistryEvent[]>({ limit: 1 })
   stream.close(error)
   return stream

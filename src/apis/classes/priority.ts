@@ -55,7 +55,7 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
     mutate(a) {
       if (!isPod(a)) return undefined
       const pod = a.object as Unvalidated<Pod>
-      if (a.operation === 'UPDATE') return kept(pod, a.oldObject as Pod)
+      if (a.operation === 'UPDATE') return keepPriority(pod, a.oldObject as Pod)
       const named = pod.spec?.priorityClassName ?? ''
       if (named === '') return withPriority(a, pod, defaultClass(classes))
       return andThen(findClass(classes, named), (found) => {
@@ -111,7 +111,7 @@ function withPriority(a: About, pod: Unvalidated<Pod>, known: PriorityClass | un
 }
 
 /** Who leaves out what was given means to keep it. */
-function kept(pod: Unvalidated<Pod>, old: Pod): Unvalidated<Pod> | undefined {
+function keepPriority(pod: Unvalidated<Pod>, old: Pod): Unvalidated<Pod> | undefined {
   const missing = (['priority', 'preemptionPolicy'] as const).filter(
     (field) => !isGiven(pod.spec?.[field]) && old.spec?.[field] !== undefined,
   )

@@ -81,14 +81,14 @@ export function checkedObject(original: KubeObject, given: unknown, desired: str
     if (before !== after) throw fault(`must have the same ${what}: ${before} != ${after}`)
   }
   if (!isJsonObject(given['metadata'])) throw invalidMetadata(index, 'missing metadata in converted object')
-  return { ...given, metadata: restored(original.metadata, metadata, index) }
+  return { ...given, metadata: restore(original.metadata, metadata, index) }
 }
 
 const invalidMetadata = (index: number, why: string): ConversionFault =>
   new ConversionFault('returned', `invalid metadata in object at index ${index}: ${why}`)
 
 /** Labels and annotations are the webhook's; all else is as it was. */
-function restored(original: ObjectMeta, given: JsonObject, index: number): ObjectMeta {
+function restore(original: ObjectMeta, given: JsonObject, index: number): ObjectMeta {
   const { labels: _labels, annotations: _annotations, ...kept } = original
   const metadata: ObjectMeta = kept
   for (const field of ['labels', 'annotations'] as const) {

@@ -193,7 +193,7 @@ const bindings: readonly Binding[] = [
 ]
 
 /** Aggregated roles come filled, so that they hold from the first moment; afterwards the controller keeps them. */
-function filled(roles: readonly ClusterRole[]): ClusterRole[] {
+function fillAggregated(roles: readonly ClusterRole[]): ClusterRole[] {
   const done = new Map(roles.map((role) => [role.metadata.name, role]))
   // From the innermost out: each gathers what the one before has gathered.
   for (const name of ['view', 'edit', 'admin']) {
@@ -223,7 +223,7 @@ export function clusterPolicy(controllers: ControllerRules): {
 } {
   const accounts = Object.entries({ ...controllers, ...sharedRules })
   return {
-    roles: filled([
+    roles: fillAggregated([
       ...userFacing,
       ...carriers,
       ...system,

@@ -148,7 +148,7 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
 function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
   if (a.operation !== 'CREATE') return keepCreator(a.object as Unvalidated, a.oldObject as Namespace)
   const namespace = withCreator(a.object as Unvalidated, a.user.username)
-  return optsOutAutomatically(a.user.username) ? annotated(namespace, optOutAnnotation, 'true') : namespace
+  return optsOutAutomatically(a.user.username) ? annotate(namespace, optOutAnnotation, 'true') : namespace
 }
 
 /** @throws StatusError Forbidden */
@@ -220,13 +220,13 @@ function keepCreator(next: Unvalidated, old: Namespace): Unvalidated {
     ...next,
     metadata: {
       ...next.metadata,
-      ...kept('labels', next, old),
-      ...kept('annotations', next, old),
+      ...keepTemplateMarks('labels', next, old),
+      ...keepTemplateMarks('annotations', next, old),
     },
   }
 }
 
-function kept(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
+function keepTemplateMarks(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
   const was = old.metadata[part]?.[creatorKey]
   const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
   if (is === was) return {}
@@ -238,7 +238,7 @@ function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
   return pending === undefined ? namespace : { ...namespace, metadata: { ...namespace.metadata, labels } }
 }
 
-function annotated(namespace: Unvalidated, key: string, value: string): Unvalidated {
+function annotate(namespace: Unvalidated, key: string, value: string): Unvalidated {
   const annotations = { ...namespace.metadata.annotations, [key]: value }
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
 }

@@ -88,7 +88,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
         continue
       }
       const object = (hasTokens ? substituteIn(source, tokens) : source) as KubeObject
-      const problem = malformed(object)
+      const problem = findMalformed(object)
       if (problem !== undefined) {
         skipped.push({ template, object: title, reason: 'Malformed', message: problem, identity: undefined })
         continue
@@ -102,21 +102,21 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       }
       owner.set(key, templateName)
       const config = namesCreator ? digestOf([digest, creator]) : digest
-      const rendered = { template, object: labelled(object, namespace, templateName), config }
+      const rendered = { template, object: addLabels(object, namespace, templateName), config }
       objects.push({ ...rendered, source: hasTokens ? undefined : source })
     }
   }
   return { objects, skipped }
 }
 
-function malformed(object: KubeObject): string | undefined {
+function findMalformed(object: KubeObject): string | undefined {
   if (typeof object.apiVersion !== 'string' || object.apiVersion === '') return 'apiVersion is missing'
   if (typeof object.kind !== 'string' || object.kind === '') return 'kind is missing'
   if (typeof object.metadata?.name !== 'string' || object.metadata.name === '') return 'metadata.name is missing'
   return undefined
 }
 
-function labelled(object: KubeObject, namespace: Namespace, template: string): KubeObject {
+function addLabels(object: KubeObject, namespace: Namespace, template: string): KubeObject {
   return {
     ...object,
     metadata: {

@@ -13,7 +13,7 @@ import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
-import { aggregated } from '../../kube/aggregate.ts'
+import { aggregate } from '../../kube/aggregate.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
 import { forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
@@ -184,5 +184,5 @@ function conditionsHold(
   })
   if (matches !== undefined) return matches
   if (webhook.failurePolicy === 'Ignore') return false
-  throw forbidden(a.type, a.name, aggregated(errors))
+  throw forbidden(a.type, a.name, aggregate(errors))
 }

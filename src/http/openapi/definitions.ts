@@ -7,7 +7,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { type DefinitionNames, metaType, type TypeCatalog } from './definition-names.ts'
 import {
-  described,
+  describe,
   inlineSchema,
   listItemsText,
   listMetadataText,
@@ -202,7 +202,7 @@ export class Definitions {
     return {
       apiVersion: { ...text('apiVersion'), type: 'string' },
       kind: { ...text('kind'), type: 'string' },
-      metadata: described(metadata, siblings, this.#style),
+      metadata: describe(metadata, siblings, this.#style),
     }
   }
 

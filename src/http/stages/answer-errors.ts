@@ -45,7 +45,7 @@ function withCommonHeaders(response: ApiResponse, context: RequestContext): ApiR
     'audit-id': context.requestId,
   }
   headers['cache-control'] ??= 'no-cache, private'
-  if (context.warnings.length > 0) headers['warning'] = bounded(context.warnings).map(warningHeader)
+  if (context.warnings.length > 0) headers['warning'] = limitWarnings(context.warnings).map(warningHeader)
   return { ...response, headers }
 }
 
@@ -53,7 +53,7 @@ const maxWarningRunes = 4096
 const cutWarningRunes = 256
 
 /** As upstream: where they are long together each is cut, and what is too much even so is left out. */
-function bounded(warnings: readonly string[]): readonly string[] {
+function limitWarnings(warnings: readonly string[]): readonly string[] {
   const runes = warnings.map((text) => [...text])
   let total = runes.reduce((sum, { length }) => sum + length, 0)
   if (total <= maxWarningRunes) return warnings

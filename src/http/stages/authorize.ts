@@ -35,12 +35,12 @@ export function authorize(options: AuthorizeOptions): Stage {
   return (next) => {
     const refusedAtFirst: Handler = async (request, context) => {
       const attributes = attributesOf(context)
-      const decision = await decided(options, attributes, (wait) => awaitOutside(request, context, wait))
+      const decision = await decideFully(options, attributes, (wait) => awaitOutside(request, context, wait))
       const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
       context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
       if (narrowed !== undefined) context.onlyOwn = true
       else if (!decision.allowed) {
-        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decided(options, a))
+        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decideFully(options, a))
         throw instead ?? options.refuse(attributes, decision, context)
       }
       return next(request, context)
@@ -65,12 +65,12 @@ export async function requireAuthorized(
   attributes: AuthzAttributes,
   context: RequestContext,
 ): Promise<void> {
-  const decision = await decided(options, attributes)
+  const decision = await decideFully(options, attributes)
   if (!decision.allowed) throw options.refuse(attributes, decision, context)
 }
 
 /** `outside`: how the request waits for an authorizer elsewhere. */
-async function decided(
+async function decideFully(
   options: AuthorizeOptions,
   attributes: AuthzAttributes,
   outside = (wait: Promise<AuthzDecision>): Promise<AuthzDecision> => wait,

@@ -44,7 +44,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     const scope = writeScope(request, context, target)
     const { stored, created } =
       patch.mediaType === applyMediaType
-        ? await applied(deps, patch.parsed, request, context, target, scope)
+        ? await applyConfigurationTo(deps, patch.parsed, request, context, target, scope)
         : await registry.update(scope, patchTransform(deps, patch, context, target))
     const status = created ? 201 : 200
     if (request.sharing !== undefined && n.view === 'object') {
@@ -178,7 +178,7 @@ function checkIdentity(patched: JsonObject, shown: Shown, type: ResourceType, is
   if (errors.length > 0) throw invalid({ group: type.group, kind }, name ?? '', errors)
 }
 
-async function applied(
+async function applyConfigurationTo(
   { registry, decoder, apply, requireCreate }: PatchDeps,
   parsed: Parsed,
   request: ApiRequest,
@@ -198,7 +198,7 @@ async function applied(
   const applyTo = async (live: KubeObject | undefined, slice: Slice | undefined): Promise<Unvalidated> => {
     const applied = await apply({
       live,
-      config: addressed(value, target),
+      config: addressTo(value, target),
       type,
       subresource,
       manager: scope.fieldManager,
@@ -239,7 +239,7 @@ function reportRepeats({ duplicates, repeats }: Parsed, validation: FieldValidat
 const lastKey = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path
 
 /** With the name and the namespace of the URL. What has another type than these is left for the schema to refuse. */
-function addressed(config: JsonObject, { type, name, namespace }: Target): KubeObject {
+function addressTo(config: JsonObject, { type, name, namespace }: Target): KubeObject {
   const given = config['metadata'] ?? {}
   if (!isJsonObject(given)) return config as unknown as KubeObject
   const metadata = { ...given }

@@ -19,7 +19,7 @@ import { pruned } from './prune.ts'
 import {
   changesFor,
   knownOnly,
-  reconciled,
+  reconcile,
   type TrackUpdateInput,
   trackUpdate,
   withEntries,
@@ -86,7 +86,7 @@ function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
 /** An object without managedFields belongs to one manager as it is, so that no apply can change it unnoticed. */
 function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
   const stored = readStored(live.metadata.managedFields)
-  if (stored.length > 0) return reconciled(stored, input)
+  if (stored.length > 0) return reconcile(stored, input)
   const { versions: _, slice: __, ...whole } = input
   const claimed = trackUpdate({ ...whole, live: undefined, next: withEntries(live, undefined), manager: firstManager })
   return readStored(claimed.metadata.managedFields)

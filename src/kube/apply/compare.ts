@@ -9,7 +9,7 @@
  */
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import { emptySet, type FieldSet, leaf, ordered, recursiveDifference, union, withoutSelf } from './field-set.ts'
+import { emptySet, type FieldSet, leaf, orderMembers, recursiveDifference, union, withoutSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
@@ -110,9 +110,9 @@ class ChangesBuilder {
   build(): NodeChanges | undefined {
     if (!this.#added && !this.#modified && !this.#removed) return undefined
     return {
-      added: this.#added && ordered(this.#added),
-      modified: this.#modified && ordered(this.#modified),
-      removed: this.#removed && ordered(this.#removed),
+      added: this.#added && orderMembers(this.#added),
+      modified: this.#modified && orderMembers(this.#modified),
+      removed: this.#removed && orderMembers(this.#removed),
     }
   }
 }
@@ -257,7 +257,7 @@ function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
   const node: Node = { '.': leaf }
   const items = itemSchema(schema)
   for (const [element, found] of indexList(schema, list)) node[element] = wholeItems(items, found)
-  return ordered(node)
+  return orderMembers(node)
 }
 
 /** Added and modified: what the writer takes. */

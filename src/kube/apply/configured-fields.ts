@@ -5,7 +5,7 @@
  */
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import { emptySet, type FieldSet, isEmpty, leaf, ordered, recursiveDifference, withSelf } from './field-set.ts'
+import { emptySet, type FieldSet, isEmpty, leaf, orderMembers, recursiveDifference, withSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf, sortedNames } from './shape.ts'
@@ -73,7 +73,7 @@ function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefi
   for (const [element, found] of indexList(schema, list)) {
     node[element] = 'item' in found ? withSelf(nodeOf(items, found.item)) : leaf
   }
-  return ordered(node)
+  return orderMembers(node)
 }
 
 /** The set, with every struct field that has something in the set below it (as removing the field removes it all). */

@@ -50,16 +50,16 @@ export function withoutSelf(node: FieldSet): FieldSet | undefined {
 }
 
 /** Puts the elements in order; takes ownership of `node`. */
-export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
+export function orderMembers(node: Record<PathElement, FieldSet>): FieldSet {
   let previous: PathElement | undefined
   let sibling: Sibling | undefined
   for (const key in node) {
     if (isField(key) && (previous === undefined || isField(previous))) {
-      if (previous !== undefined && previous > key) return sorted(node)
+      if (previous !== undefined && previous > key) return sortMembers(node)
       sibling = undefined
     } else {
       const next = siblingOf(key)
-      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sorted(node)
+      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sortMembers(node)
       sibling = next
     }
     previous = key
@@ -67,7 +67,7 @@ export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
   return node
 }
 
-function sorted(node: FieldSet): FieldSet {
+function sortMembers(node: FieldSet): FieldSet {
   const result: Record<PathElement, FieldSet> = {}
   for (const element of inOrder(Object.keys(node))) result[element] = node[element] as FieldSet
   return result
@@ -110,7 +110,7 @@ function merge(a: FieldSet, b: FieldSet): FieldSet {
     grew ||= left === undefined
   }
   if (result === undefined) return a
-  return grew ? ordered(result) : result
+  return grew ? orderMembers(result) : result
 }
 
 function unionNode(a: FieldSet, b: FieldSet): FieldSet {
@@ -287,7 +287,7 @@ function parseChildren(fields: unknown): { readonly children: FieldSet | undefin
     asGiven &&= element === key && (node === given[key] || (child.children === undefined && isBare(given[key])))
   }
   if (isEmpty(result)) return { children: undefined, member: true }
-  const children = ordered(member ? { [self]: leaf, ...result } : result)
+  const children = orderMembers(member ? { [self]: leaf, ...result } : result)
   return { children: asGiven && sameOrder(children, given) ? (given as FieldSet) : children, member }
 }
 

@@ -210,7 +210,7 @@ export const maxUpdateManagers = 10
 const bucketName = 'ancient-changes'
 
 /** Folds the oldest Update entries into one per version until there are few enough. */
-export function capped(managed: readonly Managed[]): readonly Managed[] {
+export function capUpdates(managed: readonly Managed[]): readonly Managed[] {
   const updates = managed.filter((m) => m.operation === 'Update')
   let excess = updates.length - maxUpdateManagers
   if (excess <= 0) return managed

@@ -11,7 +11,7 @@ import { type Changes, compareObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
-  capped,
+  capUpdates,
   entryOf,
   isReset,
   type Managed,
@@ -105,9 +105,9 @@ function* updated(
   const taken = takenFields(changes)
   // The writer itself loses nothing that it takes: it is given it again below.
   yield* pausing(input.slice)
-  const remaining = yield* withoutChanged(reconciled(current, input), changes, input)
+  const remaining = yield* withoutChanged(reconcile(current, input), changes, input)
   yield* pausing(input.slice)
-  return isEmpty(taken) ? remaining : capped(given(remaining, taken, input))
+  return isEmpty(taken) ? remaining : capUpdates(given(remaining, taken, input))
 }
 
 /** Every entry without what was changed or removed. */
@@ -166,7 +166,7 @@ export function knownOnly(managed: readonly Managed[], request: RequestVersion):
 }
 
 /** As the schema of each entry's version is now. */
-export function reconciled(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
+export function reconcile(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
   return mapEntries(managed, (m) => {
     const form: Version | undefined = formOf(request, m.apiVersion)
     return form ? withFields(m, reconciledWithSchema(objectSchema(form.schema), m.fields)) : m

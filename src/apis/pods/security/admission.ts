@@ -8,7 +8,7 @@
  */
 import type { AdmissionPlugin, Attributes, Operation } from '../../../admission/admission.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { aggregated } from '../../../kube/aggregate.ts'
+import { aggregate } from '../../../kube/aggregate.ts'
 import type { FieldError } from '../../../kube/field-error.ts'
 import { forbidden, invalid, notFound, type StatusError } from '../../../kube/status-error.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -190,4 +190,4 @@ const isTightened = (now: LevelVersion, before: LevelVersion): boolean =>
   !allows(now) && !isSame(now, before) && (now.version !== before.version || isStricter(now.level, before.level))
 
 const printFaults = (faults: readonly FieldError[]): string =>
-  aggregated(faults.map(({ field, body }) => `${field}: ${body}`))
+  aggregate(faults.map(({ field, body }) => `${field}: ${body}`))
