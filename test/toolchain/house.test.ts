@@ -25,7 +25,6 @@ const manyImports: Readonly<Record<string, string>> = {
   'src/app/control-plane.ts': 'opens everything in its order',
   'src/app/features.ts': 'names every feature',
   'src/app/wire.ts': 'names the concrete classes',
-  'src/populate/populate.ts': 'the wiring of another program',
 }
 
 interface Source {
