@@ -40,7 +40,7 @@ export interface Feature {
 }
 
 export interface DefaultObject {
-  readonly resource: GroupVersionResource
+  readonly resource: Resource
   readonly object: KubeObject
   readonly fieldManager: string
 }
