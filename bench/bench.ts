@@ -90,7 +90,7 @@ async function main(): Promise<void> {
     for (const [, rowsOf] of chosen) {
       for await (const row of rowsOf(bench)) {
         rows.push(row)
-        say(`${row.what}: ${Math.round(row.ours.median * 10) / 10} ${row.unit}${row.met === false ? ', missed' : ''}`)
+        say(progress(row))
       }
     }
     const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? '' }
@@ -99,6 +99,14 @@ async function main(): Promise<void> {
   } finally {
     await rm(tempRoot, { recursive: true })
   }
+}
+
+function progress({ what, ours, unit, failures, heldMs, topMiB, attacker, met }: Row): string {
+  const attacked =
+    failures === undefined
+      ? ''
+      : `; failures ${failures}; loop ${heldMs?.toFixed(0)} ms; ${topMiB?.toFixed(0)} MiB; ${attacker}`
+  return `${what}: ${Math.round(ours.median * 10) / 10} ${unit}${attacked}${met === false ? '; missed' : ''}`
 }
 
 await main()

@@ -1,8 +1,7 @@
 /** Floods of HTTP/2 frames that no client library would send. */
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endHeaders, endStream, frame, get, post, preface, uint32 } from '../../test/attacks/frames.ts'
-import { type Attack, count, type Means, socketOf } from './means.ts'
+import { type Attack, closed, count, type Means, socketOf } from './means.ts'
 
 const streamOf = (i: number): number => 2 * i + 1
 const path = '/api/v1/namespaces/attacker/configmaps/mine'
@@ -62,6 +61,8 @@ const floods: readonly Flood[] = [
 
 const connections = 4
 const framesAtOnce = 200
+/** A server that reads no more is looked at again. */
+const drainMs = 500
 
 /** On a few connections, each made anew when the server has ended it. */
 async function flood(means: Means, sends: Flood['sends']): Promise<void> {
@@ -69,7 +70,7 @@ async function flood(means: Means, sends: Flood['sends']): Promise<void> {
     Array.from({ length: connections }, async () => {
       while (!means.signal.aborted) {
         const socket = socketOf(means, ['h2'])
-        await Promise.race([once(socket, 'secureConnect').catch(() => {}), once(socket, 'close')])
+        await Promise.race([new Promise((resolve) => socket.once('secureConnect', resolve)), closed(socket)])
         const readsNothing = sends === asked
         if (readsNothing) socket.pause()
         else socket.on('data', () => {})
@@ -78,7 +79,11 @@ async function flood(means: Means, sends: Flood['sends']): Promise<void> {
           means.tally.sent += framesAtOnce
           const isTaken = socket.write(Buffer.concat(Array.from({ length: framesAtOnce }, () => sends(i++))))
           if (!isTaken && !socket.destroyed) {
-            await Promise.race([once(socket, 'drain').catch(() => {}), once(socket, 'close'), sleep(1000)])
+            await Promise.race([
+              new Promise((resolve) => socket.once('drain', resolve)),
+              closed(socket),
+              sleep(drainMs),
+            ])
           } else await new Promise((resolve) => setImmediate(resolve))
         }
         count(means.tally, 'cut')
