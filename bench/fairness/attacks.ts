@@ -1,4 +1,4 @@
-/** What an attacker does, attack by attack: those of a list that was found, floods, and floods of HTTP/2 by their CVE. */
+/** What an attacker does, attack by attack: what was found, floods, and floods of HTTP/2 by their CVE. */
 import { byHand } from './frame-floods.ts'
 import { type Attack, handshakes, http2Flood, silentConnections, slowReaders } from './means.ts'
 
@@ -49,8 +49,10 @@ const manyKeys = (): string =>
     data: Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, ''])),
   })
 
-const manyTokens = (): string =>
-  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tokens}\ndata: {${Array.from({ length: 125_000 }, (_, i) => `k${i}: a`).join(', ')}}\n`
+const manyTokens = (): string => {
+  const data = Array.from({ length: 125_000 }, (_, i) => `k${i}: a`).join(', ')
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tokens}\ndata: {${data}}\n`
+}
 
 const future = 'resourceVersion=9007199254740991&resourceVersionMatch=NotOlderThan'
 

@@ -1,7 +1,7 @@
 /**
- * A server on SQLite whose parent may ask what happened since it last asked: how long the main thread worked between two
- * looks at the loop (processor time, collections apart). Of `dist/`, as users have it. `node server.mjs DATA_DIR`, with
- * an IPC channel.
+ * A server on SQLite whose parent may ask what happened since it last asked: how long the main thread worked between
+ * two looks at the loop (processor time, collections apart). Of `dist/`, as users have it. `node server.mjs DATA_DIR`,
+ * with an IPC channel.
  */
 import { PerformanceObserver } from 'node:perf_hooks'
 import { defaultConfig, serve } from '../../dist/index.js'

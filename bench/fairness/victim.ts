@@ -86,7 +86,7 @@ async function within<T>(work: Promise<T>): Promise<T> {
 process.on('message', (task: VictimTask) => {
   live(task).then(
     (result) => process.send?.({ result }),
-    (error: unknown) => process.send?.({ error: String(error) }),
+    (error: unknown) => process.send?.({ error: error instanceof Error ? error.stack : String(error) }),
   )
 })
 process.on('disconnect', () => process.exit())

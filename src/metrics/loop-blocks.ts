@@ -4,8 +4,8 @@
  * beginnings is what held it, and its owner is the culprit. What follows in later turns is not the owner's. The
  * server's own requests, and what belongs to none, count without a culprit, and without a warning.
  *
- * The same pieces are charged to the flow of their request (`src/flowcontrol/`). The last of a turn pays for the sockets
- * that are read after it: over many turns each flow pays for its share of them.
+ * The same pieces are charged to the flow of their request (`src/flowcontrol/`). The last of a turn pays for the
+ * sockets that are read after it: over many turns each flow pays for its share of them.
  *
  * The timer runs only while work begins: a process at rest is not woken. What is counted is processor time without
  * collections: a thread that had to wait for its core was not held by a request.
