@@ -17,18 +17,18 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { conflict, invalid, objectModified, requestHasTooManyValues, type StatusError } from '../kube/status-error.ts'
+import { conflict, invalid, objectModified, type StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { JsonObject, KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
-import { countValues, maxValues } from '../kube/value-count.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { checkIdentity } from './check-identity.ts'
 import { encodeWithinLimit } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
+import { refuseGrowth } from './refuse-growth.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
@@ -162,22 +162,6 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
       ? storedAs(scope, name, current.revision, value)
       : committedAs(parts, scope, name, outcome.revision, value)
   return { stored, created: false, removed }
-}
-
-/**
- * A body is bounded, and what several make of an object as well. What was larger before may stay so.
- * @throws StatusError 413
- */
-function refuseGrowth(next: KubeObject, old: KubeObject): void {
-  const count = countContent(next, maxValues)
-  if (count > maxValues && countContent(next, Number.POSITIVE_INFINITY) > countContent(old, Number.POSITIVE_INFINITY)) {
-    throw requestHasTooManyValues(maxValues)
-  }
-}
-
-/** Without managedFields: a client does not send most of them, and gives none of them back by sending less. */
-function countContent({ metadata: { managedFields: _, ...metadata }, ...content }: KubeObject, most: number): number {
-  return countValues({ ...content, metadata } as unknown as JsonObject, most)
 }
 
 /** What no client may change by an update is as stored, and what the other endpoint owns too. */

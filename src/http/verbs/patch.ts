@@ -13,7 +13,6 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { repeatsText } from '../../kube/schema/decode.ts'
 import { alreadyExists, badRequest, invalid, StatusError, unsupportedMediaType } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject, Unvalidated } from '../../kube/types.ts'
-import { maxValues } from '../../kube/value-count.ts'
 import type { Apply } from '../../registry/field-ownership.ts'
 import type { Transform, UpdateResult, WriteScope } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
@@ -83,8 +82,8 @@ export async function readPatch(
   const shared = request.sharing?.value
   if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
   const report = !isApply && fieldValidationOf(query) !== 'Ignore'
-  const most = mediaType === jsonPatch ? maxJsonPatchValues : maxValues
-  return { mediaType, parsed: await decoder.parsePatch(request, context, { isApply, report, most }) }
+  const most = mediaType === jsonPatch ? { most: maxJsonPatchValues } : {}
+  return { mediaType, parsed: await decoder.parsePatch(request, context, { isApply, report, ...most }) }
 }
 
 export function patchTransform(
