@@ -6,7 +6,7 @@
  */
 import type { Eventual } from '../base/eventual.ts'
 import { requestHasTooManyValues, requestTooLarge } from '../kube/status-error.ts'
-import type { JsonValue, KubeObject } from '../kube/types.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
 import { countValues, maxValues } from '../kube/value-count.ts'
 import { maxValueBytes } from '../storage/storage.ts'
 
@@ -34,4 +34,20 @@ export async function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
     throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
   }
   return encodeWithinLimit({ ...object, metadata }, encode, true)
+}
+
+/**
+ * A body is bounded, and what several make of an object as well. What was larger before may stay so.
+ * @throws StatusError 413
+ */
+export function refuseGrowth(next: KubeObject, old: KubeObject): void {
+  const count = countContent(next, maxValues)
+  if (count > maxValues && countContent(next, Number.POSITIVE_INFINITY) > countContent(old, Number.POSITIVE_INFINITY)) {
+    throw requestHasTooManyValues(maxValues)
+  }
+}
+
+/** Without managedFields: a client does not send most of them, and gives none of them back by sending less. */
+function countContent({ metadata: { managedFields: _, ...metadata }, ...content }: KubeObject, most: number): number {
+  return countValues({ ...content, metadata } as unknown as JsonObject, most)
 }
