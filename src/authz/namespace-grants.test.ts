@@ -199,6 +199,40 @@ describe('a change of rights', () => {
   })
 })
 
+describe('the creator of a namespace that initializes', () => {
+  const here = (revision: number) => ({ isGone: false, revision })
+
+  test('gets it from its beginning until it is ready, and nobody else does', () => {
+    const { grants } = world()
+    const { told } = followed(grants.viewOf(alice))
+    grants.onCreator('a', 'alice', undefined, here(1))
+    grants.onCreator('a', 'alice', 'alice', here(2))
+    expect(grants.viewOf(alice).names()).toEqual(['a'])
+    for (const username of ['bob', 'undefined', '']) expect(grants.viewOf({ username, groups: [] }).names()).toEqual([])
+    grants.onCreator('a', undefined, 'alice', here(3))
+    expect(told).toEqual(['+a', '|', '-a', '|'])
+    for (const username of ['alice', 'undefined', '']) {
+      expect(grants.viewOf({ username, groups: [] }).names()).toEqual([])
+    }
+  })
+
+  test('sees it go, and no longer gets it with the next change of anything', () => {
+    for (const change of ['of a creator', 'of a namespace', 'of a binding'] as const) {
+      const { source, grants } = world(clusterRole('r', getNamespaces))
+      source.revision = 10
+      const view = grants.viewOf(alice)
+      grants.onCreator('a', 'alice', undefined, here(1))
+      const { told } = followed(view)
+      grants.onCreator('a', undefined, 'alice', { isGone: true, revision: 2 })
+      expect([view.sees('a'), told]).toEqual([true, []])
+      if (change === 'of a creator') grants.onCreator('b', 'bob', undefined, here(3))
+      else if (change === 'of a namespace') source.put(namespaceObject('b'))
+      else source.put(clusterRoleBinding('b', 'r', user('bob')))
+      expect([view.sees('a'), told], change).toEqual([false, ['-a', '|']])
+    }
+  })
+})
+
 describe('the past', () => {
   test('tells what was seen at a revision, and what changed since', () => {
     const { source, grants } = world(clusterRole('r', getNamespaces))
