@@ -134,6 +134,19 @@ describe('a change of rights', () => {
     expect(others.told).toEqual([])
   })
 
+  test('of a Role counts as that of a ClusterRole does', () => {
+    const { source, grants } = world(
+      role('a', 'r', getNamespaces),
+      roleBinding('a', 'b', 'Role/r', user('alice')),
+      roleBinding('c', 'b', 'Role/r', user('alice')),
+    )
+    const { told } = followed(grants.viewOf(alice))
+    source.put(role('a', 'r', allow('get', '', 'pods')))
+    source.put(role('c', 'r', getNamespaces))
+    source.remove('Role', 'r', 'c')
+    expect(told).toEqual(['-a', '|', '+c', '|', '-c', '|'])
+  })
+
   test('that moves a right from the user to a group of theirs is none', () => {
     const { source, grants } = world(
       clusterRole('r', getNamespaces),

@@ -357,7 +357,11 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a RoleBinding that refers to an unknown kind gives nothing, and says so',
-    given: [clusterRole('r', allow('get', '', 'pods')), roleBinding('ns', 'b', 'Robot/r', user('alice'))],
+    given: [
+      clusterRole('r', allow('get', '', 'pods')),
+      role('ns', 'r', allow('get', '', 'pods')),
+      roleBinding('ns', 'b', 'Robot/r', user('alice')),
+    ],
     when: request(alice, 'get', 'pods', 'ns', 'p'),
     want: false,
     reason: 'RBAC: unsupported role reference kind: "Robot"',
