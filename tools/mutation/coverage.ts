@@ -28,7 +28,6 @@ const withoutSuites: readonly string[] = [
   'test/population/enforcement.property.test.ts',
   'test/replicas/**',
   'test/toolchain/**',
-  'test/upstream/**',
   '**/*.etcd.test.ts',
 ]
 
