@@ -164,8 +164,8 @@ export class Coverage {
   }
 
   /**
-   * The tests that are likely to notice the mutant, by file, within so much time: those beside the source, and those that
-   * do little else than what it does. What happens when a module is loaded all tests of its folder may notice.
+   * The tests that are likely to notice the mutant, by file, within so much time: those beside the source, and those
+   * that do little else than what it does. What happens when a module is loaded all tests of its folder may notice.
    */
   of(mutant: Mutant, budgetMs: number): { readonly selections: readonly Selection[]; readonly loaded: boolean } {
     const { tests, loaded } = this.#reaching(mutant)

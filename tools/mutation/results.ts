@@ -47,12 +47,7 @@ export class Results {
   }
 
   /** If it still holds. `reaching` is how many tests reach the mutant now. */
-  find(
-    name: string,
-    source: string,
-    reaching: number,
-    digestOf: (file: string) => string,
-  ): Result | undefined {
+  find(name: string, source: string, reaching: number, digestOf: (file: string) => string): Result | undefined {
     const result = this.#byName.get(name)
     if (result === undefined || result.source !== source) return undefined
     const { tests } = result

@@ -75,8 +75,8 @@ export class TestBench implements Bench, AsyncDisposable {
         // The same cases of every property in each run, so that it is the mutant that makes the difference.
         env: { CI: '1' },
         passWithNoTests: true,
-        // A test that waits for what a mutant keeps from happening shall not wait for long. Where a machine is too slow for
-        // that, the same test fails without the mutant too, and kills nothing.
+        // A test that waits for what a mutant keeps from happening shall not wait for long. Where a machine is too slow
+        // for that, the same test fails without the mutant too, and kills nothing.
         testTimeout: 20_000,
         hookTimeout: 20_000,
         expect: { poll: { timeout: 5000, interval: 20 } },
