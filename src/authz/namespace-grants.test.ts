@@ -147,6 +147,38 @@ describe('a change of rights', () => {
     expect(told).toEqual(['-a', '|', '+c', '|', '-c', '|'])
   })
 
+  test('of the names that a role gives is told name by name', () => {
+    const named = (names: string): KubeObject => clusterRole('r', allow('get', '', 'namespaces', names))
+    const { source, grants } = world(named('a'), clusterRoleBinding('b', 'r', user('alice')))
+    const view = grants.viewOf(alice)
+    const { told } = followed(view)
+    for (const names of ['b', 'b,c', 'c', 'a,d']) {
+      source.put(named(names))
+      expect(view.names()?.toSorted()).toEqual(names.split(','))
+    }
+    expect(told).toEqual(['+b', '-a', '|', '+c', '|', '-b', '|', '+a', '+d', '-c', '|'])
+    source.put(clusterRole('r', getNamespaces))
+    expect(view.names()).toBeUndefined()
+    source.put(named('a'))
+    expect(view.names()).toEqual(['a'])
+  })
+
+  test('of a role that names the namespace of its binding gives that one, and is taken back once', () => {
+    const { source, grants } = world(
+      role('a', 'r', allow('get', '', 'namespaces', 'a,c')),
+      roleBinding('a', 'b', 'Role/r', user('alice')),
+      roleBinding('a', 'second', 'Role/r', user('alice')),
+    )
+    const view = grants.viewOf(alice)
+    expect(view.names()).toEqual(['a'])
+    source.remove('RoleBinding', 'b', 'a')
+    source.put(roleBinding('a', 'b', 'Role/r', group('devs')))
+    source.remove('RoleBinding', 'b', 'a')
+    expect(view.names()).toEqual(['a'])
+    source.remove('RoleBinding', 'second', 'a')
+    expect(view.names()).toEqual([])
+  })
+
   test('that moves a right from the user to a group of theirs is none', () => {
     const { source, grants } = world(
       clusterRole('r', getNamespaces),

@@ -302,6 +302,18 @@ const cases: readonly Case[] = [
     want: false,
   },
   {
+    name: 'a list of another type by name is not judged by the rights inside a namespace of that name',
+    given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'list', 'nodes', '', 'ns'),
+    want: false,
+  },
+  {
+    name: 'nor is one of namespaces of another group',
+    given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'list', 'namespaces.example.org', '', 'ns'),
+    want: false,
+  },
+  {
     name: 'rights inside a namespace do not allow creating it',
     given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
     when: request(alice, 'create', 'namespaces', '', 'ns'),
