@@ -27,8 +27,8 @@ Options:
   --changed BASE   only lines that are not as in this commit, in any file of src/
   --minutes N      stop after so long; the next run goes on
   --workers N      processes that run tests (default 2)
-  --budget N       seconds of tests for one mutant before it counts as survived (default 40)
-  --again          try those again that were not killed
+  --budget N       seconds of tests for one mutant before it counts as survived (default 10)
+  --again          try those again for which the time was too short
   --report         run nothing: print what is known
   --help
 
@@ -65,7 +65,7 @@ function readOptions(args: string[]): Options | undefined {
       changed: { type: 'string' },
       minutes: { type: 'string' },
       workers: { type: 'string', default: '2' },
-      budget: { type: 'string', default: '40' },
+      budget: { type: 'string', default: '10' },
       again: { type: 'boolean', default: false },
       report: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -163,7 +163,7 @@ class Session {
   async #try(benches: readonly TestBench[]): Promise<void> {
     const open = this.#chosen.filter((mutant) => {
       const result = this.#find(mutant)
-      return result === undefined || (this.#options.again && result.status === 'survived')
+      return result === undefined || (this.#options.again && (result.tried ?? 0) < (result.reaching ?? 0))
     })
     console.log(`${this.#chosen.length} mutants, of which ${open.length} are to be tried`)
     await this.#share('mutants', open, benches, async (mutant, bench) => {
@@ -193,8 +193,8 @@ class Session {
   }
 
   #find(mutant: Mutant): Result | undefined {
-    const reaching = this.#coverage.of(mutant).selections.map(({ file }) => file)
     const source = this.#coverage.digestOf(mutant.file)
+    const reaching = this.#coverage.countOf(mutant)
     return this.#results.find(mutant.name, source, reaching, (file) => this.#coverage.digestOf(file))
   }
 

@@ -231,6 +231,79 @@ describe('the rights of a namespace that has just gone', () => {
   })
 })
 
+describe('what a terminating namespace does not give', () => {
+  const secrets = (who: UserInfo): AuthzAttributes => ({ ...content('get'), user: who })
+
+  test('the rights of a Role that goes to the holders of others, or of a ClusterRole of that name', () => {
+    const story = new Story()
+    story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
+    story.source.put(role('ns', 'q', allow('get', '', 'pods')))
+    story.source.put(clusterRole('r', allow('get', '', 'pods')))
+    story.source.put(roleBinding('ns', 'a', 'Role/q', user('alice')))
+    story.source.put(roleBinding('ns', 'b', 'ClusterRole/r', user('bob')))
+    story.source.put(roleBinding('ns', 'c', 'Role/r', user('carol')))
+    story.terminate()
+    story.source.remove('Role', 'r', 'ns')
+    const holders = ['alice', 'bob', 'carol'].map((username) => ({ username, groups: [] }))
+    expect(holders.map((who) => story.may(secrets(who)))).toEqual([false, false, true])
+  })
+
+  test('what a Role gave before it was changed', () => {
+    const story = new Story()
+    story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
+    story.source.put(roleBinding('ns', 'a', 'Role/r', user('alice')))
+    story.terminate()
+    expect(story.may(secrets(alice))).toBe(true)
+    story.source.put(role('ns', 'r', allow('get', '', 'pods')))
+    expect(story.may(secrets(alice))).toBe(false)
+  })
+
+  test('what a RoleBinding gave before it was changed', () => {
+    const story = new Story()
+    story.bind()
+    story.terminate()
+    story.source.put(roleBinding('ns', 'creator', 'ClusterRole/owner', user('bob')))
+    expect([story.may(secrets(alice)), story.may(secrets(bob))]).toEqual([false, true])
+  })
+
+  test('a right that was taken away while it lived, when the Role goes', () => {
+    const story = new Story()
+    story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
+    story.source.put(roleBinding('ns', 'creator', 'Role/r', user('alice')))
+    story.unbind()
+    story.terminate()
+    story.source.remove('Role', 'r', 'ns')
+    expect(story.may(secrets(alice))).toBe(false)
+  })
+
+  test('its content for longer because of how an object is called', async () => {
+    const story = new Story()
+    story.source.put(clusterRole('owner', allow('*', '*', '*')))
+    story.bind()
+    story.terminate()
+    story.unbind()
+    await story.clock.advance(60_000)
+    const own: AuthzAttributes = { ...read('get'), namespace: 'ns' }
+    expect(story.may(own)).toBe(true)
+    expect(story.may({ ...own, resource: 'pods' })).toBe(false)
+    expect(story.may({ ...own, group: 'example.org' })).toBe(false)
+    expect(story.may({ ...own, name: 'other' })).toBe(false)
+  })
+
+  test('anything else when it is updated meanwhile', async () => {
+    const story = new Story()
+    story.bind()
+    story.terminate()
+    story.unbind()
+    story.terminate()
+    await story.clock.advance(3_600_000)
+    expect(story.rbac.authorize(read('get'))).toEqual({
+      allowed: true,
+      reason: 'RBAC: allowed by rights held when namespace "ns" was deleted',
+    })
+  })
+})
+
 describe('the memory of deleted namespaces', () => {
   const rules = new CompiledRules([allow('get', '', '*')])
   const binding = indexedBinding('ns', 'b', roleBinding('ns', 'b', 'Role/r', user('alice')))
@@ -291,6 +364,16 @@ describe('the memory of deleted namespaces', () => {
     rights[Symbol.dispose]()
     rights[Symbol.dispose]()
     expect([timers, rights.size]).toEqual([0, 0])
+    const source = new FakeRbacSource()
+    source.put(clusterRole('owner', allow('*', '', '*')))
+    const rbac = new RbacAuthorizer(source, counting)
+    source.put(namespaceObject('ns', true))
+    source.put(roleBinding('ns', 'creator', 'ClusterRole/owner', user('alice')))
+    source.remove('RoleBinding', 'creator', 'ns')
+    source.remove('Namespace', 'ns')
+    expect(timers).toBe(1)
+    rbac[Symbol.dispose]()
+    expect(timers).toBe(0)
   })
 
   test('a namespace that is there again while the old one was still going has none of its rights', () => {

@@ -302,6 +302,18 @@ const cases: readonly Case[] = [
     want: false,
   },
   {
+    name: 'a list of another type by name is not judged by the rights inside a namespace of that name',
+    given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'list', 'nodes', '', 'ns'),
+    want: false,
+  },
+  {
+    name: 'nor is one of namespaces of another group',
+    given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'list', 'namespaces.example.org', '', 'ns'),
+    want: false,
+  },
+  {
     name: 'rights inside a namespace do not allow creating it',
     given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
     when: request(alice, 'create', 'namespaces', '', 'ns'),
@@ -357,7 +369,11 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a RoleBinding that refers to an unknown kind gives nothing, and says so',
-    given: [clusterRole('r', allow('get', '', 'pods')), roleBinding('ns', 'b', 'Robot/r', user('alice'))],
+    given: [
+      clusterRole('r', allow('get', '', 'pods')),
+      role('ns', 'r', allow('get', '', 'pods')),
+      roleBinding('ns', 'b', 'Robot/r', user('alice')),
+    ],
     when: request(alice, 'get', 'pods', 'ns', 'p'),
     want: false,
     reason: 'RBAC: unsupported role reference kind: "Robot"',

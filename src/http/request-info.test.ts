@@ -66,6 +66,30 @@ const cases: { name: string; method?: string; path: string; query?: string; want
     want: { verb: 'update', resource: 'namespaces', name: 'x', subresource: 'finalize' },
   },
   {
+    name: 'PATCH of finalize is patch',
+    method: 'PATCH',
+    path: '/api/v1/namespaces/x/finalize',
+    want: { verb: 'patch', name: 'x', subresource: 'finalize' },
+  },
+  {
+    name: 'GET of finalize is get',
+    path: '/api/v1/namespaces/x/finalize',
+    want: { verb: 'get', name: 'x', subresource: 'finalize' },
+  },
+  {
+    name: 'POST to a legacy watch of finalize is a watch',
+    method: 'POST',
+    path: '/api/v1/watch/namespaces/x/finalize',
+    want: { verb: 'watch', name: 'x', subresource: 'finalize', legacy: true },
+  },
+  {
+    name: 'POST to a legacy watch with a field selector on the name is a watch of that name',
+    method: 'POST',
+    path: '/api/v1/watch/pods',
+    query: 'fieldSelector=metadata.name%3Dx',
+    want: { verb: 'watch', name: 'x', legacy: true },
+  },
+  {
     name: 'POST to another sub-resource creates',
     method: 'POST',
     path: '/api/v1/namespaces/x/serviceaccounts/s/token',

@@ -28,7 +28,6 @@ const withoutSuites: readonly string[] = [
   'test/population/enforcement.property.test.ts',
   'test/replicas/**',
   'test/toolchain/**',
-  'test/upstream/**',
   '**/*.etcd.test.ts',
 ]
 
@@ -53,18 +52,30 @@ interface Recorded {
 /** What of one test file is to be run for a mutant. */
 export interface Selection {
   readonly file: string
-  /** Undefined = all of its tests. */
-  readonly testIds: readonly string[] | undefined
+  readonly testIds: readonly string[]
   readonly ms: number
 }
+
+/** A test of one file, as one that may notice a mutant. */
+interface Candidate {
+  readonly file: string
+  readonly id: string
+  readonly ms: number
+  /** How many mutants it reaches, in all and by source file. */
+  readonly reaches: number
+  readonly bySource: ReadonlyMap<string, number>
+}
+
+/** What a test file costs beside its tests: it is loaded again. */
+const loadMs = 150
 
 export class Coverage {
   readonly #table: MutantTable
   readonly #digests = new Map<string, string>()
   readonly #byFile = new Map<string, Recorded>()
-  readonly #selections = new Map<number, Selection[]>()
-  /** Test files that run some function of a source file, with all that they have. */
-  readonly #bySource = new Map<string, Selection[]>()
+  readonly #candidates = new Map<number, Candidate[]>()
+  /** Tests that run some function of the sources in a folder. */
+  readonly #byFolder = new Map<string, Set<Candidate>>()
 
   constructor(table: MutantTable) {
     this.#table = table
@@ -119,46 +130,69 @@ export class Coverage {
 
   /** Makes the answers of `of` from what was recorded. */
   index(): void {
-    this.#selections.clear()
-    this.#bySource.clear()
+    this.#candidates.clear()
+    this.#byFolder.clear()
     for (const [file, recorded] of this.#byFile) {
       if (recorded.useless === undefined) this.#add(file, recorded)
     }
   }
 
-  #add(file: string, { names, tests, reached }: Recorded): void {
-    const whole: Selection = { file, testIds: undefined, ms: sum(tests) }
-    const byPlace = new Map<number, RecordedTest[]>()
-    for (const test of tests) {
-      for (const place of test.reached) {
-        const same = byPlace.get(place)
-        if (same) same.push(test)
-        else byPlace.set(place, [test])
+  #add(file: string, { names, tests, reached: around }: Recorded): void {
+    for (const { id, ms, reached } of tests) {
+      const mutants = [...new Set([...reached, ...around])].flatMap((place) => {
+        return this.#table.find(names[place] ?? '') ?? []
+      })
+      const bySource = new Map<string, number>()
+      for (const { file: source } of mutants) bySource.set(source, (bySource.get(source) ?? 0) + 1)
+      const candidate: Candidate = { file, id, ms, reaches: mutants.length, bySource }
+      for (const mutant of mutants) {
+        const number = this.#table.numberOf(mutant)
+        const same = this.#candidates.get(number)
+        if (same) same.push(candidate)
+        else this.#candidates.set(number, [candidate])
+      }
+      for (const source of bySource.keys()) {
+        const folder = dirname(source)
+        this.#byFolder.set(folder, (this.#byFolder.get(folder) ?? new Set()).add(candidate))
       }
     }
-    const around = new Set(reached)
-    const sources = new Set<string>()
-    for (const [place, name] of names.entries()) {
-      const mutant = this.#table.find(name)
-      const reaching = byPlace.get(place)
-      if (mutant === undefined || (reaching === undefined && !around.has(place))) continue
-      sources.add(mutant.file)
-      const number = this.#table.numberOf(mutant)
-      const selection =
-        reaching === undefined || around.has(place)
-          ? whole
-          : { file, testIds: reaching.map(({ id }) => id), ms: sum(reaching) }
-      addTo(this.#selections, number, selection)
-    }
-    for (const source of sources) addTo(this.#bySource, source, whole)
   }
 
-  /** What may notice the mutant, least cost first; of a module that is only loaded, all that uses the module. */
-  of(mutant: Mutant): { readonly selections: readonly Selection[]; readonly loaded: boolean } {
-    const reached = this.#selections.get(this.#table.numberOf(mutant))
-    if (reached !== undefined && !mutant.loaded) return { selections: leastCostFirst(mutant, reached), loaded: false }
+  /** How many tests reach the mutant. */
+  countOf(mutant: Mutant): number {
+    return this.#reaching(mutant).tests.length
+  }
+
+  /**
+   * The tests that are likely to notice the mutant, by file, within so much time: those beside the source, and those
+   * that do little else than what it does. What happens when a module is loaded all tests of its folder may notice.
+   */
+  of(mutant: Mutant, budgetMs: number): { readonly selections: readonly Selection[]; readonly loaded: boolean } {
+    const { tests, loaded } = this.#reaching(mutant)
+    const { file: source } = mutant
+    const promise = ({ file, ms, reaches, bySource }: Candidate): number => {
+      const share = ((bySource.get(source) ?? 0.5) / reaches) * (dirname(file) === dirname(source) ? 10 : 1)
+      return share / (ms + loadMs)
+    }
+    const ranked = tests.map((test) => ({ test, rank: promise(test) })).sort((a, b) => b.rank - a.rank)
+    const chosen = new Map<string, Candidate[]>()
+    let left = budgetMs
+    for (const { test } of ranked) {
+      if (left <= 0) break
+      const same = chosen.get(test.file)
+      if (same) same.push(test)
+      else chosen.set(test.file, [test])
+      left -= test.ms + (same ? 0 : loadMs)
+    }
+    const selections = [...chosen].map(([file, some]) => ({ file, testIds: some.map(({ id }) => id), ms: sum(some) }))
+    return { selections, loaded }
+  }
+
+  #reaching(mutant: Mutant): { readonly tests: readonly Candidate[]; readonly loaded: boolean } {
+    const reached = this.#candidates.get(this.#table.numberOf(mutant))
+    if (reached !== undefined && !mutant.loaded) return { tests: reached, loaded: false }
     const loaded = mutant.loaded || this.#isLoaded(mutant)
-    return { selections: loaded ? leastCostFirst(mutant, this.#bySource.get(mutant.file) ?? []) : [], loaded }
+    return { tests: loaded ? [...(this.#byFolder.get(dirname(mutant.file)) ?? [])] : [], loaded }
   }
 
   #isLoaded({ name }: Mutant): boolean {
@@ -199,17 +233,4 @@ export class Coverage {
   }
 }
 
-const sum = (tests: readonly RecordedTest[]): number => tests.reduce((total, { ms }) => total + ms, 0)
-
-function addTo<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const same = map.get(key)
-  if (same) same.push(value)
-  else map.set(key, [value])
-}
-
-/** The tests beside the source before all others: that is where a person looks. */
-function leastCostFirst({ file }: Mutant, selections: readonly Selection[]): Selection[] {
-  const cost = (selection: Selection): number =>
-    dirname(selection.file) === dirname(file) ? selection.ms / 10 : selection.ms
-  return selections.toSorted((a, b) => cost(a) - cost(b))
-}
+const sum = (tests: readonly { readonly ms: number }[]): number => tests.reduce((total, { ms }) => total + ms, 0)

@@ -75,7 +75,7 @@ const textOf = (name: string, row: Row): string =>
     (killedOf(row) * 100).toFixed(1).padStart('  killed %'.length),
   ].join('')
 
-function lineOf({ name, line, file }: Mutant, { status, untried }: Result): string {
-  const rest = untried === undefined ? '' : ` (${untried} test files were not tried)`
+function lineOf({ name, line, file }: Mutant, { status, reaching = 0, tried = 0 }: Result): string {
+  const rest = tried < reaching ? ` (${reaching - tried} of ${reaching} tests were not tried)` : ''
   return `${status}${rest}\t${file}:${line}\t${name.split('\t').slice(1).join('\t')}`
 }

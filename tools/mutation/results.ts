@@ -3,7 +3,7 @@
  * was.
  *
  * A result holds while the source is what it was, and: for one that was killed, the test file that killed it; for one
- * that was not, all test files that were tried.
+ * that was not, the test files that were tried, and the number of tests that reach it.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -18,8 +18,9 @@ export interface Result {
   readonly tests: Readonly<Record<string, string>>
   /** The test that failed. */
   readonly by?: string
-  /** Test files that reach the mutant and were left out: their time was up. */
-  readonly untried?: number
+  /** Of a survivor: how many tests reach it, and how many of them were run before the time was up. */
+  readonly reaching?: number
+  readonly tried?: number
   readonly ms: number
 }
 
@@ -45,20 +46,13 @@ export class Results {
     this.#byName.set(result.name, result)
   }
 
-  /** If it still holds. `reaching` are the test files that would be tried now. */
-  find(
-    name: string,
-    source: string,
-    reaching: readonly string[],
-    digestOf: (file: string) => string,
-  ): Result | undefined {
+  /** If it still holds. `reaching` is how many tests reach the mutant now. */
+  find(name: string, source: string, reaching: number, digestOf: (file: string) => string): Result | undefined {
     const result = this.#byName.get(name)
     if (result === undefined || result.source !== source) return undefined
     const { tests } = result
-    const files = Object.keys(tests)
-    if (isKilled(result)) return files.every((file) => isSame(file, tests, digestOf)) ? result : undefined
-    const tried = files.every((file) => reaching.includes(file) && isSame(file, tests, digestOf))
-    return tried && files.length + (result.untried ?? 0) === reaching.length ? result : undefined
+    if (!isKilled(result) && (result.reaching ?? 0) !== reaching) return undefined
+    return Object.keys(tests).every((file) => isSame(file, tests, digestOf)) ? result : undefined
   }
 }
 
