@@ -32,8 +32,8 @@ export const advisoryPlants: readonly Plant[] = [
     ['src/kube', 'test/contract/hostile-input.test.ts'],
     'src/kube/yaml-body.ts',
     '    if (this.#values + target.values > this.#maxValues) throw new YamlSyntaxError(excessiveAliasing)\n' +
-      '    return this.#count(target.value, target.values, target.characters)',
-    '    return this.#count(target.value, 0, 0)',
+      '    return this.#count(cloneJson(target.value), target.values, target.characters)',
+    '    return this.#count(cloneJson(target.value), 0, 0)',
   ),
   plant(
     'CVE-2019-11254',

@@ -47,7 +47,7 @@ export const blindPlants: readonly Plant[] = [
     'a tenant changes the label that names the creator',
     templates,
     'src/apis/templates/admission.ts',
-    "      ...kept('labels', next, old),\n",
+    "      ...keepTemplateMarks('labels', next, old),\n",
     '',
   ),
   plant(
