@@ -1,13 +1,13 @@
 /** Faults of authorization, which the matrix must find. */
 import type { Edit, Plant } from './plants.ts'
 
-const suite = 'test/matrix/matrix.test.ts'
+const suites = ['test/matrix/matrix.test.ts']
 const plant = (why: string, file: string, find: string, replace: string, ...also: readonly Edit[]): Plant => ({
   why,
   file,
   find,
   replace,
-  suite,
+  suites,
   ...(also.length > 0 ? { also } : {}),
 })
 
