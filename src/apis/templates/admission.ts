@@ -20,14 +20,14 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { shapeErrors } from './object-shape.ts'
 import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
-import { isAmount } from './rollout.ts'
+import { rolloutErrors } from './rollout.ts'
 import {
   creatorKey,
   type NamespaceTemplate,
   optOutAnnotation,
   pendingLabel,
-  type Rollout,
   requirePermissionAnnotation,
   templateFinalizer,
   templateGroups,
@@ -120,7 +120,7 @@ function objectErrors(
     const field = `spec.templates[${i}]`
     const { apiVersion, kind, metadata } = object as Partial<KubeObject>
     // What is wrong with these is told already.
-    if (!apiVersion || !kind || !metadata?.name) continue
+    if (shapeErrors(object, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
     const served = findKind(apiVersion, kind)
     if (served?.namespaced === false) continue
     if (served === undefined) {
@@ -318,6 +318,9 @@ export function templateErrors(
   const seen = new Set<string>()
   for (const [i, object] of (spec?.templates ?? []).entries()) {
     const field = `spec.templates[${i}]`
+    const misshapen = shapeErrors(object, field)
+    append(errors, misshapen)
+    if (misshapen.length > 0) continue
     const { apiVersion, kind, metadata } = object as Partial<KubeObject>
     if (!apiVersion) errors.push(fieldRequired(`${field}.apiVersion`))
     if (!kind) errors.push(fieldRequired(`${field}.kind`))
@@ -346,19 +349,6 @@ export function templateErrors(
     const identity = identityOf(object as Partial<KubeObject>)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
-  }
-  return errors
-}
-
-function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
-  const errors: FieldError[] = []
-  if (maxUnavailable !== undefined && !isAmount(maxUnavailable, 1)) {
-    errors.push(
-      fieldInvalid('spec.rollout.maxUnavailable', maxUnavailable, 'must be at least 1, or a share like "10%"'),
-    )
-  }
-  if (maxPrune !== undefined && !isAmount(maxPrune, 0)) {
-    errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
   }
   return errors
 }

@@ -43,9 +43,13 @@ export function titleOf(object: { readonly kind?: unknown; readonly metadata?: u
 }
 
 /** `rbac.authorization.k8s.io/Role/admin`: two versions of a kind are one object. */
-export function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObject>): string {
-  return `${apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/')))}/${kind}/${metadata?.name}`
+export function identityOf({ apiVersion, kind, metadata }: Partial<KubeObject>): string {
+  const version = textOf(apiVersion)
+  return `${version.slice(0, Math.max(0, version.lastIndexOf('/')))}/${textOf(kind)}/${textOf(metadata?.name)}`
 }
+
+/** A client may have sent anything in the place of a text. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 /** What is the same of one source in every namespace. */
 interface Source {

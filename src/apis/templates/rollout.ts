@@ -13,9 +13,10 @@
  * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
+import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import type { Matcher } from './match.ts'
-import type { NamespaceTemplate } from './types.ts'
+import type { NamespaceTemplate, Rollout } from './types.ts'
 
 export interface Halt {
   readonly reason: 'Paused' | 'TooManyPrunes'
@@ -205,5 +206,18 @@ export function amountOf(value: number | string, whole: () => number): number {
   return share === null ? 0 : Math.ceil((Number(share[1]) * whole()) / 100)
 }
 
-export const isAmount = (value: number | string, least: number): boolean =>
+export function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
+  const errors: FieldError[] = []
+  if (maxUnavailable !== undefined && !isAmount(maxUnavailable, 1)) {
+    errors.push(
+      fieldInvalid('spec.rollout.maxUnavailable', maxUnavailable, 'must be at least 1, or a share like "10%"'),
+    )
+  }
+  if (maxPrune !== undefined && !isAmount(maxPrune, 0)) {
+    errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
+  }
+  return errors
+}
+
+const isAmount = (value: number | string, least: number): boolean =>
   typeof value === 'number' ? value >= least : sharePattern.test(value) && Number.parseInt(value, 10) <= 100
