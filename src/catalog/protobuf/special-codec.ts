@@ -1,6 +1,7 @@
 /**
  * Types whose JSON form is not the form of their message: they marshal themselves in Go.
  */
+import { canonicalQuantity, QuantityError } from '../../kube/quantity.ts'
 import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
 import { int32Codec, mismatch, stringCodec, type ValueCodec } from './value-codec.ts'
 import { DecodeError, type WireReader, wireBytes } from './wire-reader.ts'
@@ -60,8 +61,8 @@ export const intOrStringCodec: ValueCodec = {
 }
 
 /**
- * {1: canonical text}. Go's zero quantity is "0", and as a struct it is never left out. The text is passed on as it
- * stands: making quantities canonical is the business of whoever stores them.
+ * {1: text}. Go's zero quantity is "0", and as a struct it is never left out. Read as Go reads it: another text than a
+ * quantity is no protobuf of this message, and one that is not canonical becomes so.
  */
 export const quantityCodec: ValueCodec = {
   wire: wireBytes,
@@ -81,9 +82,18 @@ export const quantityCodec: ValueCodec = {
       text = reader.string()
       return true
     })
-    return text
+    return canonical(text)
   },
   isEmpty: never,
+}
+
+function canonical(text: string): string {
+  try {
+    return canonicalQuantity(text)
+  } catch (error) {
+    if (error instanceof QuantityError) throw new DecodeError(error.message, { cause: error })
+    throw error
+  }
 }
 
 /** The wire form of an object inside RawExtension may be an envelope again; whoever knows envelopes supplies this. */
