@@ -68,7 +68,9 @@ export async function fuzz({ seed, from, requests, isOver, onFinding }: FuzzOpti
     const growth = memory.grownBy()
     if (growth > maxGrowthBytes) {
       const problem = `the heap grew by ${Math.round(growth / 2 ** 20)} MiB and did not shrink again`
-      findings.set('memory', { problem, seed, number: next, steps: [] })
+      const finding = { problem, seed, number: next, steps: [] }
+      findings.set('memory', finding)
+      onFinding?.(finding)
       break
     }
   }
