@@ -16,7 +16,7 @@ const binding = 'src/authz/binding-index.ts'
 
 export const authorizationPlants: readonly Plant[] = [
   plant(
-    'a cluster-scoped type under a namespace is served, authorized in that namespace',
+    'a cluster-scoped type under a namespace is served, authorized in that namespace (CVE-2019-11247)',
     'src/http/resolve-target.ts',
     "if (!type.namespaced) return !underNamespace && (namespace === '' || isNamespaces(type))",
     'if (!type.namespaced) return true',
