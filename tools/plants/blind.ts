@@ -21,7 +21,12 @@ const rights = [
   'test/attacks/former-owner.test.ts',
 ]
 const identities = ['src/authn', 'src/apis/reviews', 'test/access/reviews.test.ts', 'test/access/front-proxy.test.ts']
-const templates = ['src/apis/templates', 'test/population/rights.test.ts', 'test/attacks/templates.test.ts']
+const templates = [
+  'src/apis/templates',
+  'test/population/templates.test.ts',
+  'test/population/rights.test.ts',
+  'test/attacks/templates.test.ts',
+]
 
 export const blindPlants: readonly Plant[] = [
   plant(
