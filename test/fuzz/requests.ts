@@ -214,7 +214,8 @@ export class Requests {
 
   #subresource(random: Random): FuzzRequest {
     const subject = random.pick(this.#subjects)
-    const path = `${subject.path}/${random.pick(['x', 'x', 'waiting', 'default', text(random)].map(inPath))}/${random.pick(subresources)}`
+    const of = random.pick(['x', 'x', 'waiting', 'default', text(random)].map(inPath))
+    const path = `${subject.path}/${of}/${random.pick(subresources)}`
     const sent = random.chance(0.5)
       ? encoded(random, random.pick(this.#subjects), random.pick(this.#subjects).object)
       : patch(random, subject)

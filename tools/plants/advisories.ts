@@ -80,10 +80,8 @@ export const advisoryPlants: readonly Plant[] = [
     'role edit writes Endpoints, and so leads Services to other namespaces',
     ['src/apis/rbac', 'test/access/default-roles.test.ts'],
     'src/apis/rbac/bootstrap-policy.ts',
-    "        'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +\n" +
-      "          'secrets",
-    "        'configmaps endpoints events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +\n" +
-      "          'secrets",
+    "'configmaps events persistentvolumeclaims replicationcontrollers",
+    "'configmaps endpoints events persistentvolumeclaims replicationcontrollers",
   ),
   plant(
     'CVE-2022-3162',
