@@ -143,7 +143,7 @@ export const blindPlants: readonly Plant[] = [
   ),
   plant(
     'deletes that share a commit of etcd have one revision',
-    ['src/storage/etcd', 'test/contract/storage.etcd.test.ts'],
+    ['src/storage/etcd', 'test/contract/etcd-engine.etcd.test.ts'],
     'src/storage/etcd/prepared-transaction.ts',
     'value === undefined ? [{ rawKey, position: firstPosition + i }] : [],',
     'value === undefined ? [{ rawKey, position: firstPosition }] : [],',
