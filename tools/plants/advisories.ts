@@ -15,7 +15,7 @@ const plant = (
 ): Plant => ({ why, suites, file, find, replace, advisory })
 
 const secretReferences = 'src/apis/serviceaccounts/secret-references.ts'
-const serviceAccounts = ['src/apis/serviceaccounts', 'test/kinds/pods.test.ts']
+const serviceAccounts = ['test/upstream/service-accounts.test.ts']
 
 export const advisoryPlants: readonly Plant[] = [
   plant(
@@ -40,8 +40,8 @@ export const advisoryPlants: readonly Plant[] = [
     'the depth of a YAML body has no bound',
     ['src/kube', 'test/contract/hostile-input.test.ts'],
     'src/kube/yaml-body.ts',
-    'if (this.#path.length > maxYamlDepth) throw tooDeep(1, maxYamlDepth)',
-    'if (this.#path.length > 1e6 * maxYamlDepth) throw tooDeep(1, maxYamlDepth)',
+    'if (parser.stack.length > maxYamlDepth + 2)',
+    'if (parser.stack.length > 1e6 * maxYamlDepth)',
   ),
   plant(
     'CVE-2019-1002100',
@@ -70,8 +70,8 @@ export const advisoryPlants: readonly Plant[] = [
   plant(
     'CVE-2021-25737',
     'an EndpointSlice leads to the loopback or link-local addresses of nodes',
-    ['src/catalog/validation'],
-    'src/catalog/validation/addresses.ts',
+    ['test/contract/faults/services.test.ts'],
+    'src/catalog/kinds/addresses.ts',
     'for (const [isIn, why] of notForEndpoints) if (isIn(value, family)) report.invalid(field, value, why)',
     'void notForEndpoints',
   ),
