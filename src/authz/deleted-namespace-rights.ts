@@ -18,6 +18,8 @@ import type { UserInfo } from '../kube/user.ts'
 import { BindingIndex, type IndexedBinding } from './binding-index.ts'
 import type { CompiledRules } from './rbac-rules.ts'
 
+const keepMs = 60_000
+
 interface Retained {
   readonly rules: CompiledRules
   contentUntilMs: number
@@ -31,13 +33,11 @@ interface DeletedNamespace {
 }
 
 export interface DeletedNamespaceRightsOptions {
-  readonly keepMs?: number
   readonly limit?: number
 }
 
 export class DeletedNamespaceRights implements Disposable {
   readonly #clock: Clock
-  readonly #keepMs: number
   readonly #limit: number
   readonly #terminating = new Map<string, DeletedNamespace>()
   /** In the order they went, which is the order they are forgotten in. */
@@ -46,7 +46,6 @@ export class DeletedNamespaceRights implements Disposable {
 
   constructor(clock: Clock, options: DeletedNamespaceRightsOptions = {}) {
     this.#clock = clock
-    this.#keepMs = options.keepMs ?? 60_000
     this.#limit = options.limit ?? 16_384
   }
 
@@ -62,7 +61,7 @@ export class DeletedNamespaceRights implements Disposable {
       this.#terminating.set(namespace, deleted)
     }
     if (deleted.retained.has(binding)) return
-    deleted.retained.set(binding, { rules, contentUntilMs: this.#clock.monotonic() + this.#keepMs })
+    deleted.retained.set(binding, { rules, contentUntilMs: this.#clock.monotonic() + keepMs })
     deleted.index.add(binding)
   }
 
@@ -71,7 +70,7 @@ export class DeletedNamespaceRights implements Disposable {
     const deleted = this.#terminating.get(namespace)
     if (!deleted) return
     const now = this.#clock.monotonic()
-    deleted.untilMs = now + this.#keepMs
+    deleted.untilMs = now + keepMs
     for (const right of deleted.retained.values()) {
       if (right.contentUntilMs > now) right.contentUntilMs = deleted.untilMs
     }

@@ -123,24 +123,24 @@ export class GrantIndex {
 
   #changed(subject: string, name: string, gained: boolean, revision: number, told: Set<SubjectsView>): void {
     if (!this.#recording) return
-    this.#history.push({ subject, name, gained, revision, atMs: this.#clock.monotonic() })
-    this.#trim()
+    const nowMs = this.#clock.monotonic()
+    this.#history.push({ subject, name, gained, revision, atMs: nowMs })
+    this.#trim(nowMs)
     for (const view of this.#followers.get(subject) ?? []) {
       if (view.changed({ subject, name }, gained, revision)) told.add(view)
     }
   }
 
-  /** A quarter more than the limit may be kept, so that the list is not copied at each change. */
-  #trim(): void {
+  /**
+   * A quarter more than the limit may be kept, so that the list is not copied at each change. The last change is of
+   * now, so it is never dropped.
+   */
+  #trim(nowMs: number): void {
     const { changes, ageMs } = this.#limits
-    const oldest = this.#history[0]
-    if (!oldest) return
-    const now = this.#clock.monotonic()
-    const slack = changes / 4
-    if (this.#history.length <= changes + slack && now - oldest.atMs <= ageMs * 1.25) return
+    const ageOf = (at: number): number => nowMs - (this.#history[at] as GrantChange).atMs
+    if (this.#history.length <= changes + changes / 4 && ageOf(0) <= ageMs * 1.25) return
     let drop = Math.max(0, this.#history.length - changes)
-    while (drop < this.#history.length && now - (this.#history[drop] as GrantChange).atMs > ageMs) drop++
-    if (drop === 0) return
+    while (ageOf(drop) > ageMs) drop++
     this.#since = (this.#history[drop - 1] as GrantChange).revision
     this.#history = this.#history.slice(drop)
   }
