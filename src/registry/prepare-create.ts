@@ -4,7 +4,6 @@
  */
 import type { Attributes } from '../admission/admission.ts'
 import { cloneJson } from '../kube/clone-json.ts'
-import type { FieldError } from '../kube/field-error.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import { objectKey } from '../kube/object-key.ts'
 import { badRequest, invalid, StatusError } from '../kube/status-error.ts'
