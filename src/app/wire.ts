@@ -36,6 +36,7 @@ import { defaultWindowLimits } from '../watch/change-window.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { inAdmissionOrder } from './admission-order.ts'
 import type { Config } from './config.ts'
+import { damagedDeciders, failClosed } from './damaged-deciders.ts'
 import type { Features } from './features.ts'
 import { rbacSource } from './rbac-source.ts'
 import { ownScope } from './server-scope.ts'
@@ -81,7 +82,7 @@ export async function wireCore(
   if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
-  const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators])
+  const authorizer = failClosed(unionAuthorizer([mastersAuthorizer, rbac, creators]), cache.damaged)
   const watchPermits = new WatchPermits()
   // After those who decide: they must have forgotten the earlier namespace of that name.
   lister.subscribe(typeOf(namespaceResource), (next, old) => {
@@ -128,6 +129,7 @@ export async function wireCore(
     },
   }
   for (const feature of features.list) parts.push(feature.open(context))
+  parts.push(damagedDeciders(cache.damaged))
 
   const registry: Registry = createRegistry({
     storage,

@@ -13,7 +13,7 @@ import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
 import { createObject } from './create.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
-import { translated } from './errors.ts'
+import { fromStorage, translated } from './errors.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
@@ -44,8 +44,12 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
   return {
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {
-      const found = getObject(parts, type, namespace, name, options)
-      return found instanceof Promise ? translated(found) : found
+      try {
+        const found = getObject(parts, type, namespace, name, options)
+        return found instanceof Promise ? translated(found) : found
+      } catch (error) {
+        throw fromStorage(error)
+      }
     },
     list: (type, query) => translated(listObjects(parts, type, query)),
     watch: (type, query) => translated(watchObjects(parts, type, query)),

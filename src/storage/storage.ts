@@ -174,6 +174,8 @@ export type StorageErrorCode =
   | 'unavailable'
   | 'full'
   | 'corrupt'
+  /** One value is not what was written. The message is one line that names key and revision: clients may read it. */
+  | 'damaged'
   | 'closed'
   | 'locked'
 

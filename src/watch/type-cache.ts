@@ -4,12 +4,14 @@
  */
 import { OrderedMap } from '../base/ordered-map.ts'
 import { relativeKey } from '../kube/object-key.ts'
-import type { Revision } from '../storage/storage.ts'
+import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import { CollectionSizes } from './collection-sizes.ts'
+import type { DamagedObjects } from './damaged-objects.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion } from './stored-object.ts'
+import type { WatchScope } from './watch-scope.ts'
 import { WatcherIndex } from './watcher-index.ts'
 
 export type ChangeListener = (
@@ -40,10 +42,14 @@ export function spanOf(namespace: string): KeySpan {
   return namespace === '' ? { start: '', end: pastAllKeys } : { start: `${namespace}/`, end: `${namespace}0` }
 }
 
+const isWithin = ({ namespace, name }: WatchScope, version: ObjectVersion): boolean =>
+  (namespace === '' || namespace === version.namespace) && (name === '' || name === version.name)
+
 export interface CacheParts {
   readonly window: ChangeWindow
   readonly content: ContentIndex
   readonly pool: ParsedPool
+  readonly damaged: DamagedObjects
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
   /** A listener threw. The others, and the cache, go on. */
@@ -58,6 +64,7 @@ export class TypeCache {
   readonly #pool: ParsedPool
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
+  readonly #damaged: DamagedObjects
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #byKey = new Map<string, ObjectVersion>()
@@ -73,6 +80,7 @@ export class TypeCache {
     this.watchers = new WatcherIndex()
     this.#window = parts.window
     this.#content = parts.content
+    this.#damaged = parts.damaged
     this.#onFault = parts.onFault
     this.#followers = parts.followers
     this.#lastChange = since
@@ -107,10 +115,13 @@ export class TypeCache {
     return this.#ordered.count(span.start, span.end)
   }
 
-  /** Tells everything there is, then each change, inside its application. */
+  /**
+   * Tells everything there is, then each change, inside its application. Of a damaged object nothing is told, and what
+   * was told of it before stands: it is neither there as anybody could use it, nor gone.
+   */
   subscribe(listener: ChangeListener): () => void {
     for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
-      listener(version, undefined, version.revision)
+      if (version.damage === undefined) listener(version, undefined, version.revision)
     }
     const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
@@ -123,6 +134,8 @@ export class TypeCache {
     this.#byKey.set(key, version)
     this.#ordered.set(key, version)
     this.sizes.change(version.namespace, bytes.length)
+    const { damage } = version
+    if (damage !== undefined) this.#damaged.set(this.storageName, key, damage)
   }
 
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
@@ -144,6 +157,22 @@ export class TypeCache {
     this.sizes.change((next ?? old)?.namespace ?? '', (bytes?.length ?? 0) - (old?.bytes.length ?? 0))
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
+    if (next?.damage === undefined && old?.damage === undefined) this.#tell(change)
+    else this.#tellOfDamage(key, change)
+  }
+
+  /** Watches that cover what is damaged end with it. Once it is sound, or gone, it is as if it had just come. */
+  #tellOfDamage(key: string, { revision, next, old }: ObjectChange): void {
+    const damage = next?.damage
+    this.#damaged.set(this.storageName, key, damage)
+    if (next !== undefined && damage !== undefined) {
+      const error = new StorageError('damaged', damage)
+      for (const session of [...this.watchers.all()]) if (isWithin(session.scope, next)) session.close(error)
+    } else if (next !== undefined) this.#tell({ revision, next, old: old?.damage === undefined ? old : undefined })
+  }
+
+  #tell(change: ObjectChange): void {
+    const { revision, next, old } = change
     for (const listener of this.#listeners) {
       try {
         listener(next, old, revision)

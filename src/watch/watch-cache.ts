@@ -25,6 +25,7 @@ import {
   StorageError,
 } from '../storage/storage.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
+import { DamagedObjects } from './damaged-objects.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
 import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
@@ -56,6 +57,8 @@ interface Waiter {
 
 export class WatchCache implements AsyncDisposable {
   readonly storage: Storage
+  /** Reads that cover one of these fail. */
+  readonly damaged: DamagedObjects = new DamagedObjects()
   readonly #clock: Clock
   readonly #log: Log
   readonly #window: ChangeWindow
@@ -181,6 +184,7 @@ export class WatchCache implements AsyncDisposable {
       window: this.#window,
       content: this.#content,
       pool: this.#pool,
+      damaged: this.damaged,
       followers: this.#followers,
       onFault: (error) =>
         this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),

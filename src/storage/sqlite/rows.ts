@@ -24,10 +24,10 @@ export function openRow(row: LogRow, sealedAfter: Revision): Uint8Array {
   }
 }
 
-/** `value` undefined: the row removed the key. @throws StorageError code=corrupt; the message names key and revision */
+/** `value` undefined: the row removed the key. @throws StorageError code=damaged; the message names key and revision */
 export function checkRow({ key, revision, logKey, value, header }: LogRow, sealedAfter: Revision): void {
   const damaged = (what: string): StorageError =>
-    new StorageError('corrupt', `the stored value of ${key} at revision ${revision} is damaged: ${what}`)
+    new StorageError('damaged', `the stored value of ${key} at revision ${revision} is damaged: ${what}`)
   if (logKey === null) throw damaged('it is missing')
   if (logKey !== key) throw damaged('it lies under another key')
   if (value !== undefined && !(value instanceof Uint8Array)) throw damaged('it is missing')
@@ -39,7 +39,7 @@ export function checkRow({ key, revision, logKey, value, header }: LogRow, seale
     const { position } = openValue({ key, revision }, header, value)
     if (position !== revision % positionsPerCommit) throw damaged(`it was written at position ${position}`)
   } catch (error) {
-    if (error instanceof DamagedValueError) throw new StorageError('corrupt', error.message, { cause: error })
+    if (error instanceof DamagedValueError) throw new StorageError('damaged', error.message, { cause: error })
     throw error
   }
 }
