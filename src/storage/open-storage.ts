@@ -15,6 +15,8 @@ export interface StoragePlace {
   readonly storage: StorageChoice
   /** Needed by sqlite, which keeps its files there. */
   readonly dataDir?: string
+  /** Of sqlite: open it although it ends before what was acknowledged. */
+  readonly acceptLoss?: boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -35,14 +37,20 @@ export function begun(opened: Promise<Storage>): BegunStorage {
 }
 
 /** @throws StorageError: here, or where `opened` is awaited */
-export async function beginStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<BegunStorage> {
+export async function beginStorage({
+  storage,
+  dataDir,
+  acceptLoss = false,
+  clock,
+  log,
+}: StoragePlace): Promise<BegunStorage> {
   switch (storage.engine) {
     case 'memory':
       return begun(Promise.resolve(new MemoryStorage({ clock })))
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
-      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock }))
+      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss }))
     }
     case 'relay': {
       const { RelayStorage } = await import('./relay/relay-storage.ts')

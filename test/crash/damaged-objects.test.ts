@@ -219,7 +219,7 @@ it('a namespace that holds a damaged object stays until it is repaired', async (
   const condition = async (): Promise<unknown> => {
     const { body } = await plane.send('GET', '/api/v1/namespaces/team-a')
     const { conditions = [] } = body['status'] as { conditions?: { type: string; message: string }[] }
-    return conditions.find(({ type }) => type === 'NamespaceDeletionContentFailure')?.message
+    return conditions.find(({ type }) => type === 'NamespaceDeletionContentFailure')?.message ?? ''
   }
   await expect.poll(condition, { timeout: 10_000 }).toContain('the stored value of /registry/configmaps/team-a/c')
 })
