@@ -191,13 +191,19 @@ export class LogFile {
       )
       rows.setReturnArrays(true)
       const changes: LogChange[] = []
+      let newer: Revision = base + 1
       for (const row of rows.iterate(after, base)) {
         const [revision, key, previous, deleted, header, ...before] = columns(row)
         if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a change is unreadable')
+        if (!isNextBefore(newer, revision)) {
+          throw this.#damaged(`what lies between revision ${revision} and ${newer} is missing`)
+        }
+        newer = revision
         // What a change wrote is checked where it is read: as what the next one replaced, or in the present.
         if (deleted === 1) checkRow({ key, revision, logKey: key, value: undefined, header }, this.#meta.sealedAfter)
         changes.push({ key, revision, deleted: deleted === 1, ...this.#previousOf(key, previous, before) })
       }
+      if (newer !== after + 1) throw this.#damaged(`what lies between revision ${after} and ${newer} is missing`)
       return { changes, base: after }
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
@@ -371,6 +377,12 @@ export class LogFile {
   #damaged(what: string): StorageError {
     return new StorageError('corrupt', `${this.path} is damaged (${what}); restore it from a backup`)
   }
+}
+
+/** Commits have consecutive numbers, and the changes of one consecutive positions. */
+function isNextBefore(newer: Revision, revision: Revision): boolean {
+  const isFirst = newer % positionsPerCommit === 0
+  return isFirst ? endOfCommit(revision) === newer - 1 : revision === newer - 1
 }
 
 function withoutWrites({ code, message }: Fault): Fault {

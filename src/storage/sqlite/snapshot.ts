@@ -18,21 +18,31 @@ export interface FileSnapshot extends Disposable {
   entries(): Generator<Entry>
 }
 
-/** @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours */
-export function openSnapshot(directory: string): FileSnapshot {
+/** A reader of the file, at one revision. @throws StorageError code=unavailable when there is no store */
+export function openForReading(directory: string): Disposable & {
+  readonly database: DatabaseSync
+  readonly path: string
+} {
   const path = join(directory, 'state.db')
   if (!existsSync(path)) throw new StorageError('unavailable', `there is no store in ${directory}`)
   const database = open(path, true)
   try {
     database.exec('BEGIN')
-    const meta = readMeta(database, path)
-    return {
-      revision: meta.head,
-      entries: () => entriesOf(database, path, meta),
-      [Symbol.dispose]: () => database.close(),
-    }
+    return { database, path, [Symbol.dispose]: () => database.close() }
   } catch (error) {
     database.close()
+    throw errorOf(faultOf(error, path))
+  }
+}
+
+/** @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours */
+export function openSnapshot(directory: string): FileSnapshot {
+  const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
+  try {
+    const meta = readMeta(database, path)
+    return { revision: meta.head, entries: () => entriesOf(database, path, meta), [Symbol.dispose]: dispose }
+  } catch (error) {
+    dispose()
     throw errorOf(faultOf(error, path))
   }
 }
