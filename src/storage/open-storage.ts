@@ -5,7 +5,9 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
+import type { RebuiltIndex } from './sqlite/rebuild-index.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
+import type { Verification } from './sqlite/verify.ts'
 import { type Revision, type Storage, StorageError } from './storage.ts'
 import { type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from './storage-choice.ts'
 
@@ -113,6 +115,18 @@ async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
 export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
   const { openSnapshot } = await import('./sqlite/snapshot.ts')
   return openSnapshot(join(dataDir, storeFolder))
+}
+
+/** Of a data directory, also while a server runs on it. @throws StorageError */
+export async function verifyDirectory(dataDir: string): Promise<Verification> {
+  const { verifyStore } = await import('./sqlite/verify.ts')
+  return verifyStore(join(dataDir, storeFolder))
+}
+
+/** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */
+export async function rebuildIndexOf(dataDir: string): Promise<RebuiltIndex> {
+  const { rebuildIndex } = await import('./sqlite/rebuild-index.ts')
+  return rebuildIndex(join(dataDir, storeFolder))
 }
 
 /** See `beginAfter`. */

@@ -55,6 +55,12 @@ function describeLog(path: string): string[] {
   return [`${path} is damaged, and at least ${dropped} transactions that follow the damage can't be read`]
 }
 
+/** The last acknowledged revision; 0: not known. */
+export function findMarked(directory: string): Revision {
+  const mark = markOf(join(directory, markName))
+  return typeof mark === 'number' ? mark : 0
+}
+
 /** The last acknowledged revision, or why it is not known. */
 function markOf(path: string): Revision | string {
   try {
