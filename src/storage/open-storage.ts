@@ -60,10 +60,11 @@ export async function beginStorage({
     }
     case 'etcd': {
       const { EtcdStorage } = await import('./etcd/etcd-storage.ts')
-      const { tls, prefix, user } = storage
+      const { tls, prefix, user, checksums = false } = storage
       const opened = EtcdStorage.open({
         endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
         prefix,
+        checksums,
         ...(tls ? { tls: await readTls(tls) } : {}),
         ...(user ? { user: { name: user.name, password: () => readPassword(user) } } : {}),
         clock,
