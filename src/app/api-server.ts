@@ -55,7 +55,7 @@ import { translated } from '../registry/errors.ts'
 import { applyWith } from '../registry/field-ownership.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import { isShared } from '../storage/storage-choice.ts'
-import { failWithoutDefinition } from './damaged-deciders.ts'
+import { requireDefinition } from './damaged-deciders.ts'
 import { answeredKinds, specialSubresources } from './subresources.ts'
 import type { Core } from './wire.ts'
 
@@ -156,25 +156,23 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       priorityAndFairness: priorityAndFairness({ flowControl: deps.flowControl, now: () => clock.now() }),
       authorize: authorize(authorization),
     } satisfies Record<StageName, Stage | undefined>,
-    dispatch: failWithoutDefinition(
-      core.cache.damaged,
-      dispatcher({
-        verbs: {
-          get: getVerb(verbDeps),
-          list: listVerb(verbDeps),
-          watch: watchVerb(verbDeps),
-          create: createVerb(verbDeps),
-          update: updateVerb(verbDeps),
-          patch: patchVerb(verbDeps),
-          delete: deleteVerb(verbDeps),
-          deletecollection: deleteCollectionVerb(verbDeps),
-        },
-        special: specialSubresources(answering),
-        answered: answeredKinds(answering),
-        documents: (path) => documents.find(path),
-        knownPaths: () => documents.paths(),
-      }),
-    ),
+    dispatch: dispatcher({
+      onUnknown: requireDefinition(core.cache.damaged),
+      verbs: {
+        get: getVerb(verbDeps),
+        list: listVerb(verbDeps),
+        watch: watchVerb(verbDeps),
+        create: createVerb(verbDeps),
+        update: updateVerb(verbDeps),
+        patch: patchVerb(verbDeps),
+        delete: deleteVerb(verbDeps),
+        deletecollection: deleteCollectionVerb(verbDeps),
+      },
+      special: specialSubresources(answering),
+      answered: answeredKinds(answering),
+      documents: (path) => documents.find(path),
+      knownPaths: () => documents.paths(),
+    }),
   })
 }
 

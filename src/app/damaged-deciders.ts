@@ -13,7 +13,7 @@
 import type { AdmissionPlugin, Attributes } from '../admission/admission.ts'
 import type { Authorizer, AuthzAttributes } from '../authz/authz.ts'
 import type { FeatureParts } from '../feature/feature.ts'
-import type { Handler } from '../http/api.ts'
+import type { RequestInfo } from '../http/request-info.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type StatusError, storeReadError } from '../kube/status-error.ts'
 import type { DamagedObjects } from '../watch/damaged-objects.ts'
@@ -41,38 +41,36 @@ function damageAmong(damaged: DamagedObjects, kinds: readonly string[], namespac
   return undefined
 }
 
-/** Allows what intact rights allow. Where they do not, the damaged ones might. */
-export function failClosed(authorizer: Authorizer, damaged: DamagedObjects): Authorizer {
-  return {
-    authorize(attributes: AuthzAttributes) {
-      const decision = authorizer.authorize(attributes)
-      if (decision.allowed || damaged.size === 0) return decision
-      const namespace = attributes.path === undefined ? attributes.namespace : ''
-      const error =
-        damageAmong(damaged, clusterRights) ??
-        (namespace === '' ? undefined : damageAmong(damaged, namespaceRights, namespace))
-      if (error !== undefined) throw error
-      return decision
-    },
-    rulesFor: (user, namespace) => {
-      const rules = authorizer.rulesFor(user, namespace)
-      const error = damageAmong(damaged, clusterRights) ?? damageAmong(damaged, namespaceRights, namespace)
-      return error === undefined ? rules : { ...rules, incomplete: true, evaluationError: error.message }
-    },
-  }
+/** To be asked last: what intact rights do not allow, damaged ones might. It allows nothing. */
+export const damagedRights = (damaged: DamagedObjects): Authorizer => ({
+  authorize(attributes: AuthzAttributes) {
+    const namespace = attributes.path === undefined ? attributes.namespace : ''
+    const error = rightsDamagedIn(damaged, namespace)
+    if (error !== undefined) throw error
+    return { allowed: false, reason: '' }
+  },
+  rulesFor(_user, namespace) {
+    const error = rightsDamagedIn(damaged, namespace)
+    const nothing = { resourceRules: [], nonResourceRules: [] }
+    return error === undefined
+      ? { ...nothing, incomplete: false }
+      : { ...nothing, incomplete: true, evaluationError: error.message }
+  },
+})
+
+function rightsDamagedIn(damaged: DamagedObjects, namespace: string): StatusError | undefined {
+  if (damaged.size === 0) return undefined
+  const cluster = damageAmong(damaged, clusterRights)
+  return namespace === '' ? cluster : (cluster ?? damageAmong(damaged, namespaceRights, namespace))
 }
 
 /** Requests for a resource whose definition is damaged do not hear that there is no such resource. */
-export const failWithoutDefinition =
-  (damaged: DamagedObjects, next: Handler): Handler =>
-  (request, context) => {
-    const { info, resolution } = context
-    if (damaged.size > 0 && info.isResource && typeof resolution !== 'object') {
-      const name = `${info.resource}.${info.group}`
-      const damage = damaged.find('customresourcedefinitions', { start: name, end: `${name}\0` })
-      if (damage !== undefined) throw storeReadError(damage)
-    }
-    return next(request, context)
+export const requireDefinition =
+  (damaged: DamagedObjects) =>
+  ({ resource, group }: RequestInfo): void => {
+    const name = `${resource}.${group}`
+    const damage = damaged.find('customresourcedefinitions', { start: name, end: `${name}\0` })
+    if (damage !== undefined) throw storeReadError(damage)
   }
 
 /** Part of the server as features are: admission, a metric, and nothing before the server's own objects are there. */

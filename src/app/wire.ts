@@ -36,7 +36,7 @@ import { defaultWindowLimits } from '../watch/change-window.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { inAdmissionOrder } from './admission-order.ts'
 import type { Config } from './config.ts'
-import { damagedDeciders, failClosed } from './damaged-deciders.ts'
+import { damagedDeciders, damagedRights } from './damaged-deciders.ts'
 import type { Features } from './features.ts'
 import { rbacSource } from './rbac-source.ts'
 import { ownScope } from './server-scope.ts'
@@ -82,7 +82,7 @@ export async function wireCore(
   if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
-  const authorizer = failClosed(unionAuthorizer([mastersAuthorizer, rbac, creators]), cache.damaged)
+  const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators, damagedRights(cache.damaged)])
   const watchPermits = new WatchPermits()
   // After those who decide: they must have forgotten the earlier namespace of that name.
   lister.subscribe(typeOf(namespaceResource), (next, old) => {

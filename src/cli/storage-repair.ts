@@ -65,7 +65,7 @@ finalizers are not asked.
 Examples:
   borough storage repair --data-dir /var/lib/borough
   borough storage repair --data-dir /var/lib/borough --key /registry/configmaps/team-a/c --with previous --yes
-  borough storage repair --data-dir /var/lib/borough --key /registry/secrets/team-a/s --with backup --from monday --yes`,
+  borough storage repair --data-dir /var/lib/borough --key /registry/pods/a/b --with backup --from monday --yes`,
     )
     .action((flags: RepairFlags, command: Command) => run(flags, command))
 }

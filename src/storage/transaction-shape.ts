@@ -1,7 +1,6 @@
 /**
  * The shape every engine demands of a transaction, so that all of them refuse the same things by the same name.
  */
-import { damageOf } from './damaged-value.ts'
 import type { Transaction } from './storage.ts'
 import { maxKeyBytes, maxOperations, maxTransactionBytes, maxValueBytes, StorageError } from './storage.ts'
 
@@ -28,9 +27,6 @@ export function checkTransaction(transaction: Transaction): void {
       }
     } else {
       sizeBytes += write.value.byteLength
-      if (damageOf(write.value) !== undefined) {
-        throw new StorageError('invalid', `${write.key} is damaged: what stands in its place is no value to write`)
-      }
     }
   }
   if (writes.length === 1) {

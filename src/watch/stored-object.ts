@@ -5,7 +5,7 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
-import { damageOf } from '../storage/damaged-value.ts'
+import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 
@@ -62,8 +62,7 @@ export class ObjectVersion {
   as(type: ResourceType): StoredObject {
     const view = this.#view
     if (view !== undefined && view.type === type) return view
-    const { damage } = this
-    if (damage !== undefined) throw new StorageError('damaged', damage)
+    if (this.bytes[0] === noteMark && this.damage !== undefined) throw new StorageError('damaged', this.damage)
     const made = new TypedVersion(type, this, this.#pool)
     this.#view = made
     return made

@@ -4,6 +4,7 @@
  */
 import { OrderedMap } from '../base/ordered-map.ts'
 import { relativeKey } from '../kube/object-key.ts'
+import { noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import { CollectionSizes } from './collection-sizes.ts'
@@ -121,7 +122,7 @@ export class TypeCache {
    */
   subscribe(listener: ChangeListener): () => void {
     for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
-      if (version.damage === undefined) listener(version, undefined, version.revision)
+      if (version.bytes[0] !== noteMark) listener(version, undefined, version.revision)
     }
     const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
@@ -134,8 +135,7 @@ export class TypeCache {
     this.#byKey.set(key, version)
     this.#ordered.set(key, version)
     this.sizes.change(version.namespace, bytes.length)
-    const { damage } = version
-    if (damage !== undefined) this.#damaged.set(this.storageName, key, damage)
+    if (bytes[0] === noteMark) this.#damaged.set(this.storageName, key, version.damage)
   }
 
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
@@ -157,8 +157,8 @@ export class TypeCache {
     this.sizes.change((next ?? old)?.namespace ?? '', (bytes?.length ?? 0) - (old?.bytes.length ?? 0))
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
-    if (next?.damage === undefined && old?.damage === undefined) this.#tell(change)
-    else this.#tellOfDamage(key, change)
+    if (next?.bytes[0] === noteMark || old?.bytes[0] === noteMark) this.#tellOfDamage(key, change)
+    else this.#tell(change)
   }
 
   /** Watches that cover what is damaged end with it. Once it is sound, or gone, it is as if it had just come. */

@@ -48,7 +48,6 @@ const catchUpMs = 10_000
 const bookmarkIntervalMs = 60_000
 const defaultParsedBytes = 4 * 1024 * 1024
 const span = prefixSpan(objectsPrefix)
-
 interface Waiter {
   readonly revision: Revision
   readonly resolve: () => void
@@ -57,7 +56,6 @@ interface Waiter {
 
 export class WatchCache implements AsyncDisposable {
   readonly storage: Storage
-  /** Reads that cover one of these fail. */
   readonly damaged: DamagedObjects = new DamagedObjects()
   readonly #clock: Clock
   readonly #log: Log
@@ -399,5 +397,4 @@ export class WatchCache implements AsyncDisposable {
 }
 
 const noContent: ReadonlyMap<string, number> = new Map()
-
 const closed = (): StorageError => new StorageError('closed', 'the watch cache is closed')

@@ -45,7 +45,7 @@ export function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-/** Three states of one history: stopped, killed with everything in the log, killed after a stop with more in the log. */
+/** Three states of one history: killed with everything in the log, stopped, and killed again with more in the log. */
 export async function makeSpecimens(root: string): Promise<readonly Specimen[]> {
   const live = join(root, 'live')
   const versions: Version[] = []

@@ -2,6 +2,8 @@
  * FlowSchemas and PriorityLevelConfigurations: their rules, the bootstrap objects, and what they configure. Without
  * this feature the mandatory objects alone decide.
  */
+
+import type { Strategy } from '../../catalog/strategy.ts'
 import { keysOf } from '../../controller/source.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import {
@@ -19,7 +21,6 @@ import {
 } from '../../flowcontrol/flowcontrol.ts'
 import { type GroupVersionResource, qualifiedResource } from '../../kube/gvk.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { Strategy } from '../../catalog/strategy.ts'
 import { may, read } from '../rbac/bootstrap-rules.ts'
 import { bootstrapKey, bootstrapManager, bootstrapReconciler } from './bootstrap-controller.ts'
 import { ConditionUpdates, conditionReconciler } from './condition-controller.ts'

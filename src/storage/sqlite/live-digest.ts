@@ -1,6 +1,6 @@
 /**
  * A digest of the set of (key, revision) pairs that exist, which a commit brings up to date at the cost of what it
- * changes: the sum, modulo 2^53, of a hash of each. A row that vanished, appeared, or names another revision changes it.
+ * changes: the sum, modulo 2^53, of a hash of each. A row that vanished, appeared, or has another revision is seen.
  */
 import { crc32 } from 'node:zlib'
 import type { Revision } from '../storage.ts'

@@ -8,8 +8,8 @@
  * After a fault whose outcome is unknown (a flush that failed), nothing is written any more: what the operating system
  * then still holds of the file can not be trusted. See docs/storage-format.md for the layout.
  *
- * Values are sealed here, and opened when they come back. One that is damaged is answered as a note (`damageNote`); what
- * makes the whole unbelievable (an index that does not fit the log, a log that ends too early) refuses to open.
+ * Values are sealed here, and opened when they come back. One that is damaged is answered as a note (`damageNote`). A
+ * store refuses to open where its index does not fit its log, or its log ends before what was acknowledged.
  */
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'

@@ -1,6 +1,6 @@
 /**
- * Finds out, before a store is opened to be written, whether it still holds everything that was acknowledged. Nothing in
- * the directory is changed: a reader of SQLite neither truncates its log nor copies it into the file.
+ * Finds out, before a store is opened to be written, whether it still holds everything that was acknowledged. The files
+ * stay as they are: a reader of SQLite neither truncates its log nor copies it into the file.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Checks a whole store against itself, also while it is served: what SQLite says of its pages, every row of the log with
- * its header, what each row replaced, what exists according to the log against the index, and the marked end.
+ * Checks a whole store against itself, also while it is served: what SQLite says of its pages, every row of the log,
+ * what each row replaced, what exists according to the log against the index, and the marked end.
  */
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
