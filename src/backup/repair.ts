@@ -1,5 +1,11 @@
-/** What can be done about entries whose stored value is damaged. Nothing is done that was not chosen. */
+/**
+ * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is done
+ * that was not chosen.
+ */
+import { openDataDir } from '../datadir/data-dir.ts'
 import { damageOf } from '../storage/damaged-value.ts'
+import { rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
+import { openServedStorage } from '../storage/served-storage.ts'
 import {
   type Entry,
   isStorageError,
@@ -10,6 +16,7 @@ import {
 } from '../storage/storage.ts'
 import { backupSource } from './backup-file.ts'
 import { CopyError } from './store-copy.ts'
+import type { PlaceOptions, StorePlace } from './store-places.ts'
 
 export type Remedy = 'previous' | 'backup' | 'removal'
 
@@ -27,10 +34,70 @@ export interface DamagedEntry {
 const everything = prefixSpan('/')
 const pageLength = 1000
 
-/** `backup`: a file of `borough backup`. @throws CopyError for one that is damaged */
-export async function damagedEntries(
+export interface Verification {
+  readonly revision: Revision
+  readonly entries: number
+  /** Of the log, and how many of them are from before there were checksums; absent where there is no log of ours. */
+  readonly changes?: number
+  readonly unsealed?: number
+  /** One line each; empty: all is as it was written. */
+  readonly findings: readonly string[]
+}
+
+/** `backup`: a file of `borough backup` to look into. */
+export interface RepairOptions extends PlaceOptions {
+  readonly backup?: string
+}
+
+/** Also while it is served. @throws StorageError, UnfinishedCopyError */
+export async function verifyStoreAt(place: StorePlace, options: PlaceOptions): Promise<Verification> {
+  if ('dataDir' in place) return verifyDirectory(place.dataDir)
+  await using opened = await openToRepair(place, options)
+  const revision = await opened.storage.currentRevision()
+  const { entries, damaged } = await damagedEntries(opened.storage, undefined)
+  return { revision, entries, findings: damaged.map(({ damage }) => damage) }
+}
+
+export async function damagedAt(place: StorePlace, options: RepairOptions): Promise<readonly DamagedEntry[]> {
+  await using opened = await openToRepair(place, options)
+  return (await damagedEntries(opened.storage, options.backup)).damaged
+}
+
+/** Answers the revision of what it wrote. */
+export async function repairAt(
+  place: StorePlace,
+  options: RepairOptions,
+  key: string,
+  remedy: Remedy,
+): Promise<Revision> {
+  await using opened = await openToRepair(place, options)
+  return repairEntry(opened.storage, key, remedy, options.backup)
+}
+
+/** Of a data directory that no server runs on. */
+export async function rebuildIndexAt(
+  dataDir: string,
+): Promise<{ readonly entries: number; readonly revision: Revision }> {
+  await using _ = await openDataDir(dataDir)
+  return rebuildIndexOf(dataDir)
+}
+
+/** Nobody else may have a data directory; an etcd may be served. */
+async function openToRepair(
+  place: StorePlace,
+  options: PlaceOptions,
+): Promise<AsyncDisposable & { readonly storage: Storage }> {
+  await using opening = new AsyncDisposableStack()
+  if ('dataDir' in place) opening.use(await openDataDir(place.dataDir))
+  const choice = 'dataDir' in place ? ({ storage: { engine: 'sqlite' }, ...place } as const) : { storage: place.etcd }
+  const storage = opening.use(await openServedStorage({ ...options, ...choice }))
+  const opened = opening.move()
+  return { storage, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+async function damagedEntries(
   storage: Storage,
-  backup?: string,
+  backup: string | undefined,
 ): Promise<{ readonly entries: number; readonly damaged: readonly DamagedEntry[] }> {
   const damaged: DamagedEntry[] = []
   let entries = 0
@@ -46,7 +113,12 @@ export async function damagedEntries(
 }
 
 /** @throws CopyError where the remedy is not to be had, or another writer came first */
-export async function repairEntry(storage: Storage, key: string, remedy: Remedy, backup?: string): Promise<Revision> {
+async function repairEntry(
+  storage: Storage,
+  key: string,
+  remedy: Remedy,
+  backup: string | undefined,
+): Promise<Revision> {
   const { entry } = await storage.get(key)
   if (entry === undefined) throw new CopyError(`${key} does not exist`)
   if (damageOf(entry.value) === undefined) throw new CopyError(`${key} is not damaged`)

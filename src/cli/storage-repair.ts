@@ -1,9 +1,8 @@
 /** `borough storage verify` and `borough storage repair`: is a store what was written, and what to do if not. */
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { DamagedEntry, Remedy, StorePlace } from '../backup/backup.ts'
-import type { Storage } from '../storage/storage.ts'
-import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './storage.ts'
+import type { DamagedEntry, Remedy, Verification } from '../backup/backup.ts'
+import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 
 interface RepairFlags extends StoreFlags {
   readonly key?: string
@@ -28,7 +27,8 @@ Examples:
   borough storage verify --storage etcd://10.0.0.1:2379`,
     )
     .action(async (flags: StoreFlags, command: Command) => {
-      const { findings, ...figures } = await verification(storeOf(flags, command))
+      const { verifyStoreAt } = await import('../backup/backup.ts')
+      const { findings, ...figures } = await verifyStoreAt(storeOf(flags, command), await placeOptions())
       if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ ...figures, findings })}\n`)
       else {
         for (const finding of findings) process.stdout.write(`${finding}\n`)
@@ -76,16 +76,20 @@ async function run(flags: RepairFlags, command: Command): Promise<void> {
   if (flags.with === 'backup' && flags.from === undefined) command.error('--with backup needs --from <file>')
   if (flags.index && !('dataDir' in place)) command.error('--index is of a SQLite store')
   if ((flags.index || flags.key !== undefined) && !flags.yes) command.error('nothing was changed: say --yes to do it')
-  if (flags.index && 'dataDir' in place) return rebuild(place.dataDir)
-  const { damagedEntries, repairEntry } = await import('../backup/backup.ts')
-  const from = flags.from === undefined ? undefined : resolve(flags.from)
-  await using opened = await open(place)
+  const { damagedAt, rebuildIndexAt, repairAt } = await import('../backup/backup.ts')
+  if (flags.index && 'dataDir' in place) {
+    const { entries, revision } = await rebuildIndexAt(place.dataDir)
+    process.stdout.write(`the index was made anew from the log: ${entries} keys, at revision ${revision}\n`)
+    return
+  }
+  const from = flags.from === undefined ? {} : { backup: resolve(flags.from) }
+  const options = { ...(await placeOptions()), ...from }
   if (flags.key !== undefined && flags.with !== undefined) {
-    const revision = await repairEntry(opened.storage, flags.key, flags.with, from)
+    const revision = await repairAt(place, options, flags.key, flags.with)
     process.stdout.write(`${flags.key} was repaired with ${flags.with}, at revision ${revision}\n`)
     return
   }
-  const { damaged } = await damagedEntries(opened.storage, from)
+  const damaged = await damagedAt(place, options)
   if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ damaged })}\n`)
   else process.stdout.write(damaged.length === 0 ? 'no entry is damaged\n' : damaged.map(offer).join(''))
 }
@@ -99,47 +103,7 @@ function offer({ key, damage, previous, inBackup }: DamagedEntry): string {
   return `${damage}\n${remedies.join('\n')}\n`
 }
 
-async function rebuild(dataDir: string): Promise<void> {
-  const { openDataDir } = await import('../datadir/data-dir.ts')
-  const { rebuildIndexOf } = await import('../storage/open-storage.ts')
-  await using _ = await openDataDir(dataDir)
-  const { entries, revision } = await rebuildIndexOf(dataDir)
-  process.stdout.write(`the index was made anew from the log: ${entries} keys, at revision ${revision}\n`)
-}
-
-async function open(place: StorePlace): Promise<AsyncDisposable & { readonly storage: Storage }> {
-  const { openServedStorage } = await import('../storage/served-storage.ts')
-  await using opening = new AsyncDisposableStack()
-  if ('dataDir' in place) {
-    const { openDataDir } = await import('../datadir/data-dir.ts')
-    opening.use(await openDataDir(place.dataDir))
-  }
-  const choice = 'dataDir' in place ? ({ storage: { engine: 'sqlite' }, ...place } as const) : { storage: place.etcd }
-  const storage = opening.use(await openServedStorage({ ...(await placeOptions()), ...choice }))
-  const opened = opening.move()
-  return { storage, [Symbol.asyncDispose]: () => opened.disposeAsync() }
-}
-
-interface Figures {
-  readonly revision: number
-  readonly entries: number
-  readonly changes?: number
-  readonly unsealed?: number
-}
-
-async function verification(place: StorePlace): Promise<Figures & { readonly findings: readonly string[] }> {
-  if ('dataDir' in place) {
-    const { verifyDirectory } = await import('../storage/open-storage.ts')
-    return verifyDirectory(place.dataDir)
-  }
-  const { damagedEntries } = await import('../backup/backup.ts')
-  await using opened = await open(place)
-  const revision = await opened.storage.currentRevision()
-  const { entries, damaged } = await damagedEntries(opened.storage)
-  return { revision, entries, findings: damaged.map(({ damage }) => damage) }
-}
-
-function inWords({ revision, entries, changes, unsealed = 0 }: Figures): string {
+function inWords({ revision, entries, changes, unsealed = 0 }: Omit<Verification, 'findings'>): string {
   const history = changes === undefined ? '' : `, ${changes} changes`
   const old = unsealed === 0 ? '' : ` (${unsealed} from before there were checksums)`
   return `${entries} entries${history}${old} at revision ${revision}`

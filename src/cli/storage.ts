@@ -1,18 +1,11 @@
 /** `borough storage copy`, `borough backup`, `borough restore`: a whole store, moved or kept, and proved. */
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { CopyResult, Place, PlaceOptions, Source, StorePlace, Target } from '../backup/backup.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { CopyResult, Place, Source, StorePlace, Target } from '../backup/backup.ts'
 import { outputOption } from './output-option.ts'
-import {
-  addEtcdOptions,
-  type EtcdFlags,
-  type NamedEtcd,
-  type NamedStorage,
-  parseEtcd,
-  parseStorage,
-  storageChoice,
-} from './storage-flags.ts'
+import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
 import { addRepairCommand, addVerifyCommand } from './storage-repair.ts'
+import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 
 /** `sqlite:DIR` or `etcd://host:port[,…][/prefix]`. */
 type NamedPlace = { readonly dataDir: string } | (NamedEtcd & { readonly prefix: string })
@@ -20,12 +13,6 @@ type NamedPlace = { readonly dataDir: string } | (NamedEtcd & { readonly prefix:
 interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'> {
   readonly from: NamedPlace
   readonly to: NamedPlace
-  readonly output: string
-}
-
-export interface StoreFlags extends EtcdFlags {
-  readonly storage: NamedStorage
-  readonly dataDir: string
   readonly output: string
 }
 
@@ -97,17 +84,6 @@ Examples:
     })
 }
 
-export function addStoreOptions(command: Command): Command {
-  command
-    .option('--data-dir <dir>', 'the data directory of a SQLite store', '.borough')
-    .addOption(
-      new Option('--storage <engine>', 'sqlite, or etcd://host:port[,host:port…]')
-        .argParser(parseStorage)
-        .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
-    )
-  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
-}
-
 async function run(done: string, from: Place, to: Place, json: boolean): Promise<void> {
   const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
   const options = await placeOptions()
@@ -141,19 +117,6 @@ function inWords(
 }
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
-
-export async function placeOptions(): Promise<PlaceOptions> {
-  const { systemClock } = await import('../base/clock.ts')
-  const { silentLog } = await import('../base/log.ts')
-  return { clock: systemClock, log: silentLog }
-}
-
-export function storeOf(flags: StoreFlags, command: Command): StorePlace {
-  const choice = storageChoice(flags.storage, flags, command)
-  if (choice.engine === 'etcd') return { etcd: choice }
-  if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is nothing to read')
-  return { dataDir: resolve(flags.dataDir) }
-}
 
 function placeOf(named: NamedPlace, flags: Omit<EtcdFlags, 'etcdPrefix'>, command: Command): StorePlace {
   if ('dataDir' in named) return named

@@ -1,5 +1,4 @@
 /** Objects whose stored value is not what was written: which they are, and what is wrong with each. */
-import type { KeySpan } from './type-cache.ts'
 
 export class DamagedObjects {
   readonly #byType = new Map<string, Map<string, string>>()
@@ -17,7 +16,7 @@ export class DamagedObjects {
     if (damage === undefined) {
       if (keys?.delete(key) && keys.size === 0) this.#byType.delete(storageName)
     } else {
-      if (keys === undefined) this.#byType.set(storageName, (keys = new Map()))
+      if (keys === undefined) this.#byType.set(storageName, (keys = new Map<string, string>()))
       keys.set(key, damage)
     }
     for (const listener of this.#listeners) listener()
@@ -29,7 +28,7 @@ export class DamagedObjects {
   }
 
   /** What is wrong with the first one in the span; undefined: all are sound. */
-  find(storageName: string, { start, end }: KeySpan): string | undefined {
+  find(storageName: string, { start, end }: { readonly start: string; readonly end: string }): string | undefined {
     const keys = this.#byType.get(storageName)
     if (keys === undefined) return undefined
     const first = [...keys.keys()].filter((key) => key >= start && key < end).sort()[0]

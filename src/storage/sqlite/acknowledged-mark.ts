@@ -83,8 +83,8 @@ export function readMark(path: string): Revision | undefined {
   if (!existsSync(path)) return undefined
   const file = openSync(path, 'r')
   try {
-    const found = [slotOf(file, 0), slotOf(file, 1)].filter((revision) => revision !== undefined)
-    if (found.length > 0) return Math.max(...found)
+    const newest = Math.max(slotOf(file, 0) ?? -1, slotOf(file, 1) ?? -1)
+    if (newest >= 0) return newest
     throw new StorageError('corrupt', `${path} is damaged: it does not tell the last acknowledged revision`)
   } finally {
     closeSync(file)
