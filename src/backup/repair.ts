@@ -1,6 +1,6 @@
 /**
- * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is done
- * that was not chosen.
+ * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is
+ * done that the operator did not choose.
  */
 import { openDataDir } from '../datadir/data-dir.ts'
 import { damageOf } from '../storage/damaged-value.ts'
@@ -71,7 +71,7 @@ export async function repairAt(
   remedy: Remedy,
 ): Promise<Revision> {
   await using opened = await openToRepair(place, options)
-  return repairEntry(opened.storage, key, remedy, options.backup)
+  return await repairEntry(opened.storage, key, remedy, options.backup)
 }
 
 /** Of a data directory that no server runs on. */
@@ -79,10 +79,10 @@ export async function rebuildIndexAt(
   dataDir: string,
 ): Promise<{ readonly entries: number; readonly revision: Revision }> {
   await using _ = await openDataDir(dataDir)
-  return rebuildIndexOf(dataDir)
+  return await rebuildIndexOf(dataDir)
 }
 
-/** Nobody else may have a data directory; an etcd may be served. */
+/** A data directory is locked; an etcd may be served meanwhile. */
 async function openToRepair(
   place: StorePlace,
   options: PlaceOptions,

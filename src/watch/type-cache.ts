@@ -71,6 +71,8 @@ export class TypeCache {
   readonly #byKey = new Map<string, ObjectVersion>()
   readonly #ordered = new OrderedMap<ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
+  /** Of what is damaged now: the version before. undefined = followers have heard of none. */
+  readonly #lastSound = new Map<string, ObjectVersion | undefined>()
   #lastChange: Revision
 
   /** `since`: the revision from which on this cache sees every change. */
@@ -118,7 +120,7 @@ export class TypeCache {
 
   /**
    * Tells everything there is, then each change, inside its application. Of a damaged object nothing is told, and what
-   * was told of it before stands: it is neither there as anybody could use it, nor gone.
+   * was told of it before stands: it can't be used, but it was not deleted.
    */
   subscribe(listener: ChangeListener): () => void {
     for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
@@ -161,14 +163,22 @@ export class TypeCache {
     else this.#tell(change)
   }
 
-  /** Watches that cover what is damaged end with it. Once it is sound, or gone, it is as if it had just come. */
+  /**
+   * Watches that cover what is damaged end with it. Once it is sound, or gone, that is told as a change of the version
+   * that was told last.
+   */
   #tellOfDamage(key: string, { revision, next, old }: ObjectChange): void {
     const damage = next?.damage
     this.#damaged.set(this.storageName, key, damage)
     if (next !== undefined && damage !== undefined) {
+      if (old?.damage === undefined) this.#lastSound.set(key, old)
       const error = new StorageError('damaged', damage)
       for (const session of [...this.watchers.all()]) if (isWithin(session.scope, next)) session.close(error)
-    } else if (next !== undefined) this.#tell({ revision, next, old: old?.damage === undefined ? old : undefined })
+      return
+    }
+    const told = this.#lastSound.get(key)
+    this.#lastSound.delete(key)
+    if (next !== undefined || told !== undefined) this.#tell({ revision, next, old: told })
   }
 
   #tell(change: ObjectChange): void {

@@ -55,7 +55,7 @@ const widgets = {
     versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
   },
 }
-const nobodyElse = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }
+const createOfSecrets = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }
 const made: readonly (readonly [string, object])[] = [
   ['/api/v1/namespaces', { metadata: { name: 'team-a' } }],
   ['/api/v1/namespaces', { metadata: { name: 'team-b' } }],
@@ -66,7 +66,7 @@ const made: readonly (readonly [string, object])[] = [
     `${admission}/validatingadmissionpolicies`,
     {
       metadata: { name: 'p' },
-      spec: { matchConstraints: { resourceRules: [nobodyElse] }, validations: [{ expression: 'true' }] },
+      spec: { matchConstraints: { resourceRules: [createOfSecrets] }, validations: [{ expression: 'true' }] },
     },
   ],
   [

@@ -52,9 +52,7 @@ function change(sql: string, ...values: (string | number)[]): void {
 
 const damageValue = (): void => change("UPDATE log SET value = CAST('second!' AS BLOB) WHERE revision = ?", second)
 const damage = (): RegExp =>
-  new RegExp(
-    `^the stored value of ${key} at revision ${second} is damaged: its checksum is \\w{8}, \\w{8} was written`,
-  )
+  new RegExp(`^the stored value of ${key} at revision ${second} is damaged: its checksum is \\w{8}, \\w{8} was written`)
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'borough-repair-'))

@@ -35,7 +35,7 @@ export function contentIndex(lister: Lister, stored: StoreView, namespaces: Name
       for (const { type } of types) {
         for (const version of stored.versions(type.storageName, namespace)) {
           const { name } = version
-          // Nobody knows what a damaged one waits for; it is there all the same.
+          // The finalizers of a damaged object are unknown, but it exists.
           const own = version.damage === undefined ? (version.as(type).object.metadata.finalizers ?? []) : []
           for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
           if (named.length < limit) named.push({ resource: qualifiedResource(type), name, finalizers: own })
