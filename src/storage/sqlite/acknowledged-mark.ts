@@ -20,7 +20,7 @@ const slotLength = 20
 const slotDistance = 4096
 const fileLength: number = 2 * slotDistance
 /** How long marks are gathered for one flush. */
-const flushDelayMs = 25
+const flushDelayMs = 200
 
 export class AcknowledgedMark implements Disposable {
   readonly #file: number
