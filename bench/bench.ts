@@ -10,7 +10,9 @@ import { startBareServer } from './bare-server.ts'
 import { startLoad } from './load/load.ts'
 import { type Row, table } from './report.ts'
 import { deletionRows } from './rows/deletion.ts'
+import { fairnessRows } from './rows/fairness.ts'
 import { heldRows } from './rows/held.ts'
+import { loopRows } from './rows/loop.ts'
 import { namespaceRows } from './rows/namespaces.ts'
 import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
@@ -23,8 +25,10 @@ import { peerOf, startBorough } from './target.ts'
 const usage = `npm run bench -- [flags]
 
   --quick             short rounds: a minute or so
-  --full              also a start with 100,000 objects in the store, and templates over 10,000 namespaces
-  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, process or workers
+  --full              also a start with 100,000 objects in the store, templates over 10,000 namespaces, and fairness
+  --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process,
+                      workers or fairness
+  --attack TEXT       of the fairness rows, those whose name holds it
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -37,8 +41,10 @@ const groups = {
   deletion: deletionRows,
   held: heldRows,
   watch: watchRows,
+  loop: loopRows,
   process: processRows,
   workers: workerRows,
+  fairness: fairnessRows,
 }
 
 async function main(): Promise<void> {
@@ -47,6 +53,7 @@ async function main(): Promise<void> {
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
       only: { type: 'string' },
+      attack: { type: 'string' },
       rounds: { type: 'string' },
       kubeconfig: { type: 'string' },
       output: { type: 'string', short: 'o', default: 'text' },
@@ -57,7 +64,9 @@ async function main(): Promise<void> {
     process.stdout.write(usage)
     return
   }
-  const chosen = Object.entries(groups).filter(([name]) => flags.only === undefined || name === flags.only)
+  const isChosen = (name: string): boolean =>
+    flags.only === undefined ? flags.full || name !== 'fairness' : name === flags.only
+  const chosen = Object.entries(groups).filter(([name]) => isChosen(name))
   if (chosen.length === 0) throw new Error(`no rows are called ${flags.only}`)
   const say = (text: string): void => void process.stderr.write(`${text}\n`)
   const tempRoot = await mkdtemp(join(tmpdir(), 'borough-bench-'))
@@ -75,6 +84,7 @@ async function main(): Promise<void> {
       roundMs: flags.quick ? 500 : 2500,
       quick: flags.quick,
       full: flags.full,
+      attack: flags.attack,
       tempDir,
       say,
     }
@@ -82,7 +92,7 @@ async function main(): Promise<void> {
     for (const [, rowsOf] of chosen) {
       for await (const row of rowsOf(bench)) {
         rows.push(row)
-        say(`${row.what}: ${Math.round(row.ours.median * 10) / 10} ${row.unit}`)
+        say(progress(row))
       }
     }
     const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? '' }
@@ -91,6 +101,14 @@ async function main(): Promise<void> {
   } finally {
     await rm(tempRoot, { recursive: true })
   }
+}
+
+function progress({ what, ours, unit, failures, heldMs, topMiB, attacker, met }: Row): string {
+  const attacked =
+    failures === undefined
+      ? ''
+      : `; failures ${failures}; loop ${heldMs?.toFixed(0)} ms; ${topMiB?.toFixed(0)} MiB; ${attacker}`
+  return `${what}: ${Math.round(ours.median * 10) / 10} ${unit}${attacked}${met === false ? '; missed' : ''}`
 }
 
 await main()

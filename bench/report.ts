@@ -19,6 +19,14 @@ export interface Row {
   readonly p50Ms?: number
   readonly p99Ms?: number
   readonly peer?: Spread
+  /** Requests of the victim of an attack. */
+  readonly failures?: string
+  /** Of the main thread, in one piece, without collections. */
+  readonly heldMs?: number
+  /** Resident, at most. */
+  readonly topMiB?: number
+  /** What an attacker sent, and what came of it. */
+  readonly attacker?: string
   readonly goal: string
   readonly met?: boolean
 }
@@ -52,6 +60,10 @@ const columns: readonly { readonly title: string; readonly of: (row: Row) => str
   { title: 'CPU ratio', of: (r) => (r.cpuRatio === undefined ? '' : `1 : ${digits(r.cpuRatio)}`) },
   { title: 'p50 / p99 ms', of: (r) => (r.p99Ms === undefined ? '' : `${digits(r.p50Ms ?? 0)} / ${digits(r.p99Ms)}`) },
   { title: 'peer', of: (r) => (r.peer ? shown(r.peer) : '') },
+  { title: 'failures', of: (r) => r.failures ?? '' },
+  { title: 'loop held ms', of: (r) => (r.heldMs === undefined ? '' : digits(r.heldMs)) },
+  { title: 'top MiB', of: (r) => (r.topMiB === undefined ? '' : digits(r.topMiB)) },
+  { title: 'attacker', of: (r) => r.attacker ?? '' },
   { title: 'goal', of: (r) => r.goal },
   { title: '', of: (r) => (r.met === undefined ? '' : r.met ? 'ok' : 'missed') },
 ]

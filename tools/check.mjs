@@ -53,7 +53,7 @@ async function main() {
   }
   if (failure) process.stderr.write(`${failure}\n`)
   const { passed, failed, skipped, failures, running } = readSummary()
-  // Last of all, for whoever sees only the end of a long output.
+  // Last of all, for readers who see only the end of a long output.
   for (const { file, name, text } of failures.slice(0, shownFailures)) {
     process.stdout.write(`\nFAILED ${file} > ${name}\n${text.replaceAll(/^/gm, '  ')}\n`)
   }

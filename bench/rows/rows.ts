@@ -14,6 +14,8 @@ export interface Bench {
   readonly roundMs: number
   readonly quick: boolean
   readonly full: boolean
+  /** Of the fairness rows, those whose name holds it; absent = all. */
+  readonly attack: string | undefined
   /** A fresh folder. */
   readonly tempDir: () => Promise<string>
   readonly say: (text: string) => void

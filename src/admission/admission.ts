@@ -5,7 +5,7 @@
  * to the last plugin that may ask run a second time. Then the object is validated; then all `validate` halves; then all
  * `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
  *
- * `decide` and the call of `commit` are one synchronous section: nobody else in this process decides in between. So a
+ * `decide` and the call of `commit` are one synchronous section: no other decision of this process comes between. So a
  * decision can stand on writes that are queued but not yet durable (`DecisionView`), which is what lets many creators
  * of one namespace charge the same quota without losing to each other (lanes, DECISIONS 2).
  */
@@ -19,7 +19,7 @@ import type { Expect, Guard, Write } from '../storage/storage.ts'
 /** CONNECT: what is not about the stored object (`pods/exec`). `object` is then the options of the connection. */
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** Whoever waits for the answer. A request is one: it makes its signal when somebody first asks for it, and few do. */
+/** The client side of a request. Its signal is made when first asked for: few plugins ask. */
 export interface Caller {
   /** Aborts when they have gone away. */
   readonly signal: AbortSignal
@@ -82,9 +82,9 @@ export interface MutationRound {
 /** An extra write of a decision. `object` spares the next decision of the lane a parse of `value`. */
 export interface DecidedWrite extends Write {
   readonly object?: KubeObject
-  /** Of `object`: with it, those who see `value` in the cache need not parse it either. */
+  /** Of `object`: with it, readers of `value` in the cache need not parse it either. */
   readonly type?: ResourceType
-  /** What it means to those who count content; absent where nobody does. */
+  /** What it means to accountants of content; absent where there are none. */
   readonly change?: ContentChange
   /** True = no decision stands on it before it is durable. */
   readonly hidden?: boolean
@@ -94,10 +94,10 @@ export interface DecidedWrite extends Write {
 export interface Decision {
   readonly guards?: readonly Guard[]
   readonly writes?: readonly DecidedWrite[]
-  /** Nothing can be decided before this settles; then everybody is asked again. */
+  /** Nothing can be decided before this settles; then all plugins decide again. */
   readonly wait?: Promise<unknown>
   /**
-   * Work that must be done before it can be decided; then everybody is asked again. Not done for a dry run. Answers
+   * Work that must be done before it can be decided; then all plugins decide again. Not done for a dry run. Answers
    * how to undo it, should the write not come after all.
    */
   readonly begin?: () => Promise<(() => Promise<void>) | undefined>
@@ -106,20 +106,21 @@ export interface Decision {
 }
 
 /** One object as a decision may rely on it. */
-export interface Seen {
+/** @typeParam T the object */
+export interface Seen<T extends KubeObject = KubeObject> {
   readonly key: string
   /** Shared: never change it. */
-  readonly object: KubeObject | undefined
-  /** Put it into a guard or write of `key`, and the decision holds only if nobody comes in between. */
+  readonly object: T | undefined
+  /** Put it into a guard or write of `key`, and the decision holds only if no other write comes between. */
   readonly expect: Expect
 }
 
 /** The cache, with the queued extra writes of this process on top. Valid only during the call it is passed to. */
 export interface DecisionView {
-  see(type: ResourceType, namespace: string, name: string): Seen
+  see<T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): Seen<T>
   /**
-   * Changes of what is in the namespace that are queued and not in the cache yet. Whoever counts them in guards them.
-   * undefined = there may be others.
+   * Changes of what is in the namespace that are queued and not in the cache yet. A plugin that counts them guards
+   * them. undefined = there may be others.
    */
   queuedIn(namespace: string): readonly QueuedChange[] | undefined
 }
@@ -152,12 +153,17 @@ export interface BestEffort {
   decide(view: DecisionView): Decision | undefined
 }
 
+export type AdmissionHalf = 'mutate' | 'validate' | 'createAlso' | 'decide'
+
 export interface AdmissionPlugin {
   readonly name: string
   /** True = its `mutate` may ask for a second round. */
   readonly mayAskForSecond?: boolean
-  /** Asked once for each (operation, type, sub-resource), and again only after `onHandlesChange`. */
-  handles(operation: Operation, type: ResourceType, subresource: string): boolean
+  /**
+   * Asked once for each (operation, type, sub-resource), and again only after `onHandlesChange`. May name the halves
+   * that have a say; true = all that there are.
+   */
+  handles(operation: Operation, type: ResourceType, subresource: string): boolean | readonly AdmissionHalf[]
   /** Where `handles` depends on stored objects: calls back when they change, before a client can see the change. */
   onHandlesChange?(listener: () => void): void
   /** Returns a new object, or undefined for no change. Never changes `attributes.object` in place. */
@@ -186,7 +192,7 @@ export interface ContentChange {
   readonly after: KubeObject | undefined
 }
 
-/** As a guard it says: that change happened, and nobody has touched the object since. */
+/** As a guard it says: that change happened, and no write has touched the object since. */
 export interface QueuedChange extends Guard {
   readonly change: ContentChange
 }

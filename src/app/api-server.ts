@@ -13,7 +13,7 @@ import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import type { Stage } from '../http/api.ts'
 import { BodyDecoder } from '../http/decode-body.ts'
-import { dispatcher } from '../http/dispatch.ts'
+import { type DispatchDeps, dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import { refusalWith } from '../http/explained-refusals.ts'
 import { answerToCreators } from '../http/free-names.ts'
@@ -49,9 +49,10 @@ import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { parseJson } from '../kube/strict-json.ts'
 import { authenticatedGroup } from '../kube/user.ts'
+import { maxValues } from '../kube/value-count.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { translated } from '../registry/errors.ts'
+import { translate } from '../registry/errors.ts'
 import { applyWith } from '../registry/field-ownership.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import { isShared } from '../storage/storage-choice.ts'
@@ -78,30 +79,15 @@ export function createApiServer(deps: ApiServerDeps): Serve {
   const { core } = deps
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
-  const protobuf = new ProtobufCodec()
+  const protobuf = new ProtobufCodec({ maxValues })
   const renderer = new Renderer({ protobuf, now: () => clock.now() })
   const decoder = new BodyDecoder({
     decodeProtobuf: (bytes, assumed) => protobuf.decode(bytes, assumed),
     supportsProtobuf: (gvk) => protobuf.supports(gvk),
-    applyDefaults: (type, object) => catalog.applyDefaults(type, object),
+    completeDefaults: (type, object) => catalog.completeDefaults(type, object),
     turns: core.turns,
   })
-  const refuse = refusalWith(core)
-  const namespaceType = requiredType(catalog.types, namespaceResource)
-  const authorization: AuthorizeOptions = {
-    decide: (attributes) => authorizer.authorize(attributes),
-    askElsewhere: deps.askElsewhere,
-    refuse,
-    insteadOfRefusal: answerToCreators({
-      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
-      refuse,
-    }),
-    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
-    refresh: async () => {
-      await core.lister.refresh()
-      return true
-    },
-  }
+  const authorization = authorizationOf(core, deps.askElsewhere)
   const verbDeps = {
     registry,
     types: catalog.types,
@@ -117,10 +103,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     permitOf: permitOf(core),
     random: Math.random,
     apply: applyWith(clock, { types: catalog.types, strategyOf: core.strategyOf }),
-  } satisfies Parameters<typeof patchVerb>[0] &
-    Parameters<typeof watchVerb>[0] &
-    Parameters<typeof deleteVerb>[0] &
-    Parameters<typeof updateVerb>[0]
+  } satisfies VerbParts
 
   const refusal = refusalOf(authorizer)
   const audit = deps.audit && { ...deps.audit, clock, decode: recordedBodies(protobuf) }
@@ -147,7 +130,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       ),
       limitTime: limitTime({ ...deps.defense, handlerMs: config.load.deadlines.handlerMs }),
       auditRefusals: audit && auditRefusals(audit),
-      catchUp: isShared(config) ? catchUp(() => translated(core.lister.refresh())) : undefined,
+      catchUp: isShared(config) ? catchUp(() => translate(core.lister.refresh())) : undefined,
       resolveTarget: resolveTarget(catalog.types),
       authenticate: authenticate(deps.authenticate),
       keepForAdministrators: config.adminListen && keepForAdministrators,
@@ -158,22 +141,49 @@ export function createApiServer(deps: ApiServerDeps): Serve {
     } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({
       onUnknown: requireDefinition(core.cache.damaged),
-      verbs: {
-        get: getVerb(verbDeps),
-        list: listVerb(verbDeps),
-        watch: watchVerb(verbDeps),
-        create: createVerb(verbDeps),
-        update: updateVerb(verbDeps),
-        patch: patchVerb(verbDeps),
-        delete: deleteVerb(verbDeps),
-        deletecollection: deleteCollectionVerb(verbDeps),
-      },
+      verbs: verbsOf(verbDeps),
       special: specialSubresources(answering),
       answered: answeredKinds(answering),
       documents: (path) => documents.find(path),
       knownPaths: () => documents.paths(),
     }),
   })
+}
+
+/** What all verbs together need. */
+type VerbParts = Parameters<typeof patchVerb>[0] &
+  Parameters<typeof watchVerb>[0] &
+  Parameters<typeof deleteVerb>[0] &
+  Parameters<typeof updateVerb>[0]
+
+const verbsOf = (parts: VerbParts): DispatchDeps['verbs'] => ({
+  get: getVerb(parts),
+  list: listVerb(parts),
+  watch: watchVerb(parts),
+  create: createVerb(parts),
+  update: updateVerb(parts),
+  patch: patchVerb(parts),
+  delete: deleteVerb(parts),
+  deletecollection: deleteCollectionVerb(parts),
+})
+
+function authorizationOf(core: Core, askElsewhere: AskElsewhere | undefined): AuthorizeOptions {
+  const refuse = refusalWith(core)
+  const namespaceType = requiredType(core.catalog.types, namespaceResource)
+  return {
+    decide: (attributes) => core.authorizer.authorize(attributes),
+    askElsewhere,
+    refuse,
+    insteadOfRefusal: answerToCreators({
+      namespaceExists: (name) => core.lister.find(namespaceType, '', name) !== undefined,
+      refuse,
+    }),
+    ...(core.namespacesOf ? { narrow: narrowToOwn } : {}),
+    refresh: async () => {
+      await core.lister.refresh()
+      return true
+    },
+  }
 }
 
 /** With a reason it is refused in any case. */
@@ -220,8 +230,8 @@ function scaleTypeOf(catalog: Catalog): ResourceType {
 }
 
 /**
- * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: whoever is known has a
- * binding to ask about.
+ * Lists and watches of namespaces by users who may not list them all. Not for anonymous callers: an authenticated user
+ * has a binding to ask about.
  */
 function narrowToOwn(a: AuthzAttributes): string | undefined {
   const asked = a.path === undefined && (a.verb === 'list' || a.verb === 'watch') && !a.subresource
@@ -267,7 +277,7 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   const ready: AwaitReady = async (held, stored, request, context, { type }) => {
     leavePlaces(context)
     const find = (): StoredObject | undefined => lister.find(type, '', held.name)
-    const current = (): Namespace | undefined => find()?.object as Namespace | undefined
+    const current = (): Namespace | undefined => find()?.object
     // It is created, so it is not refused: a flow that has too many of them waiting is answered at once.
     const mayWait = request.account?.tryCharge(heldCreateBytes) ?? true
     const timeoutMs = mayWait ? holdMs(config.initializationTimeoutMs, context.info.query) : 0
@@ -283,14 +293,26 @@ function holdUntilInitialized({ config, features: { hold }, lister }: Core): Awa
   return (stored, request, context, target) => {
     const { query } = context.info
     // Before anything looks at `stored.object`: creates of other kinds are answered without parsing what was stored.
-    if (!isNamespaces(target.type) || stored.revision === 0 || isTrue(query.get('includeUninitialized'))) return stored
+    if (
+      target.type.namespaced ||
+      !isNamespaces(target.type) ||
+      stored.revision === 0 ||
+      isTrue(query.get('includeUninitialized'))
+    )
+      return stored
     const held = heldOf(stored)
     return held === undefined ? stored : ready(held, stored, request, context, target)
   }
 }
 
-function heldOf({ name, object }: StoredObject): HeldNamespace | undefined {
-  return isInitializing(object as Namespace) ? { name, uid: object.metadata.uid ?? '' } : undefined
+const initializersMark = '"initializers":'
+
+function heldOf(stored: StoredObject): HeldNamespace | undefined {
+  // Most namespaces wait for nothing: their bytes say so without being parsed.
+  const { buffer, byteOffset, length } = stored.bytes
+  if (!Buffer.from(buffer, byteOffset, length).includes(initializersMark)) return undefined
+  const { name, object } = stored
+  return isInitializing(object) ? { name, uid: object.metadata.uid ?? '' } : undefined
 }
 
 function holdMs(limitMs: number, query: URLSearchParams): number {

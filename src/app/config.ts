@@ -72,7 +72,7 @@ export interface Config {
   readonly tokenFile?: string
   /** Absent = no ID tokens. */
   readonly oidc?: OidcConfig
-  /** Absent = headers name nobody. */
+  /** Absent = headers name no user. */
   readonly frontProxy?: FrontProxy
   /** Absent = RBAC alone says who may do what. */
   readonly authorizationWebhook?: AuthorizationWebhookConfig

@@ -20,7 +20,7 @@ import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
-import { createFlowControl, waitLimitMsOf, workEstimator } from '../flowcontrol/flowcontrol.ts'
+import { createFlowControl, type FlowControl, waitLimitMsOf, workEstimator } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import { ping } from '../http/health.ts'
 import { pendingWithin } from '../http/limits.ts'
@@ -39,7 +39,7 @@ import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
 import { isStorageError, type Storage } from '../storage/storage.ts'
 import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
-import { createApiServer } from './api-server.ts'
+import { type ApiServerDeps, createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
 import { controllerRulesOf, featuresOf } from './features.ts'
@@ -56,7 +56,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly serve: Serve
   /** For listeners. */
   readonly defense: Defense
-  /** Talks to the pipeline in-process as anybody; by default as the administrator. */
+  /** Talks to the pipeline in-process as any user; by default as the administrator. */
   client(user?: UserInfo): Client
   /** What discovery, and the service `kubernetes`, say of where the server is. Called once it listens. */
   listening(host: string, port: number): void
@@ -72,7 +72,7 @@ export interface Given {
 }
 
 export async function createControlPlane(config: Config, given: Given = {}): Promise<ControlPlane> {
-  const { clock, ids, log } = config
+  const { clock, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
@@ -84,63 +84,16 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
     new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
   const leadership = new Leadership(config, client)
-  const flowControl = createFlowControl({
-    clock,
-    salt: ids.uid(),
-    serverSeats: config.load.serverSeats,
-    waitLimitMs: waitLimitMsOf(config.load.deadlines.handlerMs),
-    estimateWork: workEstimator({
-      statsOf: (request) => collectionStatsOf(core, request),
-      watchersOf: (request) => watchersOf(core, request),
-    }),
-    endOfTurn: setImmediate,
-  })
-  const features = (given.features ?? featuresOf)(config, {
-    caCert: pki.caCert,
-    signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
-    flowControl,
-  })
+  const flowControl = flowControlOf(config, () => core)
+  const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
   core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
-  const compactor = new Compactor({
-    storage,
-    clock,
-    windowMs: config.history.ageMs,
-    windowBytes: config.history.bytes,
-    moved: (revision, signal) => core.cache.applied(revision + 1, signal),
-    onError: (error) => log.warn({ error }, 'history could not be compacted; it will be tried again'),
-  })
-  opening.use(compactor)
-  // Whoever holds the store for us compacts it.
-  if (config.storage.engine !== 'relay') compactor.start()
-
-  const find = (resource: string, namespace: string, name: string): KubeObject | undefined => {
-    const type = core.catalog.types.find({ group: '', version: 'v1', resource })
-    return type && core.lister.find(type, namespace, name)?.object
-  }
-  const tokens = new ServiceAccountTokens({
-    issuer: serviceAccountIssuer,
-    audiences: [serviceAccountIssuer],
-    keys: () => keys.current,
-    clock,
-    ids,
-    find,
-  })
+  opening.use(startCompactor(core))
   const { authorizationWebhook } = config
   const askElsewhere = authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
-  const defense = opening.use(new Defense({ clock, log }))
-  const pending = pendingWithin(config.load.maxMemoryBytes)
-  defense.sweeper.add(() => {
-    for (const flow of endThoseBehind(sessionsOf(core.cache), pending)) {
-      defense.incidents.happened('watch_memory', flow)
-    }
-    // The connections keep the sweeper awake, and without them no watch is behind.
-    return false
-  })
-  const chain = authenticatorChain(await openAuthenticators(config, pki.caCert, tokens), {
-    anonymous: config.anonymous,
-  })
+  const defense = opening.use(defenseOf(core))
+  const authentication = await openAuthentication(core, pki.caCert, keys)
 
   const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
@@ -151,92 +104,31 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     audit: () => audit?.sink.counts,
   })
   const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)
-  const openapi = new OpenapiDocuments({
-    types: core.catalog.types,
-    catalog: core.catalog,
-    clock,
-    version: gitVersion(build),
-  })
   let address = '127.0.0.1:6443'
   const serve = createApiServer({
     core,
-    authenticate: (credentials) => chain.authenticate(credentials),
+    authenticate: (credentials) => authentication.chain.authenticate(credentials),
     askElsewhere,
     serverAddress: () => address,
-    documents: {
-      health: {
-        checks: {
-          healthz: [ping],
-          livez: [ping],
-          readyz: [
-            ping,
-            {
-              name: 'storage',
-              check: () => core.lister.refresh(),
-              warnings: () => [...core.cache.damaged.all()],
-            },
-          ],
-        },
-        onFailure: (endpoint, check, error) => log.error({ endpoint, check, error }, 'a health check failed'),
-      },
-      build,
-      plain: {
-        ...flowControlDumps(flowControl),
-        '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => (shared ?? metrics).text() },
-        [discoveryPath]: {
-          contentType: 'application/json',
-          cacheControl: 'public, max-age=3600',
-          body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address}${keySetPath}`)),
-        },
-        [keySetPath]: {
-          contentType: keySetContentType,
-          body: () => JSON.stringify(keySet(keys.current)),
-        },
-      },
-      openapi: (path) => openapi.find(path),
-      openapiPaths: () => openapi.paths(),
-    },
+    documents: documentsOf(core, {
+      keys,
+      flowControl,
+      address: () => address,
+      metricsText: () => (shared ?? metrics).text(),
+    }),
     metrics,
     audit,
     defense,
     flowControl,
-    reviews: reviewHandlers({
-      authorizer: core.authorizer,
-      askElsewhere,
-      authenticate: async (credentials) => chain.authenticate(credentials),
-      tokens,
-      audiences: [serviceAccountIssuer],
-      find,
-      clock,
-    }),
+    reviews: reviewsOf(core, authentication, askElsewhere),
   })
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
-  const kubernetesService = new KubernetesService({
-    lister: core.lister,
-    types: core.catalog.types,
-    client: bootstrapClient,
-    log,
-    ranges: config.serviceRanges,
-    port: config.listen?.port,
-    shared: config.storage.engine === 'etcd',
-    leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
-  })
+  const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
   await bootstrap(log, bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), kubernetesService)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
-  const stop = new AbortController()
-  const controllers = leadership.run(
-    (signal) => runControllers(core, client, (...reconciled) => metrics.reconciled(...reconciled), signal),
-    stop.signal,
-  )
-  flowControl.start()
-  const following = keys.follow(stop.signal)
-  opening.defer(async () => {
-    stop.abort()
-    flowControl.stop()
-    await Promise.all([controllers, following])
-  })
+  opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
   opening.defer(() => kubernetesService.stop())
   const running = opening.move()
@@ -259,6 +151,184 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   }
 }
 
+interface Running {
+  readonly core: Core
+  readonly client: (user: UserInfo, userAgent: string, sharesValues?: boolean) => Client
+  readonly leadership: Leadership
+  readonly flowControl: FlowControl
+  readonly keys: SigningKeys
+  readonly metrics: Metrics
+}
+
+/** What goes on beside requests. Answers what stops all of it, and waits until it has ended. */
+function runUntilStopped({ core, client, leadership, flowControl, keys, metrics }: Running): () => Promise<void> {
+  const stop = new AbortController()
+  const controllers = leadership.run(
+    (signal) => runControllers(core, client, (...reconciled) => metrics.reconciled(...reconciled), signal),
+    stop.signal,
+  )
+  flowControl.start()
+  const following = keys.follow(stop.signal)
+  return async () => {
+    stop.abort()
+    flowControl.stop()
+    await Promise.all([controllers, following])
+  }
+}
+
+interface Authentication {
+  readonly tokens: ServiceAccountTokens
+  readonly chain: ReturnType<typeof authenticatorChain>
+}
+
+async function openAuthentication(core: Core, caCert: string, keys: SigningKeys): Promise<Authentication> {
+  const { config } = core
+  const tokens = new ServiceAccountTokens({
+    issuer: serviceAccountIssuer,
+    audiences: [serviceAccountIssuer],
+    keys: () => keys.current,
+    clock: config.clock,
+    ids: config.ids,
+    find: finderOf(core),
+  })
+  const authenticators = await openAuthenticators(config, caCert, tokens)
+  return { tokens, chain: authenticatorChain(authenticators, { anonymous: config.anonymous }) }
+}
+
+function reviewsOf(
+  core: Core,
+  { tokens, chain }: Authentication,
+  askElsewhere: ApiServerDeps['askElsewhere'],
+): ApiServerDeps['reviews'] {
+  return reviewHandlers({
+    authorizer: core.authorizer,
+    askElsewhere,
+    authenticate: async (credentials) => chain.authenticate(credentials),
+    tokens,
+    audiences: [serviceAccountIssuer],
+    find: finderOf(core),
+    clock: core.config.clock,
+  })
+}
+
+/** `core` is there before the first request is. */
+function flowControlOf({ clock, ids, load }: Config, core: () => Core): FlowControl {
+  return createFlowControl({
+    clock,
+    salt: ids.uid(),
+    serverSeats: load.serverSeats,
+    waitLimitMs: waitLimitMsOf(load.deadlines.handlerMs),
+    estimateWork: workEstimator({
+      statsOf: (request) => collectionStatsOf(core(), request),
+      watchersOf: (request) => watchersOf(core(), request),
+    }),
+    endOfTurn: setImmediate,
+  })
+}
+
+/** On a store that another process serves, that process compacts it. */
+function startCompactor({ config, storage, cache }: Core): Compactor {
+  const { clock, log, history } = config
+  const compactor = new Compactor({
+    storage,
+    clock,
+    windowMs: history.ageMs,
+    windowBytes: history.bytes,
+    moved: (revision, signal) => cache.applied(revision + 1, signal),
+    onError: (error) => log.warn({ error }, 'history could not be compacted; it will be tried again'),
+  })
+  if (config.storage.engine !== 'relay') compactor.start()
+  return compactor
+}
+
+type Certificates = Pick<Parameters<typeof featuresOf>[1], 'caCert' | 'signClientCertificate'>
+
+const certificatesOf = (pki: Pki): Certificates => ({
+  caCert: pki.caCert,
+  signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
+})
+
+/** Reads objects of the core group from the cache. */
+function finderOf({
+  catalog,
+  lister,
+}: Core): (resource: string, namespace: string, name: string) => KubeObject | undefined {
+  return (resource, namespace, name) => {
+    const type = catalog.types.find({ group: '', version: 'v1', resource })
+    return type && lister.find(type, namespace, name)?.object
+  }
+}
+
+function defenseOf({ config, cache }: Core): Defense {
+  const { clock, log, load } = config
+  const defense = new Defense({ clock, log })
+  const pending = pendingWithin(load.maxMemoryBytes)
+  defense.sweeper.add(() => {
+    for (const flow of endThoseBehind(sessionsOf(cache), pending)) {
+      defense.incidents.happened('watch_memory', flow)
+    }
+    // The connections keep the sweeper awake, and without them no watch is behind.
+    return false
+  })
+  return defense
+}
+
+interface DocumentSources {
+  readonly keys: SigningKeys
+  readonly flowControl: FlowControl
+  /** `host:port`, once it listens. */
+  readonly address: () => string
+  readonly metricsText: () => Promise<string> | string
+}
+
+/** What is served besides resources. */
+function documentsOf(
+  { config, catalog, lister, cache }: Core,
+  { keys, flowControl, address, metricsText }: DocumentSources,
+): ApiServerDeps['documents'] {
+  const { clock } = config
+  const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: gitVersion(build) })
+  return {
+    health: {
+      checks: {
+        healthz: [ping],
+        livez: [ping],
+        readyz: [ping, { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] }],
+      },
+      onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
+    },
+    build,
+    plain: {
+      ...flowControlDumps(flowControl),
+      '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => metricsText() },
+      [discoveryPath]: {
+        contentType: 'application/json',
+        cacheControl: 'public, max-age=3600',
+        body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address()}${keySetPath}`)),
+      },
+      [keySetPath]: {
+        contentType: keySetContentType,
+        body: () => JSON.stringify(keySet(keys.current)),
+      },
+    },
+    openapi: (path) => openapi.find(path),
+    openapiPaths: () => openapi.paths(),
+  }
+}
+
+function kubernetesServiceOf({ config, lister, catalog }: Core, client: Client): KubernetesService {
+  return new KubernetesService({
+    lister,
+    types: catalog.types,
+    client,
+    log: config.log,
+    ranges: config.serviceRanges,
+    port: config.listen?.port,
+    shared: config.storage.engine === 'etcd',
+    leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
+  })
+}
+
 const ownAccounts = 'system:serviceaccount:kube-system:'
 
 /** The server's own requests are no client's fault: they count, and no warning tells of them. */
@@ -268,7 +338,7 @@ function culpritOf(owner: object | undefined): Culprit | undefined {
   return username === serverUser.username || username.startsWith(ownAccounts) ? undefined : culprit
 }
 
-/** What must be there before anybody is answered. All at once: a first start is a flush or two, not fifty. */
+/** What must be there before any client is answered. All at once: a first start is a flush or two, not fifty. */
 async function bootstrap(
   log: Log,
   client: Client,

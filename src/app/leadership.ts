@@ -37,7 +37,7 @@ export class Leadership {
     const onLeading = (leading: boolean): void => {
       this.#leading = leading
     }
-    // Whoever has nothing to run must not keep others from running it.
+    // A process without controllers must not keep others from running theirs.
     if (!controllerNames.some(this.#config.controllers)) return
     if (!isShared(this.#config)) {
       onLeading(true)

@@ -30,7 +30,7 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
   const plane = await createControlPlane(config, opened ? { opened } : {})
   const listeners: Listener[] = []
   try {
-    // First, so that nobody is answered before all addresses are there.
+    // First, so that no client is answered before all addresses are there.
     if (config.adminListen !== undefined) {
       listeners.push(await listen(plane.serve, { ...reservedListening(config, plane), ...config.adminListen }))
     }

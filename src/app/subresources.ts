@@ -92,7 +92,7 @@ function refusing({ registry }: Core, what: string): SpecialVerbs {
   const refuse: VerbHandler = async (request, context, target) => {
     const { type, namespace, name, subresource } = target
     const { kind } = type.subresources.get(subresource)?.kind ?? type
-    // Whoever may not connect hears that before that nothing is there to connect to. Reading a log is no connection.
+    // A user who may not connect gets 403 rather than 501. Reading a log is no connection.
     if (kind.endsWith('Options')) {
       const options = connectionOptions(kind, context.info.query)
       await registry.admit(writeScope(request, context, target), options, 'CONNECT')

@@ -2,6 +2,7 @@
  * Makes the server out of its parts, and names the concrete classes. The order is that in which state flows: storage →
  * watch cache → authorization, features → registry → pipeline → clients.
  */
+
 import { CreatorRights, followCreators } from '../apis/namespaces/creator-rights.ts'
 import { namespaceResource } from '../apis/namespaces/types.ts'
 import { endpointSliceResource, serviceResource } from '../apis/services/types.ts'
@@ -10,16 +11,19 @@ import type { Authorizer } from '../authz/authz.ts'
 import { NamespaceGrants } from '../authz/namespace-grants.ts'
 import { RbacAuthorizer } from '../authz/rbac-authorizer.ts'
 import { mastersAuthorizer, unionAuthorizer } from '../authz/union-authorizer.ts'
+import type { Clock } from '../base/clock.ts'
 import { Diagnostics } from '../base/diagnostics.ts'
 import { sliceBegan, Turns } from '../base/turns.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { extendStrategy, type Strategy } from '../catalog/strategy.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
-import { type GroupVersionResource, qualifiedResource } from '../kube/gvk.ts'
+import { qualifiedResource } from '../kube/gvk.ts'
 import type { NameView } from '../kube/name-view.ts'
+import type { Resource } from '../kube/resource.ts'
 import { type ResourceType, requiredType } from '../kube/resource-type.ts'
 import { formatTime } from '../kube/time.ts'
+import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { CacheStoreView } from '../registry/cache-store-view.ts'
@@ -33,6 +37,7 @@ import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
+import type { DamagedObjects } from '../watch/damaged-objects.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { inAdmissionOrder } from './admission-order.ts'
 import type { Config } from './config.ts'
@@ -68,44 +73,20 @@ export async function wireCore(
   isLeading: () => boolean,
 ): Promise<Core> {
   const { clock, ids, log } = config
-  const diagnostics = new Diagnostics()
-  const began = (owner: object | undefined): void => diagnostics.publish(sliceBegan, owner)
-  const turns = new Turns({ now: () => clock.monotonic(), began })
-  const catalog = loadCatalog()
-  const declared = features.list.flatMap(({ kinds = [] }) => kinds).map((kind) => catalog.declare(kind))
-  catalog.types.change({ add: declared })
-  const typeOf = (gvr: GroupVersionResource): ResourceType => requiredType(catalog.types, gvr)
+  const { diagnostics, turns } = diagnosticsOf(clock)
+  const { catalog, declared } = catalogOf(features)
+  const typeOf = <T extends KubeObject>(resource: Resource<T>): ResourceType<T> => requiredType(catalog.types, resource)
 
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
-  const grants = config.listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
-  if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
-  const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
-  const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
-  const authorizer = unionAuthorizer([mastersAuthorizer, rbac, creators, damagedRights(cache.damaged)])
-  const watchPermits = new WatchPermits()
-  // After those who decide: they must have forgotten the earlier namespace of that name.
-  lister.subscribe(typeOf(namespaceResource), (next, old) => {
-    if (next !== undefined && old === undefined) watchPermits.onCreated(next.name)
-  })
-  const webhookClient = new WebhookClient({
-    clock,
-    userAgent: 'kube-apiserver-admission',
-    resolve: serviceResolver({
-      addresses: config.serviceAddresses,
-      findService: (namespace, name) => lister.find(typeOf(serviceResource), namespace, name)?.object,
-      slices: (namespace) => [...lister.list(typeOf(endpointSliceResource), namespace)].map((s) => s.object),
-      random: Math.random,
-    }),
-  })
+  const { authorizer, grants } = wireAuthorization(config, lister, typeOf, cache.damaged)
+  const watchPermits = watchPermitsOf(lister, typeOf(namespaceResource))
+  const webhookClient = webhookClientOf(config, lister, typeOf)
   const folded = isShared(config) ? new FoldedCommits({ storage, clock, random: Math.random }) : undefined
-  const applyNew = firstApplied(clock, (type, object) => catalog.applyDefaults(type, object))
-  // Schemas of built-in kinds say types and nothing else, and decoding has checked those.
-  const validateSchema: FeatureContext['validateSchema'] = (type, object, update) =>
-    type.custom || declared.includes(type) ? schemaErrors(type, object, update) : []
   const parts: FeatureParts[] = []
   const strategyOf = strategiesOf(parts, catalog)
   const applyDefaults: Catalog['applyDefaults'] = (type, object) => catalog.applyDefaults(type, object)
+  const kinds = { strategyOf, applyDefaults, validateSchema: schemaValidation(declared) }
   const context: FeatureContext = {
     clock,
     ids,
@@ -120,10 +101,9 @@ export async function wireCore(
     isLeading,
     typeOf,
     strategyOf,
-    validateSchema,
-    validateNew: (type, object) =>
-      validateNew({ applyDefaults, strategyOf, validateSchema }, type, object, formatTime(clock.now())),
-    applyNew,
+    validateSchema: kinds.validateSchema,
+    validateNew: (type, object) => validateNew(kinds, type, object, formatTime(clock.now())),
+    applyNew: firstApplied(clock, applyDefaults),
     async create(type, object, user) {
       await registry.create(ownScope(type, user), object)
     },
@@ -140,9 +120,7 @@ export async function wireCore(
     clock,
     turns,
     ids,
-    strategyOf,
-    applyDefaults,
-    validateSchema,
+    ...kinds,
     trackUpdate: trackWrites({ types: catalog.types, strategyOf }, log),
     admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
     accountants: parts.flatMap(({ accountants = [] }) => accountants),
@@ -167,6 +145,64 @@ export async function wireCore(
       await cache[Symbol.asyncDispose]()
     },
   }
+}
+
+/** What takes long tells who began it. */
+function diagnosticsOf(clock: Clock): { readonly diagnostics: Diagnostics; readonly turns: Turns } {
+  const diagnostics = new Diagnostics()
+  const began = (owner: object | undefined): void => diagnostics.publish(sliceBegan, owner)
+  return { diagnostics, turns: new Turns({ now: () => clock.monotonic(), began }) }
+}
+
+/** `declared`: the kinds that features bring. */
+function catalogOf(features: Features): { readonly catalog: Catalog; readonly declared: readonly ResourceType[] } {
+  const catalog = loadCatalog()
+  const declared = features.list.flatMap(({ kinds = [] }) => kinds).map((kind) => catalog.declare(kind))
+  catalog.types.change({ add: declared })
+  return { catalog, declared }
+}
+
+/** Schemas of built-in kinds say types and nothing else, and decoding has checked those. */
+function schemaValidation(declared: readonly ResourceType[]): FeatureContext['validateSchema'] {
+  return (type, object, update) => (type.custom || declared.includes(type) ? schemaErrors(type, object, update) : [])
+}
+
+/** After what decides has subscribed: it must have forgotten the earlier namespace of that name. */
+function watchPermitsOf(lister: Lister, namespaceType: ResourceType): WatchPermits {
+  const watchPermits = new WatchPermits()
+  lister.subscribe(namespaceType, (next, old) => {
+    if (next !== undefined && old === undefined) watchPermits.onCreated(next.name)
+  })
+  return watchPermits
+}
+
+type TypeOf = FeatureContext['typeOf']
+
+/** `grants`: what of the namespaces a user may get, where it is asked for. */
+function wireAuthorization(
+  { clock, listOwnNamespaces }: Config,
+  lister: Lister,
+  typeOf: TypeOf,
+  damaged: DamagedObjects,
+): { readonly authorizer: Authorizer; readonly grants: NamespaceGrants | undefined } {
+  const grants = listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
+  if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
+  const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
+  const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
+  return { authorizer: unionAuthorizer([mastersAuthorizer, rbac, creators, damagedRights(damaged)]), grants }
+}
+
+function webhookClientOf({ clock, serviceAddresses }: Config, lister: Lister, typeOf: TypeOf): WebhookClient {
+  return new WebhookClient({
+    clock,
+    userAgent: 'kube-apiserver-admission',
+    resolve: serviceResolver({
+      addresses: serviceAddresses,
+      findService: (namespace, name) => lister.find(typeOf(serviceResource), namespace, name)?.object,
+      slices: (namespace) => [...lister.list(typeOf(endpointSliceResource), namespace)].map((s) => s.object),
+      random: Math.random,
+    }),
+  })
 }
 
 /** Rights are remembered as long as watches can resume from memory. */

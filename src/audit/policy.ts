@@ -149,7 +149,7 @@ function resourcesOf(value: unknown, at: string): GroupResources {
   return { group, resources, resourceNames }
 }
 
-/** A field that nobody reads is a rule that nobody follows. */
+/** An unknown field would be a rule without effect. */
 function fieldsOf(value: unknown, at: string, known: readonly string[]): Readonly<Record<string, unknown>> {
   const place = at === '' ? '' : `${at}: `
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

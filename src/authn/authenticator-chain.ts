@@ -1,6 +1,6 @@
 /**
- * The authenticators in order. The first that recognises a credential as good decides. A credential that nobody takes
- * for good is 401, also where anonymous requests are allowed: whoever shows a wrong key must hear that it is wrong.
+ * The authenticators in order. The first that recognises a credential as good decides. A credential that none accepts
+ * is 401, also where anonymous requests are allowed: a client with a wrong key must learn that it is wrong.
  * @see k8s.io/apiserver/pkg/authentication/{request/union,group,request/anonymous} v0.36
  */
 import type { Eventual } from '../base/eventual.ts'

@@ -14,7 +14,7 @@ import type { Authenticator, Credentials } from './authn.ts'
 import { clientAuth, isIssuedBy } from './certificates.ts'
 
 interface Holder {
-  /** undefined = names nobody. */
+  /** undefined = names no user. */
   readonly user: UserInfo | undefined
   readonly forClients: boolean
   readonly notBeforeMs: number
@@ -35,7 +35,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
   readonly #byFingerprint: BoundedCache<string, Holder>
 
   /**
-   * `authorities`: who must have issued a certificate, where the adapter trusts others for other ends; absent = whoever
+   * `authorities`: who must have issued a certificate, where the adapter trusts others for other ends; absent = any
    * the adapter trusts.
    */
   constructor(

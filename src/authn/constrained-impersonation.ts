@@ -30,7 +30,7 @@ function isOn(node: string, { username, extra }: UserInfo): boolean {
   return serviceAccountOf(username) !== undefined && names?.length === 1 && names[0] === node
 }
 
-/** The right to do what is asked in somebody's name. */
+/** The right to do what is asked in another user's name. */
 export function impersonateOn(mode: ConstrainedMode, asked: AskedAttributes): AskedAttributes {
   return { ...asked, verb: `impersonate-on:${mode}:${asked.verb}` }
 }

@@ -1,6 +1,6 @@
 /**
  * A proxy in front that has already found out who asks: it shows a certificate of its own authority and names the user
- * in headers. From anybody else these headers mean nothing.
+ * in headers. From any other client these headers mean nothing.
  *
  * The certificate must be issued by that authority itself, without intermediates.
  *
@@ -19,7 +19,7 @@ import { extraHeaders, firstHeaderText, type HeaderSource, headerTexts } from '.
 export interface FrontProxy {
   /** PEM, one or more. */
   readonly ca: string
-  /** Common names of proxies; empty = whoever the authority vouches for. */
+  /** Common names of proxies; empty = any that the authority has issued. */
   readonly allowedNames: readonly string[]
   /** The first that has a value counts. */
   readonly usernameHeaders: readonly string[]

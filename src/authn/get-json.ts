@@ -1,4 +1,4 @@
-/** GET of a JSON document of somebody else's, bounded in size and time. */
+/** GET of a JSON document of another server, bounded in size and time. */
 import { request } from 'node:https'
 
 export interface GetJsonOptions {

@@ -1,5 +1,5 @@
 /**
- * Acting as somebody else: the `Impersonate-*` headers, and what the real user must be allowed for it. There are two
+ * Acting as another user: the `Impersonate-*` headers, and what the real user must be allowed for it. There are two
  * ways, and either suffices.
  *
  * Constrained: who may be impersonated (verb `impersonate:<mode>` on the identity), and for doing what (verb
@@ -8,7 +8,7 @@
  *   associated-node   the node that a service account's token is bound to
  *   arbitrary-node    system:node:<name>
  *   serviceaccount    system:serviceaccount:<namespace>:<name>
- *   user-info         everybody else; alone in allowing groups, uid and extra
+ *   user-info         all other users; alone in allowing groups, uid and extra
  *
  * Classic: verb `impersonate` on the user, each group, each value of extra, and the uid; for doing anything.
  *
@@ -31,8 +31,8 @@ const unauthenticatedGroup = 'system:unauthenticated'
 const nodesGroup = 'system:nodes'
 
 /**
- * The user that the request is to be served as; undefined if it impersonates nobody. Afterwards the headers must not be
- * looked at again.
+ * The user that the request is to be served as; undefined if it impersonates no user. Afterwards the headers must not
+ * be looked at again.
  * @param attributesAsked what the request is about, with the real user
  * @param refusalOf the refusal of something, with a further reason perhaps; undefined = allowed
  * @throws StatusError Forbidden; BadRequest for headers that name no user, or are not UTF-8.
@@ -53,7 +53,7 @@ export function impersonate(
     if (!onRefusal && !identityRefusal) {
       return { user: servedAs(wanted, mode), constraint: `impersonate:${mode}` }
     }
-    // Who holds one half is told of the other; who holds nothing, of the classic way that everybody knows.
+    // Who holds one half is told of the other; who holds neither, of the classic right.
     if (!onRefusal || !identityRefusal) constrainedRefusal ??= onRefusal ?? identityRefusal
   }
   const refusal = firstRefusal(classicChecks(wanted, asked.user), refusalOf)

@@ -1,5 +1,5 @@
 /**
- * ID tokens of an OpenID Connect issuer: who somebody is there, and in which groups.
+ * ID tokens of an OpenID Connect issuer: who a user is there, and in which groups.
  *
  * The issuer's keys are fetched when they are first needed and kept; a token signed with an unknown key makes them be
  * fetched again, at most once in `refetchMs`, so that keys can be rotated and strangers can't make us ask. Signatures
@@ -28,7 +28,7 @@ export interface OidcIssuer {
   readonly usernameClaim: string
   /** Absent: `<issuerUrl>#`, but nothing in front of an email. */
   readonly usernamePrefix?: string
-  /** Absent = nobody is in a group. */
+  /** Absent = no user is in a group. */
   readonly groupsClaim?: string
   readonly groupsPrefix: string
   readonly requiredClaims: ReadonlyMap<string, string>

@@ -22,7 +22,7 @@ export interface AuthenticationOptions {
   readonly tokenFile?: string
   /** Absent = no ID tokens. */
   readonly oidc?: OidcConfig
-  /** Absent = headers name nobody. */
+  /** Absent = headers name no user. */
   readonly frontProxy?: FrontProxy
 }
 

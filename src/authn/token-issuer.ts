@@ -6,7 +6,7 @@ export function issuerOf(token: string): unknown {
     const payload: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString('utf8'))
     return typeof payload === 'object' && payload !== null && 'iss' in payload ? payload.iss : undefined
   } catch {
-    // Not JSON, so not a JWT: another authenticator's kind, or nobody's.
+    // Not JSON, so not a JWT: another authenticator's kind, or unknown.
     return undefined
   }
 }

@@ -35,7 +35,7 @@ export interface AuthzDecision {
   readonly reason: string
 }
 
-/** Asks whoever decides beyond RBAC. @throws StatusError InternalError if there is no answer, as upstream */
+/** Asks the authorizers beyond RBAC. @throws StatusError InternalError if there is no answer, as upstream */
 export type AskElsewhere = (attributes: AuthzAttributes) => Promise<AuthzDecision>
 
 export interface ResourceRule {

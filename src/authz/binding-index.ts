@@ -1,6 +1,6 @@
 /**
  * Bindings by subject. A check looks up the user and each of their groups, so its cost depends on the bindings that
- * speak of them and on nobody else's.
+ * speak of them and on no others.
  */
 import { quote } from '../kube/go-quote.ts'
 import type { Binding } from '../kube/rbac.ts'
@@ -24,7 +24,7 @@ export interface IndexedBinding {
   readonly subjects: readonly IndexedSubject[]
 }
 
-/** Subjects of an unknown kind are left out: they match nobody. */
+/** Subjects of an unknown kind are left out: they match no user. */
 export function indexedBinding(namespace: string, name: string, binding: Binding): IndexedBinding {
   const subjects: IndexedSubject[] = []
   for (const s of binding.subjects ?? []) {
@@ -40,7 +40,7 @@ export function indexedBinding(namespace: string, name: string, binding: Binding
   return { namespace, name, roleKind: binding.roleRef.kind, roleName: binding.roleRef.name, subjects }
 }
 
-/** What a binding allows. Most never hear why; the words are made for those who do, the audit log above all. */
+/** What a binding allows. Most answers never say why; the words are made when read, by the audit log above all. */
 export class AllowedByBinding implements AuthzDecision {
   readonly allowed = true
   readonly #binding: IndexedBinding

@@ -8,10 +8,14 @@ import {
   roleBinding,
   user,
 } from '../../test/support/fake-rbac-source.ts'
+import type { Clock } from '../base/clock.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { AuthzAttributes, ResourceAttributes } from './authz.ts'
+import { indexedBinding } from './binding-index.ts'
+import { DeletedNamespaceRights } from './deleted-namespace-rights.ts'
 import { RbacAuthorizer } from './rbac-authorizer.ts'
+import { CompiledRules } from './rbac-rules.ts'
 
 const alice: UserInfo = { username: 'alice', groups: [] }
 const bob: UserInfo = { username: 'bob', groups: [] }
@@ -188,5 +192,205 @@ describe('the rights of a namespace that has just gone', () => {
       story.delete(name)
     }
     expect(['a', 'b', 'c'].map((name) => story.may(content('list', name)))).toEqual([false, true, true])
+  })
+
+  test('what is in it is readable until 60 seconds after the namespace went, if that was soon enough', async () => {
+    const story = new Story()
+    story.bind()
+    story.terminate()
+    story.unbind()
+    await story.clock.advance(30_000)
+    story.remove()
+    await story.clock.advance(59_999)
+    expect(story.may(content('list'))).toBe(true)
+    await story.clock.advance(1)
+    expect(story.may(content('list'))).toBe(false)
+  })
+
+  test('what is in it is not readable again when the namespace goes at the moment that this ended', async () => {
+    const story = new Story()
+    story.bind()
+    story.terminate()
+    story.unbind()
+    await story.clock.advance(60_000)
+    story.remove()
+    expect(story.may(read('get'))).toBe(true)
+    expect(story.may(content('list'))).toBe(false)
+  })
+
+  test('a name that comes and goes again is remembered from the last time', async () => {
+    const story = new Story()
+    story.bind()
+    story.delete()
+    await story.clock.advance(30_000)
+    story.create('ns')
+    story.bind()
+    story.delete()
+    await story.clock.advance(59_999)
+    expect(story.may(read('get'))).toBe(true)
+  })
+})
+
+describe('what a terminating namespace does not give', () => {
+  const secrets = (who: UserInfo): AuthzAttributes => ({ ...content('get'), user: who })
+
+  test('the rights of a Role that goes to the holders of others, or of a ClusterRole of that name', () => {
+    const story = new Story()
+    story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
+    story.source.put(role('ns', 'q', allow('get', '', 'pods')))
+    story.source.put(clusterRole('r', allow('get', '', 'pods')))
+    story.source.put(roleBinding('ns', 'a', 'Role/q', user('alice')))
+    story.source.put(roleBinding('ns', 'b', 'ClusterRole/r', user('bob')))
+    story.source.put(roleBinding('ns', 'c', 'Role/r', user('carol')))
+    story.terminate()
+    story.source.remove('Role', 'r', 'ns')
+    const holders = ['alice', 'bob', 'carol'].map((username) => ({ username, groups: [] }))
+    expect(holders.map((who) => story.may(secrets(who)))).toEqual([false, false, true])
+  })
+
+  test('what a Role gave before it was changed', () => {
+    const story = new Story()
+    story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
+    story.source.put(roleBinding('ns', 'a', 'Role/r', user('alice')))
+    story.terminate()
+    expect(story.may(secrets(alice))).toBe(true)
+    story.source.put(role('ns', 'r', allow('get', '', 'pods')))
+    expect(story.may(secrets(alice))).toBe(false)
+  })
+
+  test('what a RoleBinding gave before it was changed', () => {
+    const story = new Story()
+    story.bind()
+    story.terminate()
+    story.source.put(roleBinding('ns', 'creator', 'ClusterRole/owner', user('bob')))
+    expect([story.may(secrets(alice)), story.may(secrets(bob))]).toEqual([false, true])
+  })
+
+  test('a right that was taken away while it lived, when the Role goes', () => {
+    const story = new Story()
+    story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
+    story.source.put(roleBinding('ns', 'creator', 'Role/r', user('alice')))
+    story.unbind()
+    story.terminate()
+    story.source.remove('Role', 'r', 'ns')
+    expect(story.may(secrets(alice))).toBe(false)
+  })
+
+  test('its content for longer because of how an object is called', async () => {
+    const story = new Story()
+    story.source.put(clusterRole('owner', allow('*', '*', '*')))
+    story.bind()
+    story.terminate()
+    story.unbind()
+    await story.clock.advance(60_000)
+    const own: AuthzAttributes = { ...read('get'), namespace: 'ns' }
+    expect(story.may(own)).toBe(true)
+    expect(story.may({ ...own, resource: 'pods' })).toBe(false)
+    expect(story.may({ ...own, group: 'example.org' })).toBe(false)
+    expect(story.may({ ...own, name: 'other' })).toBe(false)
+  })
+
+  test('anything else when it is updated meanwhile', async () => {
+    const story = new Story()
+    story.bind()
+    story.terminate()
+    story.unbind()
+    story.terminate()
+    await story.clock.advance(3_600_000)
+    expect(story.rbac.authorize(read('get'))).toEqual({
+      allowed: true,
+      reason: 'RBAC: allowed by rights held when namespace "ns" was deleted',
+    })
+  })
+})
+
+describe('the memory of deleted namespaces', () => {
+  const rules = new CompiledRules([allow('get', '', '*')])
+  const binding = indexedBinding('ns', 'b', roleBinding('ns', 'b', 'Role/r', user('alice')))
+  const mayRead = (rights: DeletedNamespaceRights, name = 'ns'): boolean => rights.allows(name, alice, true, () => true)
+
+  test('each is forgotten 60 seconds after it went, whenever others did', async () => {
+    const clock = new FakeClock()
+    using rights = new DeletedNamespaceRights(clock)
+    for (const name of ['a', 'b', 'c']) rights.retain(name, binding, rules)
+    expect(rights.size).toBe(3)
+    rights.gone('a')
+    await clock.advance(20_000)
+    rights.gone('b')
+    await clock.advance(39_999)
+    expect(rights.size).toBe(3)
+    await clock.advance(1)
+    expect(rights.size).toBe(2)
+    await clock.advance(20_000)
+    expect(rights.size).toBe(1)
+    await clock.advance(3_600_000)
+    expect([rights.size, mayRead(rights, 'c')]).toEqual([1, true])
+  })
+
+  test('rights end in time also where the timer is late', async () => {
+    const clock = new FakeClock()
+    const late: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after: () => ({ cancel: () => {} }),
+    }
+    using rights = new DeletedNamespaceRights(late)
+    rights.retain('ns', binding, rules)
+    rights.gone('ns')
+    await clock.advance(59_999)
+    expect(mayRead(rights)).toBe(true)
+    await clock.advance(1)
+    expect(mayRead(rights)).toBe(false)
+  })
+
+  test('one timer is set for all, and none is left behind', () => {
+    const clock = new FakeClock()
+    let timers = 0
+    const counting: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after: () => {
+        timers++
+        return { cancel: () => timers-- }
+      },
+    }
+    const rights = new DeletedNamespaceRights(counting)
+    for (const name of ['a', 'b']) {
+      rights.retain(name, binding, rules)
+      rights.gone(name)
+    }
+    rights.retain('c', binding, rules)
+    expect([timers, rights.size]).toEqual([1, 3])
+    rights[Symbol.dispose]()
+    rights[Symbol.dispose]()
+    expect([timers, rights.size]).toEqual([0, 0])
+    const source = new FakeRbacSource()
+    source.put(clusterRole('owner', allow('*', '', '*')))
+    const rbac = new RbacAuthorizer(source, counting)
+    source.put(namespaceObject('ns', true))
+    source.put(roleBinding('ns', 'creator', 'ClusterRole/owner', user('alice')))
+    source.remove('RoleBinding', 'creator', 'ns')
+    source.remove('Namespace', 'ns')
+    expect(timers).toBe(1)
+    rbac[Symbol.dispose]()
+    expect(timers).toBe(0)
+  })
+
+  test('a namespace that is there again while the old one was still going has none of its rights', () => {
+    using rights = new DeletedNamespaceRights(new FakeClock())
+    rights.retain('ns', binding, rules)
+    expect(mayRead(rights)).toBe(true)
+    rights.forget('ns')
+    expect(mayRead(rights)).toBe(false)
+  })
+
+  test('16,384 namespaces are remembered, and no more', () => {
+    using rights = new DeletedNamespaceRights(new FakeClock())
+    for (let n = 0; n <= 16_384; n++) {
+      rights.retain(`n${n}`, binding, rules)
+      rights.gone(`n${n}`)
+    }
+    expect(rights.size).toBe(16_384)
+    expect(['n0', 'n1', 'n16384'].map((name) => mayRead(rights, name))).toEqual([false, true, true])
   })
 })

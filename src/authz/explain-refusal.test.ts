@@ -9,6 +9,7 @@ import {
   serviceAccount,
   user,
 } from '../../test/support/fake-rbac-source.ts'
+import type { PolicyRule, Role } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { AuthzAttributes } from './authz.ts'
 import { explainRefusal, explanationLines, type RbacObjects } from './explain-refusal.ts'
@@ -41,6 +42,8 @@ const objects: RbacObjects = {
     roleBinding('team', 'viewers', 'ClusterRole/viewer'),
   ],
 }
+
+const nothing: RbacObjects = { clusterRoles: [], clusterRoleBindings: [], roles: [], roleBindings: [] }
 
 const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects; want: readonly string[] }[] = [
   {
@@ -97,11 +100,134 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
       "clusterroles.rbac.authorization.k8s.io can't be listed by who asks",
     ],
   },
+  {
+    name: 'what may not be read in the namespace is said there, and not at the cluster scope',
+    when: inTeam('get', 'pods', 'p'),
+    given: { clusterRoles: [], clusterRoleBindings: [], roles: undefined, roleBindings: undefined },
+    want: [
+      "rolebindings.rbac.authorization.k8s.io can't be listed by who asks",
+      "roles.rbac.authorization.k8s.io can't be listed by who asks",
+    ],
+  },
+  {
+    name: 'at the cluster scope what is in namespaces is not missed',
+    when: { ...inTeam('get', 'pods'), namespace: '' } as AuthzAttributes,
+    given: { clusterRoles: [], clusterRoleBindings: [], roles: undefined, roleBindings: undefined },
+    want: [],
+  },
+  {
+    name: 'a binding is broken for the members of its groups, not for a user of that name',
+    when: inTeam('delete', 'pods', 'p'),
+    given: {
+      ...nothing,
+      roleBindings: [
+        roleBinding('team', 'of-all', 'Role/gone', group('system:authenticated')),
+        roleBinding('team', 'of-a-group', 'Role/gone', group('dora')),
+        roleBinding('team', 'of-a-user', 'Role/gone', user('system:authenticated')),
+      ],
+    },
+    want: ['RoleBinding "of-all/team" refers to Role "gone", which is not there'],
+  },
+  {
+    name: 'a binding of the user is not broken if its role is there, or may not be read',
+    when: inTeam('delete', 'pods', 'p'),
+    given: {
+      clusterRoles: undefined,
+      clusterRoleBindings: [clusterRoleBinding('unread', 'viewer', user('dora'))],
+      roles: [role('team', 'pod-reader', allow('get', '', 'pods'))],
+      roleBindings: [roleBinding('team', 'readers', 'Role/pod-reader', user('dora'))],
+    },
+    want: ["clusterroles.rbac.authorization.k8s.io can't be listed by who asks"],
+  },
+  {
+    name: 'a Role means nothing to a ClusterRoleBinding, and one without rules allows nothing',
+    when: inTeam('get', 'pods', 'p'),
+    given: {
+      ...nothing,
+      clusterRoles: [{ ...clusterRole('empty'), rules: undefined } as unknown as Role],
+      clusterRoleBindings: [
+        {
+          ...clusterRoleBinding('b', 'pod-reader', user('dora')),
+          roleRef: { apiGroup: '', kind: 'Role', name: 'pod-reader' },
+        },
+      ],
+      roles: [role('team', 'pod-reader', allow('get', '', 'pods'))],
+    },
+    want: ['Role "pod-reader" would allow it through a binding'],
+  },
+  {
+    name: 'what binds roles of the system comes after what was made for people, also in the namespace',
+    when: inTeam('get', 'pods', 'p'),
+    given: {
+      ...nothing,
+      clusterRoles: [clusterRole('system:x', allow('get', '', 'pods')), clusterRole('y', allow('get', '', 'pods'))],
+      roleBindings: [
+        roleBinding('team', 'a', 'ClusterRole/system:x', user('bob')),
+        roleBinding('team', 'b', 'ClusterRole/y', user('bob')),
+      ],
+    },
+    want: [
+      'RoleBinding "b/team" of ClusterRole "y" allows it to User "bob"',
+      'RoleBinding "a/team" of ClusterRole "system:x" allows it to User "bob"',
+      'ClusterRole "y" would allow it through a binding',
+      'ClusterRole "system:x" would allow it through a binding',
+    ],
+  },
+]
+
+const narrower: readonly { name: string; narrow: PolicyRule[]; wide: PolicyRule[] }[] = [
+  { name: 'fewer resources', narrow: [allow('get,list,watch', '', 'pods')], wide: [allow('get', '', 'pods,a,b,c')] },
+  {
+    name: 'fewer verbs, groups and resources, multiplied',
+    narrow: [allow('get', '', 'pods,a,b,c,d')],
+    wide: [allow('get,list', ',x,y', 'pods')],
+  },
+  { name: 'no star', narrow: [allow('get,list,watch,create', '', 'pods')], wide: [allow('*', '', 'pods')] },
+  {
+    name: 'fewer rules',
+    narrow: [allow('get', '', 'pods'), allow('get', '', 'a')],
+    wide: [allow('get', '', 'pods'), allow('get', '', 'a,b')],
+  },
+  {
+    name: 'fewer paths beside the same resources',
+    narrow: [allow('get', '', 'pods'), { verbs: ['get', 'head', 'post'], nonResourceURLs: ['/a'] }],
+    wide: [allow('get', '', 'pods'), { verbs: ['get'], nonResourceURLs: ['/a', '/b', '/c', '/d'] }],
+  },
+  {
+    name: 'fewer paths of a second rule',
+    narrow: [allow('get', '', 'pods,a')],
+    wide: [
+      allow('get', '', 'pods'),
+      { verbs: ['get'], nonResourceURLs: ['/a'] },
+      { verbs: ['get'], nonResourceURLs: ['/b'] },
+    ],
+  },
 ]
 
 describe('what would have allowed a refused request', () => {
   test.each(rows)('$name', ({ when, given = objects, want }) => {
     expect(explanationLines(explainRefusal(when, given))).toEqual(want)
+  })
+
+  test.each(narrower)('the narrowest role is named first: $name', ({ narrow, wide }) => {
+    for (const [first, second] of [
+      [narrow, wide],
+      [wide, narrow],
+    ] as const) {
+      const clusterRoles = [clusterRole(first === narrow ? 'narrow' : 'wide', ...first)]
+      clusterRoles.push(clusterRole(second === narrow ? 'narrow' : 'wide', ...second))
+      const { roles } = explainRefusal(inTeam('get', 'pods', 'p'), { ...nothing, clusterRoles })
+      expect(roles.map(({ name }) => name)).toEqual(['narrow', 'wide'])
+    }
+  })
+
+  test('exactly as many as are shown are not followed by a count', () => {
+    const clusterRoles = Array.from({ length: 11 }, (_, i) => clusterRole(`r${i}`, allow('get', '', 'pods')))
+    const lines = (limit: number): readonly string[] =>
+      explanationLines(explainRefusal(inTeam('get', 'pods'), { ...nothing, clusterRoles }), limit)
+    expect(lines(11)).toHaveLength(11)
+    expect(lines(11)).not.toContain('and 0 more roles')
+    expect(lines(10).at(-1)).toBe('and 1 more roles')
   })
 
   test('many are cut short, and counted', () => {

@@ -1,7 +1,7 @@
 /**
- * What would have allowed a refused request: bindings that give it to others, and roles that nobody is bound to here.
+ * What would have allowed a refused request: bindings that give it to others, and roles without a binding here.
  * Works on plain objects, so that it can be asked on the server and of any cluster. Costs what there is of bindings and
- * roles in the cluster's and the request's scope: only for those who ask.
+ * roles in the cluster's and the request's scope: only when asked for.
  */
 import { quote } from '../kube/go-quote.ts'
 import { type Binding, type Role, rbacGroup } from '../kube/rbac.ts'
@@ -52,8 +52,8 @@ export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects
   const { user } = attributes
   const namespace = namespaceOf(attributes)
   const allows = ruleTest(attributes)
-  const clusterRoles = compiled(objects.clusterRoles)
-  const roles = compiled(namespace === '' ? [] : objects.roles)
+  const clusterRoles = compileRoles(objects.clusterRoles)
+  const roles = compileRoles(namespace === '' ? [] : objects.roles)
   const bindings: OthersBinding[] = []
   const broken: OthersBinding[] = []
   for (const [home, list] of [
@@ -84,7 +84,7 @@ export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects
   }
 }
 
-/** One sentence for each thing, at most `limit` of a kind, for those who read an answer. */
+/** One sentence for each thing, at most `limit` of a kind, for readers of an answer. */
 export function explanationLines(explanation: RefusalExplanation, limit = 10): readonly string[] {
   const { bindings, roles, broken, unread } = explanation
   const more = (all: readonly unknown[], what: string): string[] =>
@@ -122,7 +122,7 @@ const concerns = (namespace: string, binding: Binding, user: UserInfo): boolean 
     s.list === 'users' ? s.key === user.username : user.groups.includes(s.key),
   )
 
-const compiled = (roles: Readable<Role>): ReadonlyMap<string, CompiledRules> | undefined =>
+const compileRoles = (roles: Readable<Role>): ReadonlyMap<string, CompiledRules> | undefined =>
   roles && new Map([...roles].map((r) => [r.metadata.name ?? '', new CompiledRules(r.rules ?? [])]))
 
 const named = (

@@ -79,4 +79,36 @@ describe('the union of authorizers', () => {
     expect(union.authorize(attributes)).toEqual({ allowed: false, reason: 'one\ntwo' })
     expect(union.rulesFor(user, '').evaluationError).toBe('one, two')
   })
+
+  test('the first that allows decides, and the others are not asked', () => {
+    const yes = { authorize: () => ({ allowed: true, reason: 'yes' }), rulesFor: saysNo('').rulesFor }
+    const never = {
+      authorize: (): never => {
+        throw new Error('asked')
+      },
+      rulesFor: saysNo('').rulesFor,
+    }
+    expect(unionAuthorizer([saysNo('no'), yes, never]).authorize(attributes)).toEqual({ allowed: true, reason: 'yes' })
+  })
+
+  test('where none has a reason there is none, and no fault in the rules', () => {
+    const union = unionAuthorizer([mastersAuthorizer, saysNo('')])
+    expect(union.authorize(attributes)).toEqual({ allowed: false, reason: '' })
+    expect(union.rulesFor(user, '')).toEqual({ resourceRules: [], nonResourceRules: [], incomplete: false })
+  })
+
+  test('members of system:masters may ask for every path, and the rules are complete', () => {
+    const { resourceRules, ...rest } = unionAuthorizer([mastersAuthorizer]).rulesFor(
+      { username: 'root', groups: ['system:masters'] },
+      'ns',
+    )
+    expect(resourceRules).toHaveLength(1)
+    expect(rest).toEqual({ nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false })
+  })
+
+  test('the rules are incomplete if those of one member are', () => {
+    const rules = { resourceRules: [], nonResourceRules: [], incomplete: true }
+    const partial = { authorize: () => ({ allowed: false, reason: '' }), rulesFor: () => rules }
+    expect(unionAuthorizer([mastersAuthorizer, partial]).rulesFor(user, '')).toEqual(rules)
+  })
 })

@@ -134,6 +134,51 @@ describe('a change of rights', () => {
     expect(others.told).toEqual([])
   })
 
+  test('of a Role counts as that of a ClusterRole does', () => {
+    const { source, grants } = world(
+      role('a', 'r', getNamespaces),
+      roleBinding('a', 'b', 'Role/r', user('alice')),
+      roleBinding('c', 'b', 'Role/r', user('alice')),
+    )
+    const { told } = followed(grants.viewOf(alice))
+    source.put(role('a', 'r', allow('get', '', 'pods')))
+    source.put(role('c', 'r', getNamespaces))
+    source.remove('Role', 'r', 'c')
+    expect(told).toEqual(['-a', '|', '+c', '|', '-c', '|'])
+  })
+
+  test('of the names that a role gives is told name by name', () => {
+    const named = (names: string): KubeObject => clusterRole('r', allow('get', '', 'namespaces', names))
+    const { source, grants } = world(named('a'), clusterRoleBinding('b', 'r', user('alice')))
+    const view = grants.viewOf(alice)
+    const { told } = followed(view)
+    for (const names of ['b', 'b,c', 'c', 'a,d']) {
+      source.put(named(names))
+      expect(view.names()?.toSorted()).toEqual(names.split(','))
+    }
+    expect(told).toEqual(['+b', '-a', '|', '+c', '|', '-b', '|', '+a', '+d', '-c', '|'])
+    source.put(clusterRole('r', getNamespaces))
+    expect(view.names()).toBeUndefined()
+    source.put(named('a'))
+    expect(view.names()).toEqual(['a'])
+  })
+
+  test('of a role that names the namespace of its binding gives that one, and is taken back once', () => {
+    const { source, grants } = world(
+      role('a', 'r', allow('get', '', 'namespaces', 'a,c')),
+      roleBinding('a', 'b', 'Role/r', user('alice')),
+      roleBinding('a', 'second', 'Role/r', user('alice')),
+    )
+    const view = grants.viewOf(alice)
+    expect(view.names()).toEqual(['a'])
+    source.remove('RoleBinding', 'b', 'a')
+    source.put(roleBinding('a', 'b', 'Role/r', group('devs')))
+    source.remove('RoleBinding', 'b', 'a')
+    expect(view.names()).toEqual(['a'])
+    source.remove('RoleBinding', 'second', 'a')
+    expect(view.names()).toEqual([])
+  })
+
   test('that moves a right from the user to a group of theirs is none', () => {
     const { source, grants } = world(
       clusterRole('r', getNamespaces),
@@ -196,6 +241,40 @@ describe('a change of rights', () => {
     source.put(namespaceObject('a'))
     expect([view.sees('a'), may(alice, 'a')]).toEqual([false, false])
     expect(told).toEqual(['-a', '|'])
+  })
+})
+
+describe('the creator of a namespace that initializes', () => {
+  const here = (revision: number) => ({ isGone: false, revision })
+
+  test('gets it from its beginning until it is ready, and nobody else does', () => {
+    const { grants } = world()
+    const { told } = followed(grants.viewOf(alice))
+    grants.onCreator('a', 'alice', undefined, here(1))
+    grants.onCreator('a', 'alice', 'alice', here(2))
+    expect(grants.viewOf(alice).names()).toEqual(['a'])
+    for (const username of ['bob', 'undefined', '']) expect(grants.viewOf({ username, groups: [] }).names()).toEqual([])
+    grants.onCreator('a', undefined, 'alice', here(3))
+    expect(told).toEqual(['+a', '|', '-a', '|'])
+    for (const username of ['alice', 'undefined', '']) {
+      expect(grants.viewOf({ username, groups: [] }).names()).toEqual([])
+    }
+  })
+
+  test('sees it go, and no longer gets it with the next change of anything', () => {
+    for (const change of ['of a creator', 'of a namespace', 'of a binding'] as const) {
+      const { source, grants } = world(clusterRole('r', getNamespaces))
+      source.revision = 10
+      const view = grants.viewOf(alice)
+      grants.onCreator('a', 'alice', undefined, here(1))
+      const { told } = followed(view)
+      grants.onCreator('a', undefined, 'alice', { isGone: true, revision: 2 })
+      expect([view.sees('a'), told]).toEqual([true, []])
+      if (change === 'of a creator') grants.onCreator('b', 'bob', undefined, here(3))
+      else if (change === 'of a namespace') source.put(namespaceObject('b'))
+      else source.put(clusterRoleBinding('b', 'r', user('bob')))
+      expect([view.sees('a'), told], change).toEqual([false, ['-a', '|']])
+    }
   })
 })
 

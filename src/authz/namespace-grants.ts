@@ -31,7 +31,7 @@ export class NamespaceGrants implements RbacObserver {
   readonly #given = new Map<IndexedBinding, readonly Grant[]>()
   /** By namespace, what removed bindings of a terminating one still give. */
   readonly #kept = new Map<string, Grant[]>()
-  /** Namespaces that are gone and whose kept grants are to be taken back: at the next change, for those who watch are
+  /** Namespaces that are gone and whose kept grants are to be taken back: at the next change, for watches are
    * told of the removal after this is. */
   #gone: { readonly namespace: string; readonly revision: number }[] = []
 

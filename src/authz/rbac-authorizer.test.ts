@@ -302,6 +302,18 @@ const cases: readonly Case[] = [
     want: false,
   },
   {
+    name: 'a list of another type by name is not judged by the rights inside a namespace of that name',
+    given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'list', 'nodes', '', 'ns'),
+    want: false,
+  },
+  {
+    name: 'nor is one of namespaces of another group',
+    given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'list', 'namespaces.example.org', '', 'ns'),
+    want: false,
+  },
+  {
     name: 'rights inside a namespace do not allow creating it',
     given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
     when: request(alice, 'create', 'namespaces', '', 'ns'),
@@ -312,6 +324,59 @@ const cases: readonly Case[] = [
     given: [clusterRole('r', allow('get', '', 'pods')), clusterRoleBinding('b', 'r', group('devs'))],
     when: request({ username: 'devs', groups: [] }, 'get', 'pods', 'ns', 'p'),
     want: false,
+  },
+  {
+    name: 'a subject of an unknown kind is no service account',
+    given: [
+      clusterRole('r', allow('get', '', 'pods')),
+      clusterRoleBinding('b', 'r', { kind: 'Robot', name: 'bot', namespace: 'ns' }),
+    ],
+    when: request(serviceAccountUser('ns', 'bot'), 'get', 'pods', 'ns', 'p'),
+    want: false,
+  },
+  {
+    name: 'a service account without namespace in a ClusterRoleBinding is not the user whose name it would have',
+    given: [clusterRole('r', allow('get', '', 'pods')), clusterRoleBinding('b', 'r', serviceAccount('bot'))],
+    when: request({ username: 'system:serviceaccount::bot', groups: [] }, 'get', 'pods', 'ns', 'p'),
+    want: false,
+  },
+  {
+    name: 'a binding without subjects and a role without rules give nothing',
+    given: [
+      { ...clusterRoleBinding('b', 'r', user('alice')), subjects: null } as unknown as Binding,
+      clusterRoleBinding('c', 'empty', user('alice')),
+      { ...clusterRole('empty'), rules: null } as unknown as Role,
+    ],
+    when: request(alice, 'get', 'pods', 'ns', 'p'),
+    want: false,
+    reason: '',
+  },
+  {
+    name: 'a rule without verbs, groups or names gives nothing, or every name',
+    given: bound(
+      { resources: ['pods'] } as unknown as PolicyRule,
+      { nonResourceURLs: ['/a'] } as unknown as PolicyRule,
+    ),
+    when: request(alice, 'get', 'pods', 'ns', 'p'),
+    want: false,
+    reason: '',
+  },
+  {
+    name: 'two rules about one resource count together',
+    given: bound(allow('get', '', 'pods'), allow('list', '', 'pods')),
+    when: request(alice, 'list', 'pods', 'ns'),
+    want: true,
+  },
+  {
+    name: 'a RoleBinding that refers to an unknown kind gives nothing, and says so',
+    given: [
+      clusterRole('r', allow('get', '', 'pods')),
+      role('ns', 'r', allow('get', '', 'pods')),
+      roleBinding('ns', 'b', 'Robot/r', user('alice')),
+    ],
+    when: request(alice, 'get', 'pods', 'ns', 'p'),
+    want: false,
+    reason: 'RBAC: unsupported role reference kind: "Robot"',
   },
 ]
 
@@ -345,6 +410,16 @@ describe('following the store', () => {
     expect(may()).toBe(true)
     source.remove('Role', 'r', 'ns')
     expect(may()).toBe(false)
+  })
+
+  test('a binding that names a subject twice takes nothing from the next one when it goes', () => {
+    const { source, rbac } = world(clusterRole('r', allow('get', '', 'pods')))
+    source.put(clusterRoleBinding('a', 'r', user('alice'), user('alice')))
+    source.put(clusterRoleBinding('b', 'r', user('alice')))
+    source.remove('ClusterRoleBinding', 'a')
+    expect(rbac.authorize(get).allowed).toBe(true)
+    source.remove('ClusterRoleBinding', 'b')
+    expect(rbac.authorize(get).allowed).toBe(false)
   })
 
   test('disposing ends the subscriptions', () => {

@@ -9,7 +9,7 @@
  */
 import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'
-import { aggregated } from '../kube/aggregate.ts'
+import { aggregate } from '../kube/aggregate.ts'
 import { quote } from '../kube/go-quote.ts'
 import type { Binding, Role } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -149,7 +149,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
         }
       }
     }
-    return { allowed: false, reason: failures ? `RBAC: ${aggregated([...failures])}` : '' }
+    return { allowed: false, reason: failures ? `RBAC: ${aggregate([...failures])}` : '' }
   }
 
   rulesFor(user: UserInfo, namespace: string): RuleSet {
@@ -177,7 +177,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       resourceRules,
       nonResourceRules,
       incomplete: false,
-      ...(failures.size > 0 ? { evaluationError: aggregated([...failures]) } : {}),
+      ...(failures.size > 0 ? { evaluationError: aggregate([...failures]) } : {}),
     }
   }
 

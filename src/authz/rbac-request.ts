@@ -13,7 +13,7 @@ export function ruleTest(attributes: AuthzAttributes): (rules: CompiledRules) =>
 }
 
 /**
- * Whose bindings count, besides the cluster's; '' = nobody's. `kubectl delete namespace x` waits with a list and a
+ * Whose bindings count, besides the cluster's; '' = none. `kubectl delete namespace x` waits with a list and a
  * watch of namespaces by `metadata.name=x`. Such a request shows x alone, so rights inside x count for it as they count
  * for GET, where the path itself makes x the namespace. Upstream looks at cluster-wide rights only. Our choice.
  */

@@ -18,7 +18,7 @@ export type RbacListener = (next: RbacObject | undefined, old: RbacObject | unde
 export interface RbacSource {
   /**
    * First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed), in
-   * the order of the store across all kinds, before anybody can see the answer of the write.
+   * the order of the store across all kinds, before a client can see the answer of the write.
    */
   subscribe(kind: RbacKind | 'Namespace', listener: RbacListener): () => void
   /** The namespace as of the change being delivered. */

@@ -1,5 +1,5 @@
 /**
- * Several authorizers as one: the first that allows decides. Nobody can deny, only fail to allow.
+ * Several authorizers as one: the first that allows decides. None can deny, only fail to allow.
  */
 import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from './authz.ts'

@@ -1,6 +1,6 @@
 /**
- * Somebody else who may say yes: a service that answers SubjectAccessReviews. Asked after RBAC, of what RBAC does not
- * allow. Its answers are remembered for a while, in which a right that it takes back still holds.
+ * An authorizer outside of this process: a service that answers SubjectAccessReviews. Asked after RBAC, of what RBAC
+ * does not allow. Its answers are remembered for a while, in which a right that it takes back still holds.
  *
  * Only requests and access reviews are put to it. What the server asks for its own ends (escalation, impersonation,
  * initializers, templates) is RBAC's alone, since those decisions are made in the middle of a transaction.
@@ -28,7 +28,7 @@ interface Remembered {
 }
 
 const cacheSize = 4096
-/** Longer questions are asked each time: nobody shall fill the memory with made-up names. */
+/** Longer questions are asked each time: no client shall fill the memory with made-up names. */
 const longestRememberedKey = 10_000
 
 export class WebhookAuthorizer {

@@ -29,7 +29,7 @@ export interface Source {
 export interface Target extends AsyncDisposable {
   readonly name: string
   isEmpty(): Promise<boolean>
-  /** Before the first pair. `revision`: of the source. From here on nobody may use the place, until `seal`. */
+  /** Before the first pair. `revision`: of the source. From here on no process may use the place, until `seal`. */
   begin(revision: number, from: string): Promise<void>
   /** Takes the pairs in order; may keep some back until `finish`. */
   write(pair: Pair): Promise<void>
@@ -37,7 +37,7 @@ export interface Target extends AsyncDisposable {
   finish(): Promise<void>
   /** As it is now, from where it lies. */
   read(): Promise<Contents>
-  /** It has been verified: whoever wants may use it. */
+  /** It has been verified and may be used. */
   seal(): Promise<void>
 }
 

@@ -65,7 +65,7 @@ export function storeSource(place: StorePlace, options: PlaceOptions): Source {
   }
 }
 
-/** Nobody else may serve it meanwhile: a data directory is locked. */
+/** No other process may serve it meanwhile: a data directory is locked. */
 export async function storeTarget(place: StorePlace, options: PlaceOptions): Promise<Target> {
   return 'dataDir' in place ? directoryTarget(place.dataDir, options) : etcdTarget(place.etcd, options)
 }

@@ -6,7 +6,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** As `work`, but rejects with the signal's reason as soon as it aborts. What becomes of `work` then, nobody hears. */
+/** As `work`, but rejects with the signal's reason as soon as it aborts. The outcome of `work` is dropped then. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abandon = (): void => reject(signal.reason)

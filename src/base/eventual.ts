@@ -4,13 +4,22 @@
  */
 export type Eventual<T> = T | Promise<T>
 
+/**
+ * Which way of waiting where:
+ *
+ * - An `async` function says `await`. It costs a turn of the queue, which is little beside what such a function does.
+ * - A function on the path of every read answers an `Eventual` and says `andThen`, `andFinally` or `afterPause`.
+ * - Nothing else asks what it was given: `isPending` is for the few places that stand where both ways meet.
+ */
+export const isPending = <T>(value: Eventual<T>): value is Promise<T> => value instanceof Promise
+
 /** `next` of the value, now if it is here. What `next` throws is thrown, or rejects, accordingly. */
 export function andThen<T, R>(value: Eventual<T>, next: (value: T) => Eventual<R>): Eventual<R> {
-  return value instanceof Promise ? value.then(next) : next(value)
+  return isPending(value) ? value.then(next) : next(value)
 }
 
-/** `work`, and `end` once it is over, whichever way. */
-export function andFinally<T>(work: () => Eventual<T>, end: () => void): Eventual<T> {
+/** `work`, and `end` once it is over, whichever way; it is told the value, if there is one. */
+export function andFinally<T>(work: () => Eventual<T>, end: (value?: T) => void): Eventual<T> {
   let value: Eventual<T>
   try {
     value = work()
@@ -18,13 +27,13 @@ export function andFinally<T>(work: () => Eventual<T>, end: () => void): Eventua
     end()
     throw error
   }
-  if (!(value instanceof Promise)) {
-    end()
+  if (!isPending(value)) {
+    end(value)
     return value
   }
   return value.then(
     (v) => {
-      end()
+      end(v)
       return v
     },
     (error: unknown) => {
@@ -41,4 +50,16 @@ export function afterPause<T>(
 ): Eventual<T> {
   const pause = slice?.pause()
   return pause === undefined ? run() : pause.then(run)
+}
+
+/** One piece of work after the other, with a pause between two where the slice is used up. */
+export function inTurn(
+  slice: { pause(): Promise<void> | undefined } | undefined,
+  work: readonly (() => void)[],
+): Eventual<void> {
+  for (const [i, run] of work.entries()) {
+    run()
+    const pause = slice?.pause()
+    if (pause !== undefined) return pause.then(() => inTurn(slice, work.slice(i + 1)))
+  }
 }

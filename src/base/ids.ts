@@ -13,42 +13,45 @@ export interface Ids {
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 const uidBytes = 16
-/** Randomness for 256 uids: to ask for it one by one costs more than all the rest. */
-const pool: Buffer = Buffer.alloc(256 * uidBytes)
-let poolAt = pool.length
-
-/** Written byte by byte and read as one text, which leaves nothing behind to collect. */
-const text: Buffer = Buffer.alloc(36)
 const hexDigits: Uint8Array = Buffer.from('0123456789abcdef', 'latin1')
 const dash = 0x2d
 
-/** As `crypto.randomUUID`, at a third of its cost: every request and every object has one. */
-function randomUid(): string {
-  if (poolAt === pool.length) {
-    randomFillSync(pool)
-    poolAt = 0
-  }
-  const at = poolAt
-  poolAt += uidBytes
-  pool[at + 6] = ((pool[at + 6] ?? 0) & 0x0f) | 0x40
-  pool[at + 8] = ((pool[at + 8] ?? 0) & 0x3f) | 0x80
-  let to = 0
-  for (let i = 0; i < uidBytes; i++) {
-    const byte = pool[at + i] ?? 0
-    if (i === 4 || i === 6 || i === 8 || i === 10) text[to++] = dash
-    text[to++] = hexDigits[byte >> 4] ?? 0
-    text[to++] = hexDigits[byte & 15] ?? 0
-    // Used up: what was given out is not kept.
-    pool[at + i] = 0
-  }
-  return text.toString('latin1', 0, to)
-}
+class RandomIds implements Ids {
+  /** Randomness for 256 uids: to ask for it one by one costs more than all the rest. */
+  readonly #pool = Buffer.alloc(256 * uidBytes)
+  #poolAt = this.#pool.length
+  /** Written byte by byte and read as one text, which leaves nothing behind to collect. */
+  readonly #text = Buffer.alloc(36)
 
-export const randomIds: Ids = {
-  uid: randomUid,
-  nameSuffix() {
+  /** As `crypto.randomUUID`, at a third of its cost: every request and every object has one. */
+  uid(): string {
+    const pool = this.#pool
+    const text = this.#text
+    if (this.#poolAt === pool.length) {
+      randomFillSync(pool)
+      this.#poolAt = 0
+    }
+    const at = this.#poolAt
+    this.#poolAt += uidBytes
+    pool[at + 6] = ((pool[at + 6] ?? 0) & 0x0f) | 0x40
+    pool[at + 8] = ((pool[at + 8] ?? 0) & 0x3f) | 0x80
+    let to = 0
+    for (let i = 0; i < uidBytes; i++) {
+      const byte = pool[at + i] ?? 0
+      if (i === 4 || i === 6 || i === 8 || i === 10) text[to++] = dash
+      text[to++] = hexDigits[byte >> 4] ?? 0
+      text[to++] = hexDigits[byte & 15] ?? 0
+      // Used up: what was given out is not kept.
+      pool[at + i] = 0
+    }
+    return text.toString('latin1', 0, to)
+  }
+
+  nameSuffix(): string {
     let suffix = ''
     for (let i = 0; i < 5; i++) suffix += suffixAlphabet[randomInt(suffixAlphabet.length)]
     return suffix
-  },
+  }
 }
+
+export const randomIds: Ids = new RandomIds()

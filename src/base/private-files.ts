@@ -1,6 +1,6 @@
 /**
  * Files that only their owner may read: keys and credentials. Created 0600 in a directory of 0700, written whole or not
- * at all, and refused when somebody has opened them to others. Every refusal is one line that says what to do.
+ * at all, and refused when other users of the machine may read them. Every refusal is one line that says what to do.
  */
 import { constants } from 'node:fs'
 import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -83,14 +83,14 @@ export const writePrivateFile = (path: string, text: string): Promise<void> =>
 
 /**
  * Writes a file that is not there yet, in one step. Neither a file nor a link of that name is touched or followed:
- * whoever may write in the directory could have put it there.
+ * any user who may write in the directory could have put it there.
  * @throws PrivateFileError
  */
 export async function createPrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   try {
     await rm(temporary, { force: true })
-    await flushed(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
+    await writeAndFlush(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
     try {
       await link(temporary, path)
     } finally {
@@ -117,7 +117,7 @@ export async function writePrivateFiles(directory: string, files: ReadonlyMap<st
 /** What was renamed or removed in it is durable afterwards. @throws PrivateFileError */
 export async function flushDirectory(directory: string): Promise<void> {
   try {
-    await flushed(directory, constants.O_RDONLY, async () => undefined)
+    await writeAndFlush(directory, constants.O_RDONLY, async () => undefined)
   } catch (error) {
     throw new PrivateFileError(`can't flush ${directory} (${codeOf(error)})`, { cause: error })
   }
@@ -127,14 +127,14 @@ async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   try {
     await rm(temporary, { force: true })
-    await flushed(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
+    await writeAndFlush(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (f) => f.writeFile(text))
     await rename(temporary, path)
   } catch (error) {
     throw new PrivateFileError(`can't write ${path} (${codeOf(error)})`, { cause: error })
   }
 }
 
-async function flushed(path: string, flags: number, write: (file: FileHandle) => Promise<void>): Promise<void> {
+async function writeAndFlush(path: string, flags: number, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const file = await open(path, flags, 0o600)
   try {
     await write(file)

@@ -15,7 +15,7 @@ import { builtInDefaults } from './kinds/kinds.ts'
 interface Plan {
   readonly rules: readonly DefaultRule[]
   readonly structs: readonly string[]
-  /** Lists that Go prints as null where nobody has set them. */
+  /** Lists that Go prints as null where they are not set. */
   readonly lists: readonly string[]
   readonly zeros: readonly (readonly [field: string, value: 0 | false | ''])[]
   readonly defaults: readonly (readonly [field: string, value: JsonValue])[]

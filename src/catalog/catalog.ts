@@ -60,6 +60,8 @@ export interface Catalog {
    * mutating admission. For custom resources, those of their schema.
    */
   applyDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: KubeObject | Unvalidated): Unvalidated
+  /** The same, of an object that belongs to the caller: what is built in is completed in place. */
+  completeDefaults(type: Pick<ResourceType, 'schema' | 'custom'>, object: Unvalidated): Unvalidated
   /** What the registry must know about a built-in kind; for others, that nothing is special. */
   strategyOf(type: ResourceType): Strategy
   /** Makes a type; serve it with `types.change({ add: [type] })`. */
@@ -78,6 +80,11 @@ export function loadCatalog(): Catalog {
   const types = new ResourceTypeTable(builtIn)
   const strategies = new Map(builtIn.map((type) => [type, builtInStrategy(type)]))
   const defaulter = new Defaulter((typeName) => schemas.alwaysPrinted(typeName))
+  const complete: Catalog['completeDefaults'] = (type, object) => {
+    if (type.custom) return applySchemaDefaults(object as unknown as JsonObject, type.schema) as unknown as Unvalidated
+    defaulter.apply(type.schema, object)
+    return object
+  }
   let texts: ReturnType<typeof readDescriptions> | undefined
   let names: ReadonlySet<string> | undefined
   return {
@@ -90,13 +97,8 @@ export function loadCatalog(): Catalog {
     },
     typeNames: () => schemas.names(),
     alwaysPrinted: (typeName) => schemas.alwaysPrinted(typeName),
-    applyDefaults: (type, object) => {
-      if (type.custom)
-        return applySchemaDefaults(object as unknown as JsonObject, type.schema) as unknown as Unvalidated
-      const copy = cloneJson(unvalidated(object))
-      defaulter.apply(type.schema, copy)
-      return copy
-    },
+    applyDefaults: (type, object) => complete(type, type.custom ? unvalidated(object) : cloneJson(unvalidated(object))),
+    completeDefaults: complete,
     strategyOf: (type) => strategies.get(type) ?? {},
     declare: (declaration) => declareType(declaration, schemas.get(objectMetaName)),
     describe: (typeName, field = '') => {

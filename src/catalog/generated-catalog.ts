@@ -1,6 +1,6 @@
 /**
  * The form of what `tools/generate-catalog.ts` writes, and how it is read. Compact, because it is loaded at every
- * start; each type's fields stay one string until somebody asks for the type.
+ * start; each type's fields stay one string until the type is asked for.
  *
  * A type is `field:expression` or `field!:expression` (! = always printed), separated by blanks. Expressions:
  * `s` string, `y` base64 bytes, `i` int32, `l` int64, `d` double, `b` boolean, `t` time, `u` micro time,

@@ -1,6 +1,6 @@
 /**
  * The one registry of served types: built-in ones at start, custom ones as their CRDs come and go. Look-ups are a few
- * map reads; each change rebuilds the order of discovery, which nobody needs to be fast.
+ * map reads; each change rebuilds the order of discovery, which need not be fast.
  */
 import { append } from '../base/append.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'

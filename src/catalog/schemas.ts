@@ -76,7 +76,7 @@ function parseFields(text: string): Field[] {
   })
 }
 
-/** A named type; its fields are made when somebody looks at them. */
+/** A named type; its fields are made when first read. */
 class TypeSchema implements Schema {
   readonly type = 'object'
   readonly nullable = true

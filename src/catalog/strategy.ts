@@ -18,7 +18,14 @@ export interface Strategy {
    * depend on other fields are filled.
    */
   prepare?(next: Unvalidated, old: KubeObject | undefined, context: StrategyContext): Unvalidated
-  /** Beyond schema and metadata, which are checked for every kind. */
+  /**
+   * Beyond schema and metadata, which are checked for every kind and reported together with this.
+   *
+   * It may rely on what the decoder has made sure of: a field of `next` that is there has the type of its schema. It
+   * may not rely on a field being there, whatever the TypeScript type says: required fields are read with a default,
+   * or through the checked readers of `kinds/report.ts`. `old` is a stored object, so it was valid once. Where neither
+   * schema, metadata nor this report an error, `Unvalidated` ends and `next` is an object of its kind.
+   */
   validate?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): readonly FieldError[]
   warnings?(next: KubeObject): readonly string[]
   /** Types that are given time to end (pods). Absent: DELETE removes as soon as nothing holds the object. */

@@ -32,7 +32,7 @@ const fixed = (n: number): Range => ({ min: n, max: n })
 const clamp = (n: number): number => (Number.isNaN(n) ? 0 : Math.min(n, limit))
 const add = (a: Range, b: Range): Range => ({ min: clamp(a.min + b.min), max: clamp(a.max + b.max) })
 const times = (a: Range, b: Range): Range => ({ min: clamp(a.min * b.min), max: clamp(a.max * b.max) })
-const scaled = (a: Range, factor: number): Range => ({
+const scale = (a: Range, factor: number): Range => ({
   min: clamp(Math.ceil(a.min * factor)),
   max: clamp(Math.ceil(a.max * factor)),
 })
@@ -285,7 +285,7 @@ class Estimator {
     const target = of.target ? this.#size(of.target) : unknown
     const one = first ? this.#size(first) : unknown
     const two = second ? this.#size(second) : unknown
-    const text = (size: Range, factor = 1): Range => scaled(size, textFactor * factor)
+    const text = (size: Range, factor = 1): Range => scale(size, textFactor * factor)
     switch (of.name) {
       case 'check':
         return { cost: fixed(authorizationCost) }
@@ -316,11 +316,11 @@ class Estimator {
       case 'find':
       case 'findAll':
         return {
-          cost: times(text(add(target, fixed(1))), scaled(one, patternFactor)),
+          cost: times(text(add(target, fixed(1))), scale(one, patternFactor)),
           size: { min: 0, max: target.max },
         }
       case 'matches':
-        return of.target ? { cost: times(text(add(target, fixed(1))), scaled(one, patternFactor)) } : { cost: fixed(1) }
+        return of.target ? { cost: times(text(add(target, fixed(1))), scale(one, patternFactor)) } : { cost: fixed(1) }
       case 'ip':
         return { cost: of.id === 'cidr_ip' ? fixed(1) : text(one) }
       case 'cidr':
@@ -341,7 +341,7 @@ class Estimator {
         return { cost: of.id.endsWith('_string') ? add(cost, text(one)) : cost }
       }
       case 'validate':
-        return { cost: scaled(text(one), formatPatternSize * patternFactor) }
+        return { cost: scale(text(one), formatPatternSize * patternFactor) }
       case 'format':
         return { cost: text(target) }
       case 'startsWith':
@@ -362,15 +362,15 @@ class Estimator {
     const two = second ? this.#size(second) : unknown
     if (id === 'in_list') return { cost: two }
     if (id === 'string_to_bytes')
-      return { cost: scaled(one, textFactor), size: { min: one.min, max: clamp(one.max * 4) } }
+      return { cost: scale(one, textFactor), size: { min: one.min, max: clamp(one.max * 4) } }
     if (id === 'bytes_to_string') {
-      return { cost: scaled(one, textFactor), size: { min: Math.floor(one.min / 4), max: one.max } }
+      return { cost: scale(one, textFactor), size: { min: Math.floor(one.min / 4), max: one.max } }
     }
     if (id === 'add_string' || id === 'add_bytes' || id === 'add_list') {
       const size = add(one, two)
       const [x, y] = [first && this.#entrySizes(first), second && this.#entrySizes(second)]
       if (x && y) this.#entries.set(e.id, { of: x.of, key: union(x.key, y.key), value: union(x.value, y.value) })
-      return { cost: id === 'add_list' ? fixed(1) : scaled(size, textFactor), size }
+      return { cost: id === 'add_list' ? fixed(1) : scale(size, textFactor), size }
     }
     const isEquality = id === 'equals' || id === 'not_equals'
     const isOrder = /^(less|greater)(_equals)?_(string|bytes)$/.test(id)
@@ -378,7 +378,7 @@ class Estimator {
       const { kind } = first ? this.#checked.typeOf(first) : { kind: 'dyn' }
       if (id === 'equals' && kind === 'opaque') return { cost: fixed(1) }
       const smallest = Math.min(one.max, two.max)
-      return { cost: scaled({ min: smallest > 0 ? 1 : 0, max: smallest }, textFactor) }
+      return { cost: scale({ min: smallest > 0 ? 1 : 0, max: smallest }, textFactor) }
     }
     return { cost: fixed(1) }
   }
@@ -387,10 +387,10 @@ class Estimator {
   #traversal(target: Expr | undefined, size: Range): Range {
     if (!target) return fixed(1)
     const type = this.#checked.typeOf(target)
-    if (type.kind !== 'list') return scaled(size, textFactor)
+    if (type.kind !== 'list') return scale(size, textFactor)
     const item = type.params[0]
     if (item?.kind !== 'string' && item?.kind !== 'bytes') return size
-    return times(size, add(fixed(1), scaled(this.#itemSize(target), textFactor)))
+    return times(size, add(fixed(1), scale(this.#itemSize(target), textFactor)))
   }
 
   #itemSize(list: Expr): Range {
@@ -402,7 +402,7 @@ class Estimator {
     const items = target ? times(count, this.#itemSize(target)) : unknown
     const between: Range = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
     const size = add(items, times(separator, between))
-    return { cost: scaled(size, textFactor), size }
+    return { cost: scale(size, textFactor), size }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Expressions of users: compiled once, evaluated often. The seam of this folder: nobody else need know the other files,
- * but `declared-type.ts` and `budget.ts`.
+ * Expressions of users: compiled once, evaluated often. The seam of this folder: other folders need not know its other
+ * files, but `declared-type.ts` and `budget.ts`.
  *
  * An expression can't hang the server: its length and depth are bounded, each evaluation has a cost limit and a time
  * limit (`budget.ts`), and patterns run in an engine without backtracking.

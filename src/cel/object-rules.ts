@@ -238,7 +238,7 @@ class Validation {
         const before = memberBefore(pair.before, key)
         const isHidden = place.path === '' && isTypeMeta(key)
         const here = place.here ? { value: child, before: isHidden ? undefined : before } : undefined
-        const path = node.properties.has(key) ? joined(place.path, key) : `${place.path}[${key}]`
+        const path = node.properties.has(key) ? joinPath(place.path, key) : `${place.path}[${key}]`
         this.#visit(below, { value: child, before }, { path, here, around })
       }
     }
@@ -280,7 +280,7 @@ class Validation {
     }
     if (this.#budget.left < 0) return this.#end(() => fail(outOfBudget))
     if (holds === true) return
-    const where = rule.fieldPath ? joined(at.place.path, rule.fieldPath) : field
+    const where = rule.fieldPath ? joinPath(at.place.path, rule.fieldPath) : field
     const message = this.#message(rule, bindings)
     const add = (error: FieldError): void => {
       if (rule.usesOldSelf || !hasNotChanged(at.place)) this.#errors.push(error)
@@ -367,7 +367,7 @@ function hasNotChanged({ here, around }: Place): boolean {
   return pair !== undefined && isUnchanged(pair.value, pair.before)
 }
 
-const joined = (path: string, name: string): string =>
+const joinPath = (path: string, name: string): string =>
   path === '' ? name : name.startsWith('[') ? path + name : `${path}.${name}`
 
 const shownRule = ({ rule, message }: ValidationRule): string => (message ? message : rule).trim()

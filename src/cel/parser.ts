@@ -1,5 +1,5 @@
 /**
- * Tokens → expression, by recursive descent. Depth and length are bounded, so neither this nor whoever walks over the
+ * Tokens → expression, by recursive descent. Depth and length are bounded, so neither this nor any walk over the
  * result can run out of stack.
  * @see https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
  */

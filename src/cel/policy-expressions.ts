@@ -3,7 +3,7 @@
  * annotations. Compiled as a whole; evaluated for one request and one parameter within one budget.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/validator.go, plugin/cel/composition.go v0.36
  */
-import { aggregated } from '../kube/aggregate.ts'
+import { aggregate } from '../kube/aggregate.ts'
 import {
   type AdmissionFacts,
   admissionBindings,
@@ -151,7 +151,7 @@ export class CompiledPolicy {
     const verdict = this.#conditions?.evaluate(facts)
     if (verdict?.errors) {
       const { errors, fault } = verdict
-      return { ...nothing, decisions: [this.#failure(aggregated(errors), { fault, durationMs: 0 })] }
+      return { ...nothing, decisions: [this.#failure(aggregate(errors), { fault, durationMs: 0 })] }
     }
     if (verdict?.matches === false) return nothing
     const budget = new Budget()

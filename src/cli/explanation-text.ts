@@ -1,4 +1,4 @@
-/** An explanation as somebody at a terminal reads it. */
+/** An explanation as a terminal shows it. */
 import type { Explanation, Obstacle } from '../apis/namespaces/explain.ts'
 import { append } from '../base/append.ts'
 

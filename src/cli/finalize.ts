@@ -1,4 +1,4 @@
-/** `borough finalize`: takes a finalizer off a namespace that nobody else lets go. */
+/** `borough finalize`: takes a finalizer off a namespace that its controller never removes. */
 import type { Command } from 'commander'
 import { oneLine } from './one-line.ts'
 import { outputOption } from './output-option.ts'

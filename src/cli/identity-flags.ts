@@ -87,7 +87,7 @@ export interface AuthorizationFlags {
 export function authorizationOf(flags: AuthorizationFlags, command: Command): Pick<Config, 'authorizationWebhook'> {
   const file = flags.authorizationWebhookConfigFile
   if (file === undefined) return {}
-  // Which namespaces are somebody's own can only be told from rights that are known beforehand.
+  // Which namespaces are a user's own can only be told from rights that are known beforehand.
   if (flags.listOwnNamespaces) {
     command.error('--list-own-namespaces can not be used with --authorization-webhook-config-file')
   }

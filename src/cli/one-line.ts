@@ -1,4 +1,4 @@
-/** What went wrong, for somebody at a terminal: one line, no stack, and what to do where that is known. */
+/** What went wrong, for a terminal: one line, no stack, and what to do where that is known. */
 export function oneLine(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const hint = hintOf(error)

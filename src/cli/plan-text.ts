@@ -1,4 +1,4 @@
-/** A plan for somebody at a terminal. */
+/** A plan as a terminal shows it. */
 import type { PlannedObject, TemplatePlan } from '../apis/templates/plan.ts'
 
 const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!' } as const

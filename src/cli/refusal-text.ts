@@ -1,4 +1,4 @@
-/** Why somebody may not do something, as somebody at a terminal reads it. */
+/** Why a user may not do something, as a terminal shows it. */
 import type { AccessAnswer } from '../apis/rbac/why-denied.ts'
 import {
   bindingName,
@@ -16,7 +16,7 @@ export function refusalText(answer: AccessAnswer): string {
   const { allowed, reason, explanation } = answer
   const lines = [`${sentence(answer)}${allowed && reason !== '' ? `\n  ${reason}` : ''}`]
   if (!allowed && reason !== '') lines.push(`The server says: ${reason}`)
-  if (explanation) append(lines, explained(answer, explanation))
+  if (explanation) append(lines, explain(answer, explanation))
   return `${lines.join('\n')}\n`
 }
 
@@ -30,7 +30,7 @@ function sentence({ user, attributes: a, allowed }: AccessAnswer): string {
   return `${may} ${what}${itself ? '' : a.namespace === '' ? ' at the cluster scope' : ` in namespace ${a.namespace}`}.`
 }
 
-function explained(answer: AccessAnswer, { bindings, roles, broken, unread }: RefusalExplanation): string[] {
+function explain(answer: AccessAnswer, { bindings, roles, broken, unread }: RefusalExplanation): string[] {
   const role = ({ kind, name }: RoleName): string => `${kind} ${name}`
   const others = (b: OthersBinding): string => `${bindingName(b)} of ${role(b.role)}: ${toWhom(b)}`
   const [narrowest] = roles

@@ -24,7 +24,7 @@ export async function runPopulate(flags: PopulateFlags): Promise<void> {
     once(process, 'SIGINT').then(() => 'SIGINT'),
     once(process, 'SIGTERM').then(() => 'SIGTERM'),
   ])
-  // After that: whoever waits for this line may send a signal at once.
+  // After that: a process that waits for this line may send a signal at once.
   process.stdout.write(
     flags.output === 'json'
       ? `${JSON.stringify({ cluster: server, url: populate.url, pid: process.pid })}\n`

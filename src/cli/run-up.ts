@@ -9,7 +9,7 @@ import { beginServedStorage, closeOpened } from '../storage/served-storage.ts'
 import { loadOfWorker } from './load-flags.ts'
 import { processLog } from './process-log.ts'
 
-/** What is said of whoever serves. */
+/** What is said of the process that serves. */
 interface Served extends AsyncDisposable {
   readonly url: string
   readonly adminUrl?: string
@@ -45,7 +45,7 @@ export async function runUp(
     once(process, 'SIGINT').then(() => 'SIGINT'),
     once(process, 'SIGTERM').then(() => 'SIGTERM'),
   ])
-  // After that: whoever waits for this line may send a signal at once.
+  // After that: a process that waits for this line may send a signal at once.
   sayReady(server, kubeconfigs, json)
   // Of several processes this one runs only a part of the code.
   if (workers === 1) onReady()

@@ -55,8 +55,47 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
 /** @param onReady called when it serves */
 export function addUpCommand(program: Command, onReady: () => void): void {
   const command = program.command('up')
+  command.description('serve the API until SIGINT or SIGTERM, then finish what is under way')
+  addServingOptions(command)
+  addIdentityOptions(command)
+  addAuthorizationOptions(command)
+  addElectionOptions(command)
+  addLoadOptions(command)
+  addAuditOptions(command)
+  addNamespaceOptions(command)
+  addServiceOptions(command)
+  addAdmissionOptions(command)
+  addManifestOptions(command)
   command
-    .description('serve the API until SIGINT or SIGTERM, then finish what is under way')
+    .addOption(logLevelOption())
+    .addOption(outputOption('the ready line'))
+    .addHelpText('after', examples)
+    .action(async (flags: UpFlags, command: Command) => {
+      checkFlags(flags, command)
+      const { runUp } = await import('./run-up.ts')
+      await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json', onReady)
+    })
+}
+
+const examples = `
+Examples:
+  borough up
+  borough up --listen 127.0.0.1:0 --storage memory -o json
+  borough up --data-dir /var/lib/borough --token-file tokens.csv
+  borough up --storage etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379 --etcd-cafile ca.pem`
+
+/** Those that need each other. */
+function checkFlags(flags: UpFlags, command: Command): void {
+  if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
+    command.error('--audit-policy needs --audit-log')
+  }
+  if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
+    command.error('--manifest-path and --manifest-url need --cluster-id')
+  }
+}
+
+function addServingOptions(command: Command): void {
+  command
     .option('--data-dir <dir>', 'where everything is kept', '.borough')
     .addOption(
       new Option('--listen <host:port>', 'address to serve; port 0 picks a free one')
@@ -80,10 +119,9 @@ export function addUpCommand(program: Command, onReady: () => void): void {
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
     .option('--no-anonymous-auth', 'refuse requests without credentials')
-  addIdentityOptions(command)
-  addAuthorizationOptions(command)
-  addElectionOptions(command)
-  addLoadOptions(command)
+}
+
+function addAuditOptions(command: Command): void {
   command
     .option('--audit-log <file>', 'record who did what here, as JSON lines; readable by you alone')
     .option(
@@ -92,6 +130,10 @@ export function addUpCommand(program: Command, onReady: () => void): void {
     )
     .option('--audit-log-max-mib <n>', 'size at which the audit log is rotated', parsePositive, 100)
     .option('--audit-log-keep <n>', 'rotated audit logs that are kept', parseCount, 10)
+}
+
+function addNamespaceOptions(command: Command): void {
+  command
     .addOption(
       new Option('--controllers <list>', 'which controllers run: *,-name')
         .argParser((text) => parseControllers(text, controllerNames))
@@ -118,6 +160,10 @@ export function addUpCommand(program: Command, onReady: () => void): void {
     )
     .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
     .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
+}
+
+function addServiceOptions(command: Command): void {
+  command
     .addOption(
       new Option('--service-address <namespace/name[:port]=host:port>', 'where a Service with a webhook is; repeatable')
         .argParser(addServiceAddress)
@@ -136,35 +182,21 @@ export function addUpCommand(program: Command, onReady: () => void): void {
         .argParser((text) => parsePortRange(text))
         .default(defaultConfig.serviceNodePorts, '30000-32767'),
     )
-    .addOption(
-      new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
-        .choices(['NamespaceExists', 'NamespaceAutoProvision'])
-        .default([], 'none'),
-    )
+}
+
+function addAdmissionOptions(command: Command): void {
+  command.addOption(
+    new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
+      .choices(['NamespaceExists', 'NamespaceAutoProvision'])
+      .default([], 'none'),
+  )
+}
+
+function addManifestOptions(command: Command): void {
+  command
     .option('--manifest-path <dir>', 'show the pods that the files of this folder describe as mirror pods')
     .option('--manifest-url <url>', 'show the pods that are described here as mirror pods', parseUrl)
     .option('--cluster-id <name>', 'whose mirror pods they are: names them, their node and their namespace', parseLabel)
-    .addOption(logLevelOption())
-    .addOption(outputOption('the ready line'))
-    .addHelpText(
-      'after',
-      `
-Examples:
-  borough up
-  borough up --listen 127.0.0.1:0 --storage memory -o json
-  borough up --data-dir /var/lib/borough --token-file tokens.csv
-  borough up --storage etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379 --etcd-cafile ca.pem`,
-    )
-    .action(async (flags: UpFlags, command: Command) => {
-      if (flags.auditPolicy !== undefined && flags.auditLog === undefined) {
-        command.error('--audit-policy needs --audit-log')
-      }
-      if ((flags.manifestPath ?? flags.manifestUrl) !== undefined && flags.clusterId === undefined) {
-        command.error('--manifest-path and --manifest-url need --cluster-id')
-      }
-      const { runUp } = await import('./run-up.ts')
-      await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json', onReady)
-    })
 }
 
 function configOf(flags: UpFlags, command: Command): Config {

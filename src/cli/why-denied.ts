@@ -1,4 +1,4 @@
-/** `borough why-denied`: why somebody may not do something, and what would allow it. */
+/** `borough why-denied`: why a user may not do something, and what would allow it. */
 import type { Command } from 'commander'
 import { outputOption } from './output-option.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'

@@ -2,8 +2,10 @@
  * How our own code reads and writes the API: the same calls whether the server is in this process (`loopback.ts`) or
  * any cluster on the network (`remote.ts`). Controllers and templates know nothing else of the world.
  */
+
 import type { Stream } from '../base/stream.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
+import type { Resource } from '../kube/resource.ts'
 import type { KubeList, KubeObject, Status, WatchEventType } from '../kube/types.ts'
 
 /** Where an object lives. Cluster-scoped ones have no namespace. */
@@ -66,8 +68,12 @@ export interface WatchEvent<T extends KubeObject = KubeObject> {
 
 export interface Reader {
   /** @throws StatusError */
-  get(resource: GroupVersionResource, ref: ObjectRef, options?: { readonly signal?: AbortSignal }): Promise<KubeObject>
-  list(resource: GroupVersionResource, options?: ListOptions): Promise<KubeList>
+  get<T extends KubeObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<T>
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>
 }
 
 export interface Writer {

@@ -9,7 +9,7 @@ export type RequestCredentials = Pick<
   'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'rejectUnauthorized' | 'servername' | 'auth' | 'headers' | 'agent'
 >
 
-/** A connection may die without a word: whoever says nothing for so long is taken for dead. */
+/** A connection may die without a word: a server that is silent for so long is taken for dead. */
 export interface Patience {
   /** For an answer, and between its parts. */
   readonly answerMs: number
@@ -21,7 +21,7 @@ export interface Patience {
 
 /** Servers hold no request for longer than a minute. */
 const defaultPatience: Patience = { answerMs: 90_000, watchMs: 330_000, watchSeconds: 240 }
-/** Less than servers wait before they close a connection that nobody uses, so that no request meets a closed one. */
+/** Less than servers wait before they close an idle connection, so that no request meets a closed one. */
 const unusedMs = 30_000
 
 export interface HttpsTransportOptions {

@@ -18,11 +18,11 @@ class Script implements Reader, Watcher {
   watch$: Channel<WatchEvent> | undefined
   version = 100
 
-  get(): Promise<KubeObject> {
+  get(): Promise<never> {
     return Promise.reject(new Error('informers do not get'))
   }
 
-  list(_resource: object, options: ListOptions = {}): Promise<KubeList> {
+  list<T extends KubeObject>(_resource: object, options: ListOptions = {}): Promise<KubeList<T>> {
     this.asked.push(options.continue === undefined ? 'list' : `list ${options.continue}`)
     const next = this.lists.shift() ?? []
     if (next instanceof Error) return Promise.reject(next)
@@ -30,7 +30,7 @@ class Script implements Reader, Watcher {
       apiVersion: 'v1',
       kind: 'List',
       metadata: { resourceVersion: String(this.version) },
-      items: next,
+      items: next as T[],
     })
   }
 

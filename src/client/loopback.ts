@@ -1,6 +1,6 @@
 /**
  * The pipeline of this process as a transport. The identity is a field no socket can set; everything else
- * (authorization, admission, audit) happens as for anybody.
+ * (authorization, admission, audit) happens as for any client.
  */
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'

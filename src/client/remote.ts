@@ -101,8 +101,8 @@ interface FileWithUsers {
 }
 
 /**
- * `users[].user.tokenFile`, which the library does not know. Read at each request, since whoever keeps a token in a
- * file renews it there.
+ * `users[].user.tokenFile`, which the library does not know. Read at each request, since a process that keeps a token
+ * in a file renews it there.
  */
 function tokenFileOf(config: KubeConfig, kubeconfigPath: string | undefined): string | undefined {
   const user = config.getCurrentUser()

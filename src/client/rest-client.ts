@@ -1,8 +1,10 @@
 /**
  * The one implementation of `Client`: Kubernetes' REST conventions in JSON over any `Transport`.
  */
+
 import { Channel, type Stream } from '../base/stream.ts'
 import { apiVersionOf, type GroupVersionResource } from '../kube/gvk.ts'
+import type { Resource } from '../kube/resource.ts'
 import { alreadyExists, isNotFound, StatusError, type StatusReason } from '../kube/status-error.ts'
 import type { JsonObject, KubeList, KubeObject, Status } from '../kube/types.ts'
 import type {
@@ -42,26 +44,26 @@ export class RestClient implements Client {
     this.discovery = createDiscovery((path) => this.request('GET', path))
   }
 
-  async get(
-    resource: GroupVersionResource,
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
     ref: ObjectRef,
     options: { readonly signal?: AbortSignal } = {},
-  ): Promise<KubeObject> {
-    return (await this.#json({ method: 'GET', path: pathOf(resource, ref), ...signalOf(options) })) as KubeObject
+  ): Promise<T> {
+    return (await this.#json({ method: 'GET', path: pathOf(resource, ref), ...signalOf(options) })) as T
   }
 
-  async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<KubeList> {
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const query = selectorQuery(options)
     if (options.limit !== undefined) query.set('limit', String(options.limit))
     if (options.continue !== undefined) query.set('continue', options.continue)
     if (options.resourceVersionMatch !== undefined) query.set('resourceVersionMatch', options.resourceVersionMatch)
     const path = pathOf(resource, options)
-    return (await this.#json({ method: 'GET', path, query, ...signalOf(options) })) as KubeList
+    return (await this.#json({ method: 'GET', path, query, ...signalOf(options) })) as KubeList<T>
   }
 
   async create(resource: GroupVersionResource, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
     const { namespace, name } = object.metadata
-    const ref = options.subresource === undefined ? place(namespace) : { ...place(namespace), name: name ?? '' }
+    const ref = options.subresource === undefined ? { namespace } : { namespace, name }
     return this.#write('POST', pathOf(resource, ref, options.subresource), object, options)
   }
 
@@ -182,7 +184,8 @@ export class RestClient implements Client {
       headers: request.headers ?? (request.body === undefined ? {} : { 'content-type': 'application/json' }),
     })
     if (response.shared !== undefined && 'object' in response.shared) return response.shared.object
-    const text = decoder.decode(await bytesOf(response))
+    const { body } = response
+    const text = decoder.decode(body instanceof Uint8Array ? body : await bytesOf(body))
     return text === '' ? undefined : parseJson(text)
   }
 
@@ -191,7 +194,7 @@ export class RestClient implements Client {
       ...request,
       headers: { accept: 'application/json', 'user-agent': this.#userAgent, ...request.headers },
     })
-    if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response)))
+    if (response.status >= 400) throw errorOf(response.status, decoder.decode(await bytesOf(response.body)))
     return response
   }
 
@@ -250,14 +253,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function bytesOf(response: TransportResponse): Promise<Uint8Array> {
-  if (response.body instanceof Uint8Array) return response.body
+async function bytesOf(body: TransportResponse['body']): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body
   const chunks: Uint8Array[] = []
-  for await (const chunk of response.body) chunks.push(chunk)
+  for await (const chunk of body) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
-/** What a code means that came without a Status: a path that nobody serves is answered in plain text. */
+/** What a code means that came without a Status: a path that is not served is answered in plain text. */
 const reasonByCode: Readonly<Record<number, StatusReason>> = {
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -290,7 +293,7 @@ function statusErrorOf(status: Status): StatusError {
 /** Path of an object, or of a collection where there is no name. */
 export function pathOf(
   resource: GroupVersionResource,
-  ref: { readonly namespace?: string; readonly name?: string },
+  ref: { readonly namespace?: string | undefined; readonly name?: string | undefined },
   subresource?: string,
 ): string {
   let path = resource.group === '' ? `/api/${resource.version}` : `/apis/${apiVersionOf(resource)}`

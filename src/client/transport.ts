@@ -32,7 +32,7 @@ export type SharedEvent =
 export interface Transport {
   /** The server refuses an apply with `If-None-Match: *` if the object exists; others ignore the header. */
   readonly knowsIfNoneMatch?: boolean
-  /** It takes bodies of patches as values and answers with objects of the server, which nobody may change. */
+  /** It takes bodies of patches as values and answers with objects of the server, which the caller may not change. */
   readonly sharesValues?: boolean
   /** Rejects only when no answer was had. */
   send(request: TransportRequest): Promise<TransportResponse>

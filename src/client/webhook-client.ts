@@ -1,8 +1,8 @@
 /**
- * Calls webhooks: a POST of JSON over HTTPS, to a URL or to a Service whose address somebody else knows. Faults are
+ * Calls webhooks: a POST of JSON over HTTPS, to a URL or to a Service whose address a resolver finds. Faults are
  * told in the words of Go's HTTP client, since operators search for them.
  *
- * Connections are kept and shared by whoever calls the same address under the same authority. One call never waits for
+ * Connections are kept and shared by all calls to the same address under the same authority. One call never waits for
  * another. What a webhook sends back is bounded.
  * @see k8s.io/apiserver/pkg/util/webhook/client.go v0.36
  */
@@ -47,7 +47,7 @@ export interface WebhookCall {
   readonly body: string
   /** Told to the webhook as `?timeout=`, in whole seconds, and kept here. */
   readonly timeoutMs: number
-  /** Of whoever waits for the answer. */
+  /** Of the caller that waits for the answer. */
   readonly signal?: AbortSignal
 }
 
@@ -147,7 +147,7 @@ export class WebhookClient implements Disposable {
     }
   }
 
-  /** Aborts when the time is over or nobody waits any more, and says which it was. */
+  /** Aborts when the time is over or the caller waits no more, and says which it was. */
   #waiting({ timeoutMs, signal }: WebhookCall): {
     readonly signal: AbortSignal
     reason(): string | undefined
@@ -211,7 +211,7 @@ async function collect(response: IncomingMessage): Promise<Buffer> {
 
 function readAnswer({ status, body }: Answer): unknown {
   const text = body.toString('utf8')
-  const value = parsed(text)
+  const value = parse(text)
   if (status < 200 || status > 206) throw new WebhookCallError(refusalText(status, text, value), { status })
   if (!isJsonObject(value)) {
     throw new WebhookCallError(
@@ -223,7 +223,7 @@ function readAnswer({ status, body }: Answer): unknown {
   return value
 }
 
-function parsed(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

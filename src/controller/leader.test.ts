@@ -82,19 +82,19 @@ class Line implements Reader, Writer, Watcher {
     return answer
   }
 
-  get(_: object, _ref: ObjectRef, o: { readonly signal?: AbortSignal } = {}): Promise<KubeObject> {
+  get<T extends KubeObject>(_: object, _ref: ObjectRef, o: { readonly signal?: AbortSignal } = {}): Promise<T> {
     return this.#send(o.signal, () => {
       if (this.#server.lease === undefined) throw notFound(leases, lease.name)
-      return structuredClone(this.#server.lease)
+      return structuredClone(this.#server.lease) as T
     })
   }
 
-  list(_: object, o: { readonly signal?: AbortSignal } = {}): Promise<KubeList> {
+  list<T extends KubeObject>(_: object, o: { readonly signal?: AbortSignal } = {}): Promise<KubeList<T>> {
     return this.#send(o.signal, () => ({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'LeaseList',
       metadata: { resourceVersion: this.#server.version },
-      items: this.#server.lease ? [structuredClone(this.#server.lease)] : [],
+      items: this.#server.lease ? [structuredClone(this.#server.lease) as T] : [],
     }))
   }
 
@@ -474,7 +474,7 @@ describe('leader election', () => {
             else candidate.line.fault = what
             for (let ms = 0; ms < forMs; ms += 250) {
               await clock.advance(Math.min(250, forMs - ms))
-              // A lease stolen by hand is the one case nobody can be protected from; its victim stops when it sees it.
+              // A lease stolen by hand is the one case without protection; its victim stops when it sees it.
               look()
             }
           }

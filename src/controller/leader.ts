@@ -12,7 +12,7 @@
  * comparing the times in it: clocks that differ between machines do no harm, only clocks that run at different speeds
  * could, and those may differ by a third.
  *
- * Differences from client-go, all on the safe or the quick side: a watch of the lease wakes those who wait, so a
+ * Differences from client-go, all on the safe or the quick side: a watch of the lease wakes the candidates, so a
  * released lease is taken at once and not at the next poll; the leader gives up `renewDeadline` after it *began* its
  * last good renewal; the lease is released only when the work has ended; leadership may be won again in the same
  * process.
@@ -27,7 +27,7 @@ import { findObject } from '../client/find-object.ts'
 import { Informer } from '../client/informer.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { claimed, holderOf, leases, released, specOf } from './lease.ts'
+import { claim, holderOf, leases, release, specOf } from './lease.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from './lease-timing.ts'
 
 /**
@@ -77,7 +77,7 @@ export async function leadWhileElected(
   }
 }
 
-/** `raced`: somebody wrote at the same time; look again. */
+/** `raced`: another candidate wrote at the same time; look again. */
 type Claim = 'held' | 'other' | 'raced'
 
 class Candidate {
@@ -126,7 +126,7 @@ class Candidate {
       const claim = await this.#tryClaim()
       if (claim === 'held') return began
       if (claim === 'other') continue
-      // Nobody leads meanwhile: sooner than a leader renews.
+      // There is no leader meanwhile: sooner than a leader renews.
       const spread = (1 + this.#random()) * this.#timing.retryPeriodMs
       await sleep(clock, spread / (claim === 'raced' ? 4 : 2), signal)
     }
@@ -235,7 +235,7 @@ class Candidate {
   async #write(live: KubeObject | undefined): Promise<'held'> {
     const { client, clock, identity, lease } = this.#options
     const base = live ?? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { ...lease } }
-    const next = claimed(base, { identity, leaseDurationMs: this.#timing.leaseDurationMs, nowMs: clock.now() })
+    const next = claim(base, { identity, leaseDurationMs: this.#timing.leaseDurationMs, nowMs: clock.now() })
     this.#written = await this.#bounded((signal) =>
       live === undefined ? client.create(leases, next, { signal }) : client.update(leases, next, { signal }),
     )
@@ -247,9 +247,9 @@ class Candidate {
     const written = this.#written
     if (written === undefined) return
     try {
-      await this.#bounded((signal) => client.update(leases, released(written, clock.now()), { signal }))
+      await this.#bounded((signal) => client.update(leases, release(written, clock.now()), { signal }))
     } catch (error) {
-      // Another wrote it, or nobody answers: it lapses by itself.
+      // Another wrote it, or the server does not answer: it lapses by itself.
       log.debug({ lease: lease.name, error }, 'could not give a lease back')
     }
   }

@@ -9,7 +9,7 @@ import type { KubeObject } from '../kube/types.ts'
 export const leases: GroupVersionResource = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' }
 
 export interface LeaseSpec {
-  /** Absent when nobody holds it. */
+  /** Absent when it has no holder. */
   readonly holderIdentity?: string
   readonly leaseDurationSeconds?: number
   readonly acquireTime?: string
@@ -23,13 +23,13 @@ export function specOf(lease: KubeObject | undefined): LeaseSpec | undefined {
   return typeof spec === 'object' && spec !== null ? spec : undefined
 }
 
-/** '' when nobody holds the lease. */
+/** '' when the lease has no holder. */
 export function holderOf(lease: KubeObject | undefined): string {
   return specOf(lease)?.holderIdentity ?? ''
 }
 
 /** The lease with `identity` as its holder, renewed at `nowMs`; a change of holder counts as a transition. */
-export function claimed(
+export function claim(
   lease: KubeObject,
   { identity, leaseDurationMs, nowMs }: { identity: string; leaseDurationMs: number; nowMs: number },
 ): KubeObject {
@@ -48,8 +48,8 @@ export function claimed(
   return { ...lease, spec }
 }
 
-/** The lease without a holder: whoever waits for it need not wait any longer. */
-export function released(lease: KubeObject, nowMs: number): KubeObject {
+/** The lease without a holder: candidates need not wait until it lapses. */
+export function release(lease: KubeObject, nowMs: number): KubeObject {
   const { holderIdentity: _, ...rest } = specOf(lease) ?? {}
   const time = formatMicroTime(nowMs)
   return { ...lease, spec: { ...rest, leaseDurationSeconds: 1, acquireTime: time, renewTime: time } }

@@ -1,7 +1,7 @@
 /**
  * A work queue with three sets, after client-go's: `dirty` keys need work, `processing` keys are being worked on, and
- * `queue` is the order of dirty keys that nobody works on yet. So a key added ten times is worked on once, never twice
- * at the same time, and one added while it is worked on comes round again afterwards.
+ * `queue` is the order of dirty keys that no worker works on yet. So a key added ten times is worked on once, never
+ * twice at the same time, and one added while it is worked on comes round again afterwards.
  */
 import type { Clock, Timer } from '../base/clock.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Who a server is among those on one store: the same after a restart on the same data directory. The directory is
- * locked, so whoever finds its own name on a lease knows that its holder is gone, and need not wait for the lease to
- * lapse.
+ * locked, so a replica that finds its own name on a lease knows that its holder is gone, and need not wait for the
+ * lease to lapse.
  */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ const fileName = 'replica-id'
 
 /** Made when it is first asked for. Without a directory: another one each time. @throws PrivateFileError */
 export async function replicaId(dataDir: string | undefined, ids: Ids): Promise<string> {
-  return `${hostname()}_${dataDir === undefined ? ids.uid() : await kept(dataDir, ids)}`
+  return `${hostname()}_${dataDir === undefined ? ids.uid() : await keepId(dataDir, ids)}`
 }
 
-async function kept(dataDir: string, ids: Ids): Promise<string> {
+async function keepId(dataDir: string, ids: Ids): Promise<string> {
   const path = join(dataDir, fileName)
   if ((await listPrivateDirectory(dataDir)).includes(fileName)) return (await readPrivateFile(path)).trim()
   const made = ids.uid()

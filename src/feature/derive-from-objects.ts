@@ -3,12 +3,12 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { Lister } from '../registry/registry.ts'
 
-export function deriveFromObjects<T>(
+export function deriveFromObjects<T extends KubeObject, V>(
   lister: Lister,
-  type: ResourceType,
-  derive: (objects: readonly KubeObject[]) => T,
-): () => T {
-  let derived: { readonly value: T } | undefined
+  type: ResourceType<T>,
+  derive: (objects: readonly T[]) => V,
+): () => V {
+  let derived: { readonly value: V } | undefined
   lister.subscribe(type, () => {
     derived = undefined
   })

@@ -4,6 +4,7 @@
  *
  *   declared ──▶ kinds are served ──▶ the cache shows the store ──▶ open(context) ──▶ parts ──▶ start() ──▶ controllers
  */
+
 import type { Counter, Gauge, Histogram } from 'prom-client'
 import type { Accountant, AdmissionPlugin } from '../admission/admission.ts'
 import type { Authorizer } from '../authz/authz.ts'
@@ -19,6 +20,7 @@ import type { ControllerSpec } from '../controller/controller.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
 import type { PolicyRule } from '../kube/rbac.ts'
+import type { Resource } from '../kube/resource.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -39,7 +41,7 @@ export interface Feature {
 }
 
 export interface DefaultObject {
-  readonly resource: GroupVersionResource
+  readonly resource: Resource
   readonly object: KubeObject
   readonly fieldManager: string
 }
@@ -52,7 +54,7 @@ export interface FeatureParts {
    * Two features may not bring one for the same kind.
    */
   readonly strategies?: Readonly<Record<string, Strategy>>
-  /** Of kinds that nobody declares beforehand. */
+  /** Of kinds that are not declared beforehand. */
   readonly customStrategy?: (type: ResourceType) => Strategy
   /** Each stands in the explicit order of admission by its name. */
   readonly admission?: readonly AdmissionPlugin[]
@@ -81,7 +83,7 @@ export interface FeatureContext {
   /** True while the controllers run in this process. */
   isLeading(): boolean
   /** A type that the server can't do without. @throws Error if it is not served */
-  typeOf(resource: GroupVersionResource): ResourceType
+  typeOf<T extends KubeObject>(resource: Resource<T>): ResourceType<T>
   /** Of any type; not to be called before all features are open. */
   strategyOf(type: ResourceType): Strategy
   /** Against the schema, where it says more than types. */

@@ -7,6 +7,7 @@ import type { AuthzDecision } from '../authz/authz.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { Slice } from '../base/turns.ts'
+import type { FlowHeaders } from '../flowcontrol/flowcontrol.ts'
 import type { JsonValue, KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -34,7 +35,7 @@ export interface ApiRequest {
   readonly localUser?: UserInfo
   /**
    * Set only by an in-process client that shares values with the server: it takes answers as objects, and may give its
-   * body as one. Neither side changes what it was given. Whoever needs the bytes (the audit log) leaves it out.
+   * body as one. Neither side changes what it was given. A stage that needs the bytes (the audit log) leaves it out.
    */
   readonly sharing?: { readonly value?: JsonValue }
   readonly remoteAddress: string
@@ -93,7 +94,7 @@ export interface Place {
 /** What priority and fairness made of a request (`stages/priority-and-fairness.ts`). */
 export interface RequestFlow {
   /** For the answer, whatever it is. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: FlowHeaders
   /** The request has taken so much of the main thread; also after its answer was made. */
   charge(cpuMs: number): void
 }

@@ -2,7 +2,7 @@
  * Bodies into objects: JSON, YAML or protobuf in; a private, typed, defaulted copy without unknown fields out.
  * Everything a client can send wrong is a 400 here, in the words of upstream's decoder.
  */
-import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../kube/gvk.ts'
@@ -24,8 +24,9 @@ import {
   type StatusError,
   unsupportedMediaType,
 } from '../kube/status-error.ts'
-import { JsonSyntaxError, type ParsedJson, parseJson, TooManyValuesError } from '../kube/strict-json.ts'
+import { JsonSyntaxError, type ParsedJson, parseJson } from '../kube/strict-json.ts'
 import type { JsonObject, JsonValue, Unvalidated } from '../kube/types.ts'
+import { maxValues, TooManyValuesError } from '../kube/value-count.ts'
 import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body.ts'
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
@@ -37,23 +38,17 @@ import { warn } from './verbs/target.ts'
 /** Upstream's limit. */
 export const maxBodyBytes: number = 3 * 1024 * 1024
 
-/**
- * Ours. A body of 3 MB can hold a million values, and a value costs much more than its two bytes: decoding, comparing
- * and judging that many would keep all other requests waiting for seconds. The largest objects in use have some 20,000.
- */
-export const maxBodyValues = 50_000
-
 /** While it comes in, the request holds no place among those that are worked on. @throws StatusError */
 export function readBody(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
   const body = request.body(maxBodyBytes)
-  return body instanceof Promise ? awaitOutside(request, context, body) : body
+  return isPending(body) ? awaitOutside(request, context, body) : body
 }
 
 /** From here on a body takes long enough to make pauses. */
 const longBodyBytes = 64 * 1024
 
 export interface DecodeDeps {
-  /** @throws StatusError BadRequest */
+  /** @throws StatusError BadRequest, TooManyValuesError */
   readonly decodeProtobuf: (
     bytes: Uint8Array,
     assumed?: GroupVersionKind,
@@ -64,7 +59,8 @@ export interface DecodeDeps {
   }
   /** False: the kind is JSON and YAML only. */
   readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  readonly applyDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
+  /** Fills in defaults in place where it can: the object is the decoder's own. */
+  readonly completeDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
   /** A long body is worked on in slices. */
   readonly turns: Turns
 }
@@ -88,29 +84,37 @@ export class BodyDecoder {
     this.#deps = deps
   }
 
-  /** The object of a POST or PUT; at once where the body has come along with its headers. @throws StatusError */
-  decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
-    return andThen(this.#body(request, context), (bytes) => this.#object(bytes, request, context, type))
+  /** The object of a POST or PUT. @throws StatusError */
+  async decodeObject(request: ApiRequest, context: RequestContext, type: ResourceType): Promise<Unvalidated> {
+    return this.#object(await this.#body(request, context), request, context, type)
   }
 
-  #body(request: ApiRequest, context: RequestContext): Eventual<Uint8Array> {
-    return andThen(readBody(request, context), (bytes) => {
-      if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
-      return bytes
-    })
+  async #body(request: ApiRequest, context: RequestContext): Promise<Uint8Array> {
+    const bytes = await readBody(request, context)
+    if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
+    return bytes
   }
 
   #object(bytes: Uint8Array, request: ApiRequest, context: RequestContext, type: ResourceType): Eventual<Unvalidated> {
     const mediaType = bodyMediaType(request.headers)
-    const validation = fieldValidationOf(context.info.query)
+    const { query } = context.info
+    const validation = query.size === 0 ? 'Warn' : fieldValidationOf(query)
     const protobuf = this.#deps.supportsProtobuf(type)
     if (mediaType === protobufMediaType && protobuf) {
-      const { apiVersion, kind, object } = this.#deps.decodeProtobuf(bytes, type)
+      const { apiVersion, kind, object } = this.#protobuf(bytes, type)
       checkKind({ apiVersion, kind }, type, bytes)
-      return this.#deps.applyDefaults(type, withMetadata(object as JsonObject))
+      return afterPause(context.slice, () => this.#deps.completeDefaults(type, withMetadata(object as JsonObject)))
     }
     const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
     return andThen(parsing, (body) => this.#parsedObject(body, bytes, context, type, validation))
+  }
+
+  #protobuf(bytes: Uint8Array, assumed: GroupVersionKind): ReturnType<DecodeDeps['decodeProtobuf']> {
+    try {
+      return this.#deps.decodeProtobuf(bytes, assumed)
+    } catch (error) {
+      throw error instanceof TooManyValuesError ? requestHasTooManyValues(maxValues) : error
+    }
   }
 
   #parsedObject(
@@ -132,7 +136,7 @@ export class BodyDecoder {
 
   /**
    * Types checked, unknown fields dropped (and reported as the caller wishes), defaults filled: for bodies, and for
-   * what a patch made.
+   * what a patch made. Takes `value` over: defaults are filled in place.
    */
   settle(
     value: JsonObject,
@@ -141,8 +145,9 @@ export class BodyDecoder {
     type: ResourceType,
     validation: FieldValidation,
     dialect: Dialect = 'json',
-  ): Unvalidated {
-    const { value: object, unknownFields } = decoded(value, type, dialect)
+    slice: Slice | undefined = context.slice,
+  ): Eventual<Unvalidated> {
+    const { value: object, unknownFields } = decodeTyped(value, type, dialect)
     if (validation !== 'Ignore') {
       const faults = strictFaults(found, unknownFields, found.isBody && !type.custom ? value : undefined)
       if (faults.length > 0 && validation === 'Strict') {
@@ -150,7 +155,7 @@ export class BodyDecoder {
       }
       for (const fault of faults) warn(context, fault)
     }
-    return this.#deps.applyDefaults(type, withMetadata(object))
+    return afterPause(slice, () => this.#deps.completeDefaults(type, withMetadata(object)))
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
@@ -163,7 +168,7 @@ export class BodyDecoder {
     if (bytes.length === 0) return undefined
     const mediaType = bodyMediaType(request.headers)
     if (mediaType === protobufMediaType) {
-      return this.#deps.decodeProtobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
+      return this.#protobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
     const protobuf = this.#deps.supportsProtobuf(type)
     const how = { mediaType, type: deleteOptionsKind, protobuf, duplicates: false }
@@ -177,27 +182,39 @@ export class BodyDecoder {
   }
 
   /** A patch as sent. JSON for the three JSON kinds of patch, YAML or JSON for apply. @throws StatusError BadRequest */
-  async parsePatch(request: ApiRequest, context: RequestContext, isApply: boolean, report: boolean): Promise<Parsed> {
+  async parsePatch(
+    request: ApiRequest,
+    context: RequestContext,
+    { isApply, report, most = maxValues }: HowToParsePatch,
+  ): Promise<Parsed> {
     const bytes = await this.#body(request, context)
     const text = utf8(bytes)
-    return isApply
-      ? parsed('yaml', text, true, context.slice, (fault) =>
-          badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`),
-        )
-      : parsed('json', text, report, undefined, (fault) => badRequest(`error decoding patch: ${fault}`))
+    const yamlFault = (fault: string): StatusError =>
+      badRequest(`error decoding YAML: error converting YAML to JSON: ${fault}`)
+    if (isApply) return parsed('yaml', text, { duplicates: true, most }, context.slice, yamlFault)
+    const jsonFault = (fault: string): StatusError => badRequest(`error decoding patch: ${fault}`)
+    return parsed('json', text, { duplicates: report, most }, undefined, jsonFault)
   }
 }
 
 const cannotHandle = ({ kind, version }: ResourceType): string =>
   `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}`
 
-function decoded(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
+function decodeTyped(value: JsonObject, type: ResourceType, dialect: Dialect): Decoded {
   try {
     return decodeObject(value, type, dialect)
   } catch (error) {
     if (error instanceof DecodeError) throw badRequest(`${cannotHandle(type)}: ${error.message}`)
     throw error
   }
+}
+
+interface HowToParsePatch {
+  readonly isApply: boolean
+  /** Whether keys that repeat are to be found. */
+  readonly report: boolean
+  /** How many values it may have. */
+  readonly most?: number
 }
 
 interface HowToParse {
@@ -216,23 +233,23 @@ function parseBody(bytes: Uint8Array, how: HowToParse, slice: Slice | undefined)
   if (mediaType !== jsonMediaType && mediaType !== yamlMediaType) throw unsupportedMediaType(accepted)
   const form = mediaType === jsonMediaType ? 'json' : 'yaml'
   const refusal = (fault: string): StatusError => unrecognized(type, `json parse error: ${fault}`, bytes)
-  return parsed(form, utf8(bytes), duplicates, slice, refusal)
+  return parsed(form, utf8(bytes), { duplicates, most: maxValues }, slice, refusal)
 }
 
 /** @throws StatusError 413 for too many values, else what `refusal` makes of the parser's words */
 function parsed(
   form: 'json' | 'yaml',
   text: string,
-  duplicates: boolean,
+  { duplicates, most }: { readonly duplicates: boolean; readonly most: number },
   slice: Slice | undefined,
   refusal: (fault: string) => StatusError,
 ): Eventual<Parsed> {
   const refused = (error: unknown): unknown => {
-    if (error instanceof TooManyValuesError) return requestHasTooManyValues(maxBodyValues)
+    if (error instanceof TooManyValuesError) return requestHasTooManyValues(most)
     if (error instanceof JsonSyntaxError || error instanceof YamlSyntaxError) return refusal(error.message)
     return error
   }
-  const limits = { maxValues: maxBodyValues }
+  const limits = { maxValues: most }
   try {
     if (form === 'json') return parseJson(text, { duplicates, ...limits })
     if (slice === undefined) return parseYaml(text, limits)

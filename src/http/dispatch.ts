@@ -34,7 +34,7 @@ export interface DispatchDeps {
 export function dispatcher(deps: DispatchDeps): Handler {
   return (request, context) => {
     const { info } = context
-    checkTimeout(info)
+    if (info.query.size > 0) checkTimeout(info)
     if (!info.isResource) {
       const document = deps.documents(info.path)
       return document ? document(request, context) : unknownPath(deps)
@@ -89,7 +89,7 @@ function handlerOf(deps: DispatchDeps, target: Target): VerbHandler {
     if (!isPart) throw new Error(`${groupKey(type)}/${subresource} has no handler`)
     return deps.verbs[verb]
   }
-  const answered = deps.answered.get(groupKey(type))
+  const answered = type.stored ? undefined : deps.answered.get(groupKey(type))
   if (answered !== undefined) {
     // Nothing lists them, so nothing is at the place of all namespaces.
     if (type.namespaced && namespace === '') throw resourceNotFound()
@@ -117,7 +117,7 @@ function unsupported(verb: string, type: ResourceType): StatusError {
 
 const textEncoder = new TextEncoder()
 
-/** What Go's mux says of a group nobody serves. */
+/** What Go's mux says of a group that is not served. */
 export function pageNotFound(): ApiResponse {
   return {
     status: 404,

@@ -16,7 +16,7 @@ export interface DocumentsDeps {
       string,
       {
         readonly contentType: string
-        /** Absent = not kept by anybody. */
+        /** Absent = caches do not keep it. */
         readonly cacheControl?: string
         readonly body: (query: URLSearchParams) => string | Promise<string>
       }

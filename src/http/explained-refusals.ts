@@ -1,4 +1,4 @@
-/** Refusals that say what would have allowed the request, to those who ask with `?explain` and may read RBAC. */
+/** Refusals that say what would have allowed the request, for clients that ask with `?explain` and may read RBAC. */
 import type { Authorizer, AuthzAttributes } from '../authz/authz.ts'
 import { explainRefusal, explanationLines } from '../authz/explain-refusal.ts'
 import { forbiddenError } from '../authz/forbidden.ts'

@@ -16,12 +16,12 @@ type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 export function sendableHeaders(headers: HeaderValues): HeaderValues {
   for (const name in headers) {
     const value = headers[name] as string | readonly string[]
-    if (typeof value === 'string' ? !plain.test(value) : !value.every((v) => plain.test(v))) return encoded(headers)
+    if (typeof value === 'string' ? !plain.test(value) : !value.every((v) => plain.test(v))) return encodeAll(headers)
   }
   return headers
 }
 
-const encoded = (headers: HeaderValues): HeaderValues =>
+const encodeAll = (headers: HeaderValues): HeaderValues =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,

@@ -1,8 +1,8 @@
 /**
  * Lists in JSON, copied from the stored bytes. What was assembled for one reader serves the next: clients that poll,
  * and the herd that comes back after a restart, list the same objects again and again. There is nothing to invalidate:
- * a body is used again only for exactly the versions that are in it. It is held weakly, so it costs memory that nobody
- * else wants.
+ * a body is used again only for exactly the versions that are in it. It is held weakly, so it costs memory that no
+ * reader else wants.
  */
 import { apiVersionOf } from '../kube/gvk.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -30,7 +30,7 @@ export class JsonLists {
   /** The last used first. */
   readonly #recent: WeakRef<Assembled>[] = []
 
-  /** The same array for the same question while nothing changes: whoever keeps something about it finds that again. */
+  /** The same array for the same question while nothing changes: a cache keyed by it finds its entry again. */
   body(type: ResourceType, { items, ...page }: ListPage, reserve: Reserve): Uint8Array | readonly Uint8Array[] {
     const head =
       `{"kind":${JSON.stringify(type.listKind)},"apiVersion":${JSON.stringify(apiVersionOf(type))},` +
@@ -41,7 +41,7 @@ export class JsonLists {
       // Elsewhere something changed: only what stands before the items is another.
       return known.head === head ? known.body : [Buffer.from(head, 'latin1'), known.body.subarray(known.head.length)]
     }
-    const body = assembled(type, head, items, reserve)
+    const body = assemble(type, head, items, reserve)
     if (body.length >= rememberedFromBytes) this.#remember({ head, items, body })
     return body
   }
@@ -71,7 +71,7 @@ const areSame = (a: readonly StoredObject[], b: readonly StoredObject[]): boolea
  * Copies each stored byte once, into one buffer of the right size. The heads are made as one text and turned into bytes
  * at once: a write of a short string costs more than the copy of the object behind it.
  */
-function assembled(type: ResourceType, head: string, items: readonly StoredObject[], reserve: Reserve): Uint8Array {
+function assemble(type: ResourceType, head: string, items: readonly StoredObject[], reserve: Reserve): Uint8Array {
   let text = head
   const headEnds: number[] = []
   let restsBytes = 0

@@ -87,7 +87,7 @@ const cases: {
 describe('content negotiation', () => {
   test.each(cases)('$name', ({ accept, agent, query, offer, want }) => {
     const headers = { accept, 'user-agent': agent }
-    const run = (): Negotiated => negotiate(headers, new URLSearchParams(query), offer ?? builtIn)
+    const run = (): Negotiated => negotiate(headers, new URLSearchParams(query), () => offer ?? builtIn)
     if ('code' in want) {
       try {
         run()

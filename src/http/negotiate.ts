@@ -3,6 +3,7 @@
  * only).
  * @see k8s.io/apiserver/pkg/endpoints/handlers/negotiation v0.36
  */
+import { BoundedCache } from '../base/bounded-cache.ts'
 import { notAcceptable, StatusError } from '../kube/status-error.ts'
 import { isTrue } from './request-info.ts'
 
@@ -35,13 +36,12 @@ interface Clause {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Accept headers repeat endlessly and are few: remember how they parse. Bounded. */
-const parsed = new Map<string, readonly Clause[]>()
-const rememberedHeaders = 256
+/** Accept headers repeat endlessly and are few: remember how they parse. */
+const known = new BoundedCache<string, readonly Clause[]>(256)
 
 function parseAccept(header: string): readonly Clause[] {
-  const known = parsed.get(header)
-  if (known) return known
+  const before = known.get(header)
+  if (before) return before
   const clauses = header.split(',').map((text, order) => {
     const [mediaType = '', ...rest] = text.split(';').map((p) => p.trim())
     const parameters = new Map<string, string>()
@@ -52,8 +52,7 @@ function parseAccept(header: string): readonly Clause[] {
     return { mediaType: mediaType.toLowerCase(), parameters, quality: Number(parameters.get('q') ?? 1), order }
   })
   clauses.sort((a, b) => b.quality - a.quality || wildcards(a.mediaType) - wildcards(b.mediaType) || a.order - b.order)
-  if (parsed.size >= rememberedHeaders) parsed.clear()
-  parsed.set(header, clauses)
+  known.set(header, clauses)
   return clauses
 }
 
@@ -75,16 +74,17 @@ const viewByName: Readonly<Record<string, View>> = {
   PartialObjectMetadataList: 'partialList',
 }
 
-/** @throws StatusError NotAcceptable */
+/** @param offered asked where the client does not simply want JSON. @throws StatusError NotAcceptable */
 export function negotiate(
   headers: Readonly<Record<string, string | undefined>>,
   query: URLSearchParams,
-  offer: Offer,
+  offered: () => Offer,
 ): Negotiated {
   const header = headers['accept'] ?? ''
   const pretty = wantsPretty(headers, query)
   if (header === '' || header === '*/*' || header === jsonMediaType)
     return pretty ? { ...plainJson, pretty } : plainJson
+  const offer = offered()
   for (const clause of parseAccept(header)) {
     const format = formatByMediaType[clause.mediaType]
     if (format === undefined) continue
@@ -116,7 +116,7 @@ export function negotiateError(
   query: URLSearchParams,
 ): Negotiated {
   try {
-    return negotiate(headers, query, { protobuf: true, views: [] })
+    return negotiate(headers, query, () => ({ protobuf: true, views: [] }))
   } catch (error) {
     if (error instanceof StatusError) return plainJson
     throw error
@@ -130,15 +130,10 @@ function wantsPretty(headers: Readonly<Record<string, string | undefined>>, quer
   return agent !== undefined && /^(curl|Wget|Mozilla\/5\.0)/.test(agent)
 }
 
-export function contentTypeOf(n: Negotiated): string {
-  switch (n.format) {
-    case 'yaml':
-      return yamlMediaType
-    case 'protobuf':
-      return protobufMediaType
-    case 'json':
-      return jsonMediaType
-  }
+export const contentTypes: Readonly<Record<Format, string>> = {
+  json: jsonMediaType,
+  yaml: yamlMediaType,
+  protobuf: protobufMediaType,
 }
 
 /** The media type of a request body; absent means JSON, parameters do not matter. */

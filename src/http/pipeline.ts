@@ -2,7 +2,8 @@
  * The life of a request: its stages, and then the dispatch to a document or to a verb on a resource. Read this before
  * anything else in `http/`.
  *
- * `ApiRequest` comes from a socket (`node/listen.ts`) or from our own code (`client/loopback.ts`): both run all of it.
+ * `ApiRequest` comes from a socket (`node/listen.ts`) or from our own code (`client/loopback.ts`): both are authorized,
+ * admitted and recorded alike; only the limits of sockets, and impersonation, are left out for ours.
  */
 import type { Clock } from '../base/clock.ts'
 import type { Eventual } from '../base/eventual.ts'
@@ -51,12 +52,21 @@ export interface PipelineOptions {
   readonly dispatch: Handler
 }
 
+/** What concerns the requests of sockets alone: our own code is not limited, and acts as itself. */
+const ofSockets: ReadonlySet<StageName> = new Set(['limitTime', 'impersonate', 'priorityAndFairness'])
+
 /** Never throws: the outermost stages see to that. */
 export type Serve = (request: ApiRequest) => Eventual<ApiResponse>
 
 export function createPipeline({ clock, ids, stages, dispatch }: PipelineOptions): Serve {
-  const handler = stageOrder.reduceRight((next, name) => stages[name]?.(next) ?? next, dispatch)
-  return (request) => handler(request, createContext(request, clock, ids))
+  const compose = (names: readonly StageName[]): Handler =>
+    names.reduceRight((next, name) => stages[name]?.(next) ?? next, dispatch)
+  const ofSocket = compose(stageOrder)
+  const ofOurs = compose(stageOrder.filter((name) => !ofSockets.has(name)))
+  return (request) => {
+    const handler = request.localUser === undefined ? ofSocket : ofOurs
+    return handler(request, createContext(request, clock, ids))
+  }
 }
 
 /** What a caller may name its request; anything else gets a name of ours. */

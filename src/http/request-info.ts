@@ -50,8 +50,8 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   const query = rawQuery === '' ? noQuery : new URLSearchParams(rawQuery)
   const elements = splitPath(path)
   /** Where what follows the version begins; 0 = this is about no resource. */
-  const start = elements === undefined ? 0 : startOfResource(elements)
-  if (elements === undefined || start === 0) return nonResource(method, path, query)
+  const start = startOfResource(elements)
+  if (start === 0) return nonResource(method, path, query)
   const group = start === 3 ? (elements[1] ?? '') : ''
   const version = elements[start - 1] ?? ''
 
@@ -64,7 +64,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
 
   let namespace = ''
   let underNamespace = false
-  if (elements[at] === 'namespaces' && elements.length - at > 1) {
+  if (elements[at] === 'namespaces') {
     namespace = elements[at + 1] ?? ''
     // `/namespaces/x/pods` is about pods in x, but `/namespaces/x/status` about x itself.
     underNamespace = elements.length - at > 2 && !namespaceSubresources.has(elements[at + 2] ?? '')
@@ -72,9 +72,8 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   }
 
   const parts = elements.slice(at)
-  const resource = parts[0] ?? ''
-  let name = parts[1] ?? ''
-  const subresource = parts[2] ?? ''
+  const [resource = '', named = '', subresource = ''] = parts
+  let name = named
   if (verb === 'create' && resource === 'namespaces' && subresource === 'finalize') {
     // The seeds name POST for finalize, upstream knows PUT alone: both replace the finalizers, so both are updates.
     verb = 'update'
@@ -88,7 +87,7 @@ export function parseRequestInfo(method: string, path: string, rawQuery: string)
   }
   return {
     isResource: true,
-    verb: legacyWatch ? 'watch' : verb,
+    verb,
     path,
     group,
     version,
@@ -130,10 +129,10 @@ function nonResource(method: string, path: string, query: URLSearchParams): Requ
 const slash = 0x2f
 
 /**
- * Undefined if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. By hand: `split`
+ * Empty if a part can't be decoded. Slashes at the ends vanish; inside, `//` is an empty part. By hand: `split`
  * goes through a cache of its own, which paths that name objects only wear out.
  */
-function splitPath(path: string): string[] | undefined {
+function splitPath(path: string): string[] {
   let start = 0
   let end = path.length
   while (start < end && path.charCodeAt(start) === slash) start++
@@ -148,7 +147,7 @@ function splitPath(path: string): string[] | undefined {
   try {
     return parts.map(decodeURIComponent)
   } catch {
-    return undefined
+    return []
   }
 }
 

@@ -16,7 +16,7 @@ import type { ApiBody, ApiResponse } from './api.ts'
 import { JsonLists, listMeta, type Reserve } from './json-list.ts'
 import { type ListForm, objectForm, partialForm, valueForm } from './list-form.ts'
 import { keptBytes, listStream, type SizedForm, sizedListStream, wholeList } from './list-stream.ts'
-import { contentTypeOf, type Negotiated, type Offer, type View } from './negotiate.ts'
+import { contentTypes, type Negotiated, type Offer, type View } from './negotiate.ts'
 
 /** Kubernetes protobuf, whole messages with their envelope. */
 export interface ProtobufEncoder {
@@ -242,5 +242,5 @@ function json(status: number, value: object, n: Negotiated): ApiResponse {
 }
 
 function answer(status: number, n: Negotiated, body: ApiBody): ApiResponse {
-  return { status, headers: { 'content-type': contentTypeOf(n) }, body }
+  return { status, headers: { 'content-type': contentTypes[n.format] }, body }
 }

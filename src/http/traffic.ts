@@ -1,5 +1,6 @@
 /**
- * What a listener has under way: requests that wait for their answers, and answers that go on until somebody ends them.
+ * What a listener has under way: requests that wait for their answers, and answers that go on until either side ends
+ * them.
  */
 export class Traffic {
   #underWay = 0

@@ -1,4 +1,4 @@
-/** Why a namespace can not be had. Whoever waits for its creation gets this as the answer. */
+/** Why a namespace can not be had. The client that waits for its creation gets this as the answer. */
 import { codeByReason, type StatusReason } from '../kube/status-error.ts'
 
 export interface FailureOptions {

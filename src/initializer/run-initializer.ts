@@ -19,10 +19,10 @@ import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
 import { findObject } from '../client/find-object.ts'
 import { Informer } from '../client/informer.ts'
-import type { ObjectKey, Source } from '../controller/controller.ts'
+import type { ObjectKey, Reconciler, Source } from '../controller/controller.ts'
 import { runController } from '../controller/run-controller.ts'
 import { isConflict, isNotFound } from '../kube/status-error.ts'
-import type { Status } from '../kube/types.ts'
+import type { KubeObject, Status } from '../kube/types.ts'
 import { InitializationFailed } from './initialization-failed.ts'
 import { progressReporter } from './progress.ts'
 import { stderrLog } from './stderr-log.ts'
@@ -30,8 +30,8 @@ import { turnOf } from './turn.ts'
 
 export interface InitializeContext {
   /**
-   * Aborts when the run stops, and when nobody waits any more: the namespace is being deleted, or was let go without
-   * us.
+   * Aborts when the run stops, and when the namespace waits no more: the namespace is being deleted, or was let go
+   * without us.
    */
   readonly signal: AbortSignal
   /**
@@ -72,6 +72,8 @@ const maxConflicts = 10
 
 interface Turn {
   readonly id: string
+  /** As it was seen last. */
+  namespace: Namespace
   readonly over: AbortController
   /** Work is done; only the server does not know yet. */
   outcome?: 'initialized' | InitializationFailed | undefined
@@ -82,46 +84,70 @@ interface Turn {
  * again.
  */
 export async function runInitializer(options: InitializerOptions): Promise<void> {
-  const { name: initializer, client, initialize, signal, clock = systemClock, log = stderrLog } = options
-  const turns = new Map<string, Turn>()
-  let enqueue: (name: string) => void = () => {}
+  const { clock = systemClock, log = stderrLog, concurrency = defaultConcurrency, name, signal } = options
+  const turns = new Turns({ ...options, clock, log })
+  const controller = { name, workers: concurrency, sources: [turns], reconciler: turns }
+  // Timers of a clock let the process end. This one has work until it is told to stop, also while no server is there.
+  const alive = setInterval(() => {}, hourMs)
+  try {
+    await runController(controller, { clock, log }, signal)
+  } finally {
+    clearInterval(alive)
+  }
+}
 
-  const waiting = new Informer({
-    client,
-    clock,
-    resource: namespaceResource,
-    fieldSelector: 'status.phase=Initializing',
-    includeUninitialized: true,
-    onError: (error) => log.warn({ error, initializer }, 'namespaces can not be watched; it is tried again'),
-    onChange(next, old) {
-      const name = (next ?? old)?.metadata.name ?? ''
-      const id = next === undefined ? undefined : turnOf(next, initializer)
-      const known = turns.get(name)
-      // Only a turn that begins is work: our own report of progress must not call us before the backoff is over.
-      if (known?.id === id) return
-      known?.over.abort()
-      turns.delete(name)
-      if (id === undefined) return
-      turns.set(name, { id, over: new AbortController() })
-      enqueue(name)
-    },
-  })
+/** The turns of this initializer, as the namespaces tell of them. */
+class Turns implements Source, Reconciler {
+  readonly #options: InitializerOptions & Required<Pick<InitializerOptions, 'clock' | 'log'>>
+  readonly #turns = new Map<string, Turn>()
 
-  const reconcile = async ({ name }: ObjectKey): Promise<undefined> => {
-    const turn = turns.get(name)
-    const namespace = waiting.find('', name) as Namespace | undefined
-    if (turn === undefined || namespace === undefined) return undefined
-    turn.outcome ??= await work(namespace, turn)
-    if (turn.outcome !== undefined) await settle(namespace, turn, turn.outcome)
-    return undefined
+  constructor(options: InitializerOptions & Required<Pick<InitializerOptions, 'clock' | 'log'>>) {
+    this.#options = options
   }
 
-  /** Undefined: nobody waits for it any more. */
-  const work = async (namespace: Namespace, turn: Turn): Promise<Turn['outcome']> => {
+  async run(add: (key: ObjectKey) => void, stop: AbortSignal): Promise<void> {
+    const { client, clock, log, name: initializer } = this.#options
+    const waiting = new Informer({
+      client,
+      clock,
+      resource: namespaceResource,
+      fieldSelector: 'status.phase=Initializing',
+      includeUninitialized: true,
+      onError: (error) => log.warn({ error, initializer }, 'namespaces can not be watched; it is tried again'),
+      onChange: (next, old) => this.#onChange(next, old, add),
+    })
+    await Promise.all([waiting.run(stop), aborted(stop)])
+  }
+
+  #onChange(next: KubeObject | undefined, old: KubeObject | undefined, add: (key: ObjectKey) => void): void {
+    const name = (next ?? old)?.metadata.name ?? ''
+    const id = next === undefined ? undefined : turnOf(next, this.#options.name)
+    const known = this.#turns.get(name)
+    if (known !== undefined && known.id === id && next !== undefined) known.namespace = next as Namespace
+    // Only a turn that begins is work: our own report of progress must not call us before the backoff is over.
+    if (known?.id === id) return
+    known?.over.abort()
+    this.#turns.delete(name)
+    if (id === undefined || next === undefined) return
+    this.#turns.set(name, { id, namespace: next as Namespace, over: new AbortController() })
+    add({ namespace: '', name })
+  }
+
+  async reconcile({ name }: ObjectKey): Promise<undefined> {
+    const turn = this.#turns.get(name)
+    if (turn === undefined) return
+    const { namespace } = turn
+    turn.outcome ??= await this.#work(namespace, turn)
+    if (turn.outcome !== undefined) await this.#settle(namespace, turn, turn.outcome)
+  }
+
+  /** Undefined: the namespace waits for it no longer. */
+  async #work(namespace: Namespace, turn: Turn): Promise<Turn['outcome']> {
+    const { client, signal, log, name: initializer } = this.#options
     const report = progressReporter({ client, namespace, initializer, turn: turn.id, log })
     const stop = AbortSignal.any([signal, turn.over.signal])
     try {
-      await initialize(namespace, client, { signal: stop, progress: report })
+      await this.#options.initialize(namespace, client, { signal: stop, progress: report })
       return 'initialized'
     } catch (error) {
       if (turn.over.signal.aborted) return undefined
@@ -131,13 +157,14 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
     }
   }
 
-  const settle = async (seen: Namespace, turn: Turn, outcome: NonNullable<Turn['outcome']>): Promise<void> => {
+  async #settle(seen: Namespace, turn: Turn, outcome: NonNullable<Turn['outcome']>): Promise<void> {
+    const { client, name: initializer } = this.#options
     let namespace = seen
     for (let conflicts = 0; ; conflicts++) {
       if (turn.over.signal.aborted || turnOf(namespace, initializer) !== turn.id) return
+      const { name = '', resourceVersion } = namespace.metadata
       try {
         // The version goes along: only what was looked at may be changed.
-        const { name = '', resourceVersion } = namespace.metadata
         const initializers = outcome === 'initialized' ? withoutFirst(namespace) : { result: resultOf(outcome) }
         const patch = { metadata: { resourceVersion }, spec: { initializers } }
         await client.patch(namespaceResource, { name }, patch, { fieldManager: initializer })
@@ -146,29 +173,10 @@ export async function runInitializer(options: InitializerOptions): Promise<void>
         if (isNotFound(error)) return
         if (!isConflict(error) || conflicts >= maxConflicts) throw error
       }
-      const again = await find(namespace.metadata.name ?? '')
+      const again = (await findObject(client, namespaceResource, { name })) as Namespace | undefined
       if (again === undefined) return
       namespace = again
     }
-  }
-
-  const find = async (name: string): Promise<Namespace | undefined> =>
-    (await findObject(client, namespaceResource, { name })) as Namespace | undefined
-
-  const source: Source = {
-    async run(add, stop) {
-      enqueue = (name) => add({ namespace: '', name })
-      await Promise.all([waiting.run(stop), aborted(stop)])
-    },
-  }
-  const workers = options.concurrency ?? defaultConcurrency
-  const controller = { name: initializer, workers, sources: [source], reconciler: { reconcile } }
-  // Timers of a clock let the process end. This one has work until it is told to stop, also while no server is there.
-  const alive = setInterval(() => {}, hourMs)
-  try {
-    await runController(controller, { clock, log }, signal)
-  } finally {
-    clearInterval(alive)
   }
 }
 

@@ -9,6 +9,6 @@ export function turnOf(object: KubeObject, initializer: string): string | undefi
   if (pending[0]?.name !== initializer || result !== undefined || metadata.deletionTimestamp !== undefined) {
     return undefined
   }
-  // A list that somebody wrote by hand may name one twice.
+  // A list that was written by hand may name one twice.
   return `${metadata.uid} ${pending.length}`
 }

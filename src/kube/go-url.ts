@@ -29,7 +29,7 @@ export function parseGoUrl(text: string): ParsedGoUrl {
   try {
     const parts = partsOf(before)
     shown = bytes
-    return { url: { ...parts, fragment: toText(unescaped(fragment ?? '', 'other')) } }
+    return { url: { ...parts, fragment: toText(unescapeBytes(fragment ?? '', 'other')) } }
   } catch (error) {
     if (!(error instanceof UrlFault)) throw error
     return { problem: `parse ${quoted(shown)}: ${error.message}` }
@@ -66,7 +66,7 @@ function partsOf(bytes: string): Omit<GoUrl, 'fragment'> {
   const [rest, query = ''] = cut(bytes.slice(schemed?.[0].length ?? 0), '?')
   const found = { scheme, query: toText(query) }
   if (!rest.startsWith('/')) {
-    // What follows is not a path: nobody looks at it.
+    // What follows is not a path and is not read.
     if (scheme !== '') return { ...found, host: '' }
     if (cut(rest, '/')[0].includes(':')) {
       throw new UrlFault('first path segment in URL cannot contain colon')
@@ -74,14 +74,14 @@ function partsOf(bytes: string): Omit<GoUrl, 'fragment'> {
   }
   const hasAuthority = rest.startsWith('//') && (scheme !== '' || !rest.startsWith('///'))
   if (!hasAuthority) {
-    unescaped(rest, 'other')
+    unescapeBytes(rest, 'other')
     return { ...found, host: '' }
   }
   const [authority, path] = cut(rest.slice(2), '/')
   const at = authority.lastIndexOf('@')
   const host = hostOf(scheme, authority.slice(at + 1))
   const user = at < 0 ? {} : { user: userOf(authority.slice(0, at)) }
-  unescaped(path ?? '', 'other')
+  unescapeBytes(path ?? '', 'other')
   return { ...found, host: toText(host), ...user }
 }
 
@@ -89,7 +89,7 @@ function userOf(bytes: string): string {
   if (!/^[\w\-.:~!$&'()*+,;=%@]*$/.test(bytes)) throw new UrlFault('net/url: invalid userinfo')
   const [name, password] = cut(bytes, ':')
   const printed = (part: string): string =>
-    unescaped(part, 'other').replace(
+    unescapeBytes(part, 'other').replace(
       /[^\w\-.~$&+,;=]/g,
       (c) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
     )
@@ -103,7 +103,7 @@ function hostOf(scheme: string, bytes: string): string {
   const isWeb = scheme === 'http' || scheme === 'https'
   const colon = isWeb ? bytes.indexOf(':') : bytes.lastIndexOf(':')
   if (colon >= 0) checkPort(bytes.slice(colon))
-  return unescaped(bytes, 'host')
+  return unescapeBytes(bytes, 'host')
 }
 
 function literalOf(bytes: string): string {
@@ -115,8 +115,8 @@ function literalOf(bytes: string): string {
   const zoneAt = inside.indexOf('%25')
   const name =
     zoneAt < 0
-      ? unescaped(inside, 'host')
-      : unescaped(inside.slice(0, zoneAt), 'host') + unescaped(inside.slice(zoneAt), 'zone')
+      ? unescapeBytes(inside, 'host')
+      : unescapeBytes(inside.slice(0, zoneAt), 'host') + unescapeBytes(inside.slice(zoneAt), 'zone')
   const [ip, zone] = cut(name, '%')
   const address = parseAddress(ip)
   if (address === undefined || zone === '') throw new UrlFault(`invalid host: ${addressFault(name)}`)
@@ -145,7 +145,7 @@ function checkPort(bytes: string): void {
 const inHost = /^[\w\-.~!$&'()*+,;=:[\]<>"\x80-\xff]$/
 
 /** A host takes no escapes of ASCII but that of `%`, a zone those of what could stand there. */
-function unescaped(bytes: string, mode: 'host' | 'zone' | 'other'): string {
+function unescapeBytes(bytes: string, mode: 'host' | 'zone' | 'other'): string {
   let out = ''
   for (let i = 0; i < bytes.length; i++) {
     const c = bytes.charAt(i)

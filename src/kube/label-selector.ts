@@ -3,7 +3,7 @@
  * Two written forms: the query string (`a=b,c in (d,e),!f`) and the LabelSelector object of a spec.
  * @see k8s.io/apimachinery/pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go v0.36
  */
-import { aggregated } from './aggregate.ts'
+import { aggregate } from './aggregate.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from './field-error.ts'
 import { quote } from './go-quote.ts'
 import { validateLabels } from './metadata.ts'
@@ -250,7 +250,7 @@ function makeRequirement(key: string, operator: LabelOperator, values: readonly 
       errors.push(`values[${i}][${key}]: Invalid value: ${quote(v)}: ${valueErrors.join('; ')}`)
     }
   })
-  if (errors.length > 0) throw new SelectorSyntaxError(aggregated(errors))
+  if (errors.length > 0) throw new SelectorSyntaxError(aggregate(errors))
   return Object.freeze({ key, operator, values: Object.freeze(sorted) })
 }
 

@@ -159,7 +159,7 @@ const generationOf = ({ generation = 0 }: Readonly<ObjectMeta>): number =>
   isExactNumber(generation) ? Number(generation.rawJSON) : generation
 
 /** One more, as an int64 of Go counts. */
-export function incremented(generation: number): number {
+export function increment(generation: number): number {
   const exact = isExactNumber(generation) ? BigInt(generation.rawJSON) : BigInt(generation)
   return numberOf(String(BigInt.asIntN(64, exact + 1n))) as number
 }
@@ -176,7 +176,7 @@ export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRule
     if (!meta.namespace) errors.push(fieldRequired(`${field}.namespace`))
     else append(errors, each(`${field}.namespace`, meta.namespace, isDns1123Label(meta.namespace)))
   } else if (meta.namespace) errors.push(fieldForbidden(`${field}.namespace`, 'not allowed on this type'))
-  if (generationOf(meta) < 0) {
+  if (meta.generation !== undefined && generationOf(meta) < 0) {
     errors.push(fieldInvalid(`${field}.generation`, meta.generation, 'must be greater than or equal to 0'))
   }
   // Most objects have few of these: what is absent costs nothing.

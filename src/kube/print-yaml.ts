@@ -21,7 +21,7 @@ const notLiteral = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\u
 /** What JSON leaves as it is and YAML does not allow. */
 const escapedToo = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text).replace(escapedToo, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
@@ -45,7 +45,7 @@ function scalar(value: unknown, indent: string): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? 'null'
   if (isPlain(value)) return value
   const header = literalHeader(value)
-  if (header === undefined) return quoted(value)
+  if (header === undefined) return quote(value)
   const body = value.endsWith('\n') ? value.slice(0, -1) : value
   return `${header}\n${indent}${body.replaceAll('\n', `\n${indent}`)}`
 }
@@ -74,7 +74,7 @@ function block(value: Collection, indent: string): string {
   for (const key of Object.keys(value)) {
     const member = (value as Readonly<Record<string, unknown>>)[key]
     if (member === undefined) continue
-    const name = isPlain(key) ? key : key.length > longestKey ? `? ${quoted(key)}\n${indent}` : quoted(key)
+    const name = isPlain(key) ? key : key.length > longestKey ? `? ${quote(key)}\n${indent}` : quote(key)
     // A list in a map needs no indentation of its own.
     const inner = Array.isArray(member) ? indent : `${indent}  `
     text += isBlock(member)

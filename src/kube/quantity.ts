@@ -67,11 +67,11 @@ function parse(text: string): Quantity {
   const [, sign, whole = '', fraction = '', suffix = ''] = m ?? []
   if (!m || (whole === '' && fraction === '')) throw new QuantityError(wrongFormat)
   const digits = BigInt(whole + fraction)
-  const value = scaled(digits, fraction.length, suffix)
+  const value = scale(digits, fraction.length, suffix)
   return sign === '-' ? { ...value, nanos: -value.nanos } : value
 }
 
-function scaled(digits: bigint, decimals: number, suffix: string): Quantity {
+function scale(digits: bigint, decimals: number, suffix: string): Quantity {
   const binary = Object.hasOwn(binarySuffixes, suffix) ? binarySuffixes[suffix] : undefined
   if (binary !== undefined) {
     const nanos = divideUp((digits * one) << binary, 10n ** BigInt(decimals))

@@ -2,20 +2,21 @@
  * The shapes of `rbac.authorization.k8s.io/v1`, and where those objects are found. Pure vocabulary: who evaluates the
  * rules is `authz/`, who guards their writing is `apis/rbac/`.
  */
-import type { GroupVersionResource } from './gvk.ts'
+
 import type { LabelSelectorObject } from './label-selector.ts'
+import type { Resource } from './resource.ts'
 import type { KubeObject } from './types.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-export const clusterRolesResource: GroupVersionResource = { group: rbacGroup, version: 'v1', resource: 'clusterroles' }
-export const clusterRoleBindingsResource: GroupVersionResource = {
+export const clusterRolesResource: Resource<ClusterRole> = { group: rbacGroup, version: 'v1', resource: 'clusterroles' }
+export const clusterRoleBindingsResource: Resource<Binding> = {
   group: rbacGroup,
   version: 'v1',
   resource: 'clusterrolebindings',
 }
-export const rolesResource: GroupVersionResource = { group: rbacGroup, version: 'v1', resource: 'roles' }
-export const roleBindingsResource: GroupVersionResource = { group: rbacGroup, version: 'v1', resource: 'rolebindings' }
+export const rolesResource: Resource<Role> = { group: rbacGroup, version: 'v1', resource: 'roles' }
+export const roleBindingsResource: Resource<Binding> = { group: rbacGroup, version: 'v1', resource: 'rolebindings' }
 
 /** Either resources or nonResourceURLs, never both. */
 export interface PolicyRule {

@@ -1,8 +1,10 @@
 /**
  * A served resource: everything generic code must know about a kind. Built-in ones come from the catalogue, custom
- * ones from their CRD; nobody can tell the difference.
+ * ones from their CRD; clients can't tell the difference.
  */
+
 import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from './gvk.ts'
+import type { Resource } from './resource.ts'
 import type { Schema } from './schema/schema.ts'
 import type { KubeObject } from './types.ts'
 
@@ -44,7 +46,7 @@ export interface Conversion {
   readonly storedVersion?: string
   /** apiVersion of what is in the store without one. Absent = the type's own. */
   readonly unmarkedVersion?: string
-  /** Somebody else converts. Then the two above leave objects as they are. */
+  /** A webhook converts. Then the two above leave objects as they are. */
   readonly remote?: RemoteConversion
 }
 
@@ -58,7 +60,8 @@ export interface RemoteConversion {
   stored(object: KubeObject): Promise<KubeObject>
 }
 
-export interface ResourceType extends GroupVersionResource, GroupVersionKind {
+/** @typeParam T what TypeScript knows of its objects: carried over from the name by which the type was looked up */
+export interface ResourceType<T extends KubeObject = KubeObject> extends Resource<T>, GroupVersionKind {
   readonly listKind: string
   readonly singular: string
   readonly namespaced: boolean
@@ -105,8 +108,11 @@ export interface ResourceTypes {
 }
 
 /** A type that this server can't do without. */
-export function requiredType(types: Pick<ResourceTypes, 'find'>, resource: GroupVersionResource): ResourceType {
+export function requiredType<T extends KubeObject>(
+  types: Pick<ResourceTypes, 'find'>,
+  resource: Resource<T>,
+): ResourceType<T> {
   const type = types.find(resource)
   if (type === undefined) throw new Error(`the catalogue lacks ${resource.resource} in ${apiVersionOf(resource)}`)
-  return type
+  return type as ResourceType<T>
 }

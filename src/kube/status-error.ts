@@ -3,7 +3,7 @@
  * Only `registry/errors.ts` turns storage faults into these, only `http/respond.ts` turns these into bytes.
  * @see k8s.io/apimachinery/pkg/api/errors/errors.go v0.36
  */
-import { aggregated } from './aggregate.ts'
+import { aggregate } from './aggregate.ts'
 import { causeOf, type FieldError } from './field-error.ts'
 import { type GroupResource, qualifiedKind, qualifiedResource } from './gvk.ts'
 import type { Status, StatusCause, StatusDetails } from './types.ts'
@@ -196,7 +196,7 @@ export function invalid(
   errors: readonly FieldError[],
 ): StatusError {
   const texts = textsOf(errors)
-  return new StatusError(`${qualifiedKind(kind)} ${JSON.stringify(name)} is invalid: ${aggregated(texts)}`, {
+  return new StatusError(`${qualifiedKind(kind)} ${JSON.stringify(name)} is invalid: ${aggregate(texts)}`, {
     reason: 'Invalid',
     details: {
       ...(name ? { name } : {}),

@@ -91,8 +91,8 @@ const openingBrace = 0x7b
 const closingBrace = 0x7d
 
 /**
- * Where the metadata of stored bytes ends, its brace included: it stands first, so whoever wants no more than that need
- * not read the rest.
+ * Where the metadata of stored bytes ends, its brace included: it stands first, so a reader that wants no more than
+ * that need not parse the rest.
  */
 export function metadataEnd(bytes: Uint8Array): number {
   let depth = 1

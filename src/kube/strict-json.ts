@@ -10,6 +10,7 @@
 import { quote } from './go-quote.ts'
 import { exactNumber, isJsonObject, setMember } from './json-value.ts'
 import type { JsonObject, JsonValue } from './types.ts'
+import { TooManyValuesError } from './value-count.ts'
 
 /**
  * Containers within containers. Upstream stops at 10,000; no real object passes 50, and recursive code elsewhere in
@@ -28,11 +29,6 @@ export class JsonDepthError extends JsonSyntaxError {
   constructor(bracket: string) {
     super(`invalid character '${bracket}' exceeded max depth`)
   }
-}
-
-/** Of a text that was not parsed. */
-export class TooManyValuesError extends Error {
-  override readonly name = 'TooManyValuesError'
 }
 
 export interface JsonOptions {
@@ -63,7 +59,7 @@ const backslash = 0x5c
 
 /**
  * Colons outside strings; only meaningful for text that JSON.parse accepts. Every value but the outermost stands behind
- * a bracket or a comma, so these are counted; an empty container counts as two.
+ * a bracket or a comma, so these are counted; an empty container is written without a blank by all that matter.
  * @throws JsonDepthError @throws TooManyValuesError
  */
 function countColons(text: string, maxValues: number): number {
@@ -88,7 +84,7 @@ function countColons(text: string, maxValues: number): number {
       case 0x7b:
       case 0x5b:
         if (++depth > maxDepth) throw new JsonDepthError(text.charAt(at))
-        if (++values > maxValues) throw new TooManyValuesError()
+        if (!isClosing(text.charCodeAt(at + 1)) && ++values > maxValues) throw new TooManyValuesError()
         break
       case 0x7d:
       case 0x5d:
@@ -98,6 +94,8 @@ function countColons(text: string, maxValues: number): number {
   }
   return colons
 }
+
+const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d
 
 function isEscaped(text: string, at: number): boolean {
   let slashes = 0

@@ -3,16 +3,18 @@
  * In the program: milliseconds since the epoch, with a fraction where microseconds were given.
  * @see k8s.io/apimachinery/pkg/apis/meta/v1/time.go, micro_time.go; Go time.Parse
  */
+import { BoundedCache } from '../base/bounded-cache.ts'
 
 /** Most calls are about the present second. */
-let lastSecond: { readonly second: number; readonly text: string } | undefined
+const formatted = new BoundedCache<number, string>(16)
 
 /** `2026-11-20T23:53:08Z`; parts of a second are cut off. */
 export function formatTime(ms: number): string {
   const second = Math.floor(ms / 1000)
-  if (lastSecond?.second === second) return lastSecond.text
+  const before = formatted.get(second)
+  if (before !== undefined) return before
   const text = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
-  lastSecond = { second, text }
+  formatted.set(second, text)
   return text
 }
 
@@ -32,15 +34,18 @@ function daysIn(year: number, month: number): number {
 }
 
 /** One object names one time often, and so do objects that come together. */
-let lastParsed: { readonly text: string; readonly ms: number | undefined } = { text: '', ms: undefined }
+const known = new BoundedCache<string, number>(256)
 
 /** Undefined for what Go's `time.Parse(time.RFC3339, …)` refuses. */
 export function parseTime(text: string): number | undefined {
-  if (lastParsed.text !== text) lastParsed = { text, ms: parsed(text) }
-  return lastParsed.ms
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const ms = parseAnew(text)
+  if (ms !== undefined) known.set(text, ms)
+  return ms
 }
 
-function parsed(text: string): number | undefined {
+function parseAnew(text: string): number | undefined {
   const m = rfc3339.exec(text)
   if (!m || rangeFault(m) !== undefined) return undefined
   const [, year, month, day, hour, minute, second, fraction, sign, offsetHours, offsetMinutes] = m

@@ -58,7 +58,7 @@ export interface KubeObject {
  * An object between decoding and validation. The decoder has made sure of the types of its fields, and has put a zero
  * value where a list or a map holds null, as Go's does. But every field may be absent or null, whatever validation will
  * say to that: defaulting, mutating admission and strategies run before it, so they get this type. It can't be cast to
- * `T`; `validated` in `registry/` makes a `T` of it once nothing is wrong with it.
+ * `T`; `assumeValid` (`unvalidated.ts`) makes a `T` of it where the registry validates.
  */
 export type Unvalidated<T extends KubeObject = KubeObject> = {
   [K in keyof T as K extends 'apiVersion' | 'kind' | 'metadata' | typeof notValidated ? never : K]?: MaybeAbsent<T[K]>

@@ -6,13 +6,14 @@
  * of which, where it makes a document of the tokens, can't: so a body may have 160,000 (a manifest of 20,000 lines).
  * JSON, which is what client libraries send under this media type, takes the JSON parser and has no such bound. The
  * library also recurses, with some five frames a level, so a body may nest half as deep as JSON; its parser keeps a
- * stack of its own, which tells the depth before anything recurses. Aliases are resolved once and shared; what they
+ * stack of its own, which tells the depth before anything recurses. An alias is a copy of what it stands for; what they
  * expand to is counted as if it were written out, so that a few hundred bytes can't become gigabytes.
  * @see sigs.k8s.io/yaml
  */
 import type { Document, LineCounter, Scalar, Tags } from 'yaml'
 import { loadLater } from '../base/load-later.ts'
 import type { Slice } from '../base/turns.ts'
+import { cloneJson } from './clone-json.ts'
 import { quote } from './go-quote.ts'
 import { setMember } from './json-value.ts'
 import {
@@ -24,9 +25,9 @@ import {
   type ParsedJson,
   parseJson,
   printPath,
-  TooManyValuesError,
 } from './strict-json.ts'
 import type { JsonObject, JsonValue } from './types.ts'
+import { TooManyValuesError } from './value-count.ts'
 
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
@@ -154,7 +155,7 @@ class Converter {
     const target = this.#anchors.get(name)
     if (!target) throw new YamlSyntaxError(`yaml: unknown anchor '${name}' referenced`)
     if (this.#values + target.values > this.#maxValues) throw new YamlSyntaxError(excessiveAliasing)
-    return this.#count(target.value, target.values, target.characters)
+    return this.#count(cloneJson(target.value), target.values, target.characters)
   }
 
   #enter(step: string | number): void {

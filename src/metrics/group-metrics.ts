@@ -4,7 +4,7 @@
  *
  *   scrape ──▶ a worker ──▶ primary ──▶ every worker ──▶ primary adds up, and its own ──▶ the worker ──▶ answer
  *
- * Invariant: a counter never falls. What a worker that died had counted, as far as anybody was ever told, stays in the
+ * Invariant: a counter never falls. What a worker that died had counted, as far as it was ever reported, stays in the
  * sum.
  */
 import type { MetricObjectWithValues, MetricValue, Registry as PromRegistry } from 'prom-client'

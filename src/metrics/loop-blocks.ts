@@ -1,11 +1,11 @@
 /**
  * How long the event loop was held in one piece, and for whom. Work on requests is told of when it begins and when it
  * goes on (`begin`); a timer that is late says that the loop was held meanwhile. The longest piece between two
- * beginnings is what held it, and its owner is the culprit. A piece ends with the callback in which it began and the
- * promises that this settled: what sockets and timers bring afterwards is not the owner's. The server's own requests,
- * and what belongs to none, count without a culprit, and without a warning.
+ * beginnings is what held it, and its owner is the culprit. What follows in later turns is not the owner's. The
+ * server's own requests, and what belongs to none, count without a culprit, and without a warning.
  *
- * The same pieces are charged to the flow of their request (`src/flowcontrol/`).
+ * The same pieces are charged to the flow of their request (`src/flowcontrol/`). The last of a turn pays for the
+ * sockets that are read after it: over many turns each flow pays for its share of them.
  *
  * The timer runs only while work begins: a process at rest is not woken. What is counted is processor time without
  * collections: a thread that had to wait for its core was not held by a request.
@@ -42,7 +42,7 @@ export interface LoopBlocksOptions {
   readonly clock: Clock
   readonly log: Log
   readonly onBlock: (block: LoopBlock) => void
-  /** Runs something when the present callback, and the promises that it settles, are done. */
+  /** Runs something when this turn of the loop is over. */
   readonly soon?: (run: () => void) => void
   /** Milliseconds that this thread has worked, and that it has spent on collections, since some moment. */
   readonly workedMs?: () => number
@@ -60,7 +60,7 @@ export class LoopBlocks implements Disposable {
   readonly #warnedAt = new Map<string, number>()
   #isTicking = false
   #hasBegun = false
-  #willEnd = false
+  #endsTurn = false
   #dueMs = 0
   #workedBefore = 0
   #collectedBefore = 0
@@ -73,7 +73,7 @@ export class LoopBlocks implements Disposable {
     this.#clock = clock
     this.#log = log
     this.#onBlock = onBlock
-    this.#soon = soon ?? whenDone
+    this.#soon = soon ?? setImmediate
     this.#workedMs = workedMs ?? threadMs
     this.#collectedMs = collectedMs ?? (() => this.#collections.sumMs())
   }
@@ -85,9 +85,9 @@ export class LoopBlocks implements Disposable {
     this.#endPiece(now)
     if (!this.#isTicking) this.#tick(now)
     this.#change(owner, now)
-    if (this.#willEnd) return
-    this.#willEnd = true
-    this.#soon(this.#end)
+    if (this.#endsTurn) return
+    this.#endsTurn = true
+    this.#soon(this.#endTurn)
   }
 
   [Symbol.dispose](): void {
@@ -99,8 +99,8 @@ export class LoopBlocks implements Disposable {
     this.#sinceMs = now
   }
 
-  readonly #end = (): void => {
-    this.#willEnd = false
+  readonly #endTurn = (): void => {
+    this.#endsTurn = false
     const now = this.#clock.monotonic()
     this.#endPiece(now)
     this.#change(undefined, now)
@@ -158,11 +158,6 @@ export class LoopBlocks implements Disposable {
       'a request held the event loop for long; others waited',
     )
   }
-}
-
-/** Node runs what was put off to the next tick when no promise is left to settle. */
-function whenDone(run: () => void): void {
-  queueMicrotask(() => process.nextTick(run))
 }
 
 function threadMs(): number {

@@ -1,12 +1,12 @@
 /**
  * What the process tells Prometheus, under upstream's names where upstream has one. The library is loaded soon after
- * the start, or when somebody first asks.
+ * the start, or at the first scrape.
  */
 import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
-import { andFinally, andThen } from '../base/eventual.ts'
+import { andFinally } from '../base/eventual.ts'
 import type { FeatureParts, GaugeOptions, InstrumentOptions, Instruments } from '../feature/feature.ts'
-import type { ApiRequest, ApiResponse, RequestContext, Stage } from '../http/api.ts'
+import type { ApiRequest, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
 import { type LoopBlock, labelsOf } from './loop-blocks.ts'
@@ -75,16 +75,13 @@ export class Metrics {
       const isRead = request.method === 'GET' || request.method === 'HEAD'
       if (isRead) this.#reads++
       else this.#writes++
-      const observed = (response: ApiResponse): ApiResponse => {
-        // A watch lasts as long as its client likes: only its beginning is a latency.
-        this.#durations.observe(context, response.status, performance.now() - began)
-        return response
-      }
       return andFinally(
-        () => andThen(next(request, context), observed),
-        () => {
+        () => next(request, context),
+        (response) => {
           if (isRead) this.#reads--
           else this.#writes--
+          // A watch lasts as long as its client likes: only its beginning is a latency.
+          if (response !== undefined) this.#durations.observe(context, response.status, performance.now() - began)
         },
       )
     }

@@ -14,6 +14,10 @@ const lagFigures = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map((f)
 export function collectProcessMetrics(prometheus: typeof import('prom-client'), registry: Registry): void {
   prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs })
   for (const name of lagFigures) registry.removeSingleMetric(name)
+  // The library watches collections of garbage for as long as the process lives, and with this metric the registry, all
+  // that is measured by it, and so every control plane that was ever started here.
+  const collections = registry.getSingleMetric('nodejs_gc_duration_seconds')
+  if (collections !== undefined) Object.assign(collections, { registers: [] })
   let last = performance.eventLoopUtilization()
   const utilization: Gauge = new prometheus.Gauge({
     name: 'nodejs_eventloop_utilization',

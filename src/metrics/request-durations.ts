@@ -54,7 +54,7 @@ export class RequestDurations {
   }
 
   observe({ info }: Pick<RequestContext, 'info'>, code: number, durationMs: number): void {
-    // What nobody serves or may not be asked for must not become a label: anybody can make up names.
+    // Resources that are not served must not become a label: clients can make up names.
     const known = info.isResource && code !== 404 && code !== 403
     const scope = known ? scopeOf(info) : ''
     const resource = known ? `${info.group}/${info.version}/${info.resource}/${info.subresource}` : ''

@@ -15,9 +15,11 @@ export interface PkiStore {
   /** For messages: the directory. */
   readonly place: string
   read(): Promise<ReadonlyMap<string, string>>
-  /** Adds or replaces. False: somebody else was faster and nothing is written; what is there must be read again. */
+  /** Adds or replaces. False: another process was faster and nothing is written; what is there must be read again. */
   write(files: ReadonlyMap<string, string>): Promise<boolean>
-  /** At once, and whenever something may have changed, until the signal aborts; absent where nobody else writes. */
+  /**
+   * At once, and whenever something may have changed, until the signal aborts; absent where no other process writes.
+   */
   changes?(signal: AbortSignal): AsyncIterable<unknown>
 }
 
@@ -31,7 +33,7 @@ export function directoryPkiStore(directory: string): PkiStore {
     },
     async write(files) {
       await ensurePrivateDirectory(directory)
-      // Keys first: whoever is killed in between leaves a key without a certificate, which the next start completes.
+      // Keys first: a process killed in between leaves a key without a certificate, which the next start completes.
       const isKey = ([name]: [string, string]): boolean => name.endsWith('.key')
       await writePrivateFiles(directory, new Map([...files].filter(isKey)))
       await writePrivateFiles(directory, new Map([...files].filter((file) => !isKey(file))))

@@ -4,7 +4,7 @@
  * serving certificate of its own in its data directory, beside a copy of the authority for commands like
  * `borough kubeconfig`.
  *
- * Whoever can read the store can read them; so it is with everything in it, Secrets too, and whoever can write it is
+ * A process that can read the store can read them, as all else in it, Secrets too; a process that can write it is
  * administrator already (ADR 0012).
  *
  * Invariant: what is missing is made by one transaction that expects it to be missing, so two first starts at once make
@@ -32,7 +32,7 @@ export function sharedPkiStore(storage: Storage, local: PkiStore): PkiStore {
     return new Map(entries.map(({ key, value }) => [key.slice(sharedPkiPrefix.length), utf8(value)]))
   }
 
-  /** False: somebody was faster. */
+  /** False: another process was faster. */
   const writeShared = async (files: ReadonlyMap<string, string>): Promise<boolean> => {
     const writes = Array.from(files, ([name, text]) => {
       const key = sharedPkiPrefix + name

@@ -48,7 +48,7 @@ export const serviceManifest = (namespace: string): KubeObject => ({
   spec: { selector: labels, ports: [{ name: 'webhooks', port: 443, targetPort: 'webhooks' }] },
 })
 
-/** API servers may come from anywhere, and where they listen is nobody's business here: one port in, all ways out. */
+/** API servers may come from anywhere, and where they listen is not known here: one port in, all ways out. */
 export const networkPolicyManifest = (namespace: string): KubeObject => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',

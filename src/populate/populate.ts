@@ -4,33 +4,27 @@
  *
  * Order of start: the kind is served, the certificate is there, the webhooks answer, the cluster is told of them; then
  * this process runs for leader. All replicas answer webhooks; one runs the controllers. Order of the end: controllers,
- * lease, then the webhooks. The cluster keeps asking them: that is for those who come after, or `uninstallWebhooks`.
+ * lease, then the webhooks. The cluster keeps asking them: that is for the next instance, or `uninstallWebhooks`.
  */
 
 import { hostname } from 'node:os'
-import { EventRecorder } from '../apis/events/recorder.ts'
-import { namespaceResource } from '../apis/namespaces/types.ts'
-import { ConfigMapRecords } from '../apis/templates/config-map-records.ts'
-import { templateKind, templateKinds } from '../apis/templates/kind.ts'
-import { populationControllers } from '../apis/templates/reconcile.ts'
-import { templateControllerName, templateGroups, templateResource, templateVersion } from '../apis/templates/types.ts'
-import { templateWebhook } from '../apis/templates/webhook.ts'
+import { templateKind } from '../apis/templates/kind.ts'
+import { templateGroups, templateVersion } from '../apis/templates/types.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
-import { loadCatalog } from '../catalog/catalog.ts'
 import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
-import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { build } from '../http/build.ts'
 import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../http/limits.ts'
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { heldRules } from './held-rules.ts'
 import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
+import { openWebhook } from './open-webhook.ts'
+import { runPopulation } from './run-population.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
 import type { WebhookPlace } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
@@ -85,7 +79,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   metrics.certificateEndMs = endOf(material)
   const defense = opening.use(new Defense({ clock, log }))
   const listener = await listen(
-    webhookServe({ webhook: webhookOf(options), metrics, clock, log, ready: reachable(client) }),
+    webhookServe({ webhook: openWebhook(options), metrics, clock, log, ready: reachable(client) }),
     {
       ...options.listen,
       tls: tlsOf(material),
@@ -93,7 +87,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
       onError: (error) => log.error({ error }, 'a connection failed'),
     },
   )
-  opening.defer(() => closed(listener, clock))
+  opening.defer(() => closeListener(listener, clock))
 
   const url = reachedUrl(options.listen.host, listener.port)
   const told = (caBundle: string): Promise<void> =>
@@ -125,7 +119,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
         metrics.leading = now
       },
     },
-    (signal) => runControllers(options, metrics, signal),
+    (signal) => runPopulation(options, metrics, signal),
     stop.signal,
   )
   opening.defer(async () => {
@@ -144,7 +138,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 
 /**
  * The webhooks leave out system namespaces by `kubernetes.io/metadata.name`. Before 1.21 servers do not see to that
- * label, so anybody could put their namespace among those.
+ * label, so any client could put its namespace among those.
  */
 const oldestMinor = 21
 
@@ -164,39 +158,6 @@ async function refuseOwnKind(client: Client): Promise<void> {
     )
 }
 
-async function runControllers(
-  { client, clock, ids, log, namespace }: PopulateOptions,
-  metrics: PopulateMetrics,
-  signal: AbortSignal,
-): Promise<void> {
-  const onError = (error: unknown): void =>
-    log.warn({ controller: templateControllerName, error }, 'could not follow the cluster, will try again')
-  const events = new EventRecorder({ client, clock, ids, log, component: templateControllerName })
-  const runtime: ControllerRuntime = {
-    clock,
-    log,
-    observe: (controller, result, durationMs) => metrics.reconciled(controller, result, durationMs),
-  }
-  const records = new ConfigMapRecords({ client, clock, namespace, onError })
-  const specs = populationControllers({ client, clock, events, onError, records })
-  await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
-}
-
-function webhookOf({ client, clock }: PopulateOptions): ReturnType<typeof templateWebhook> {
-  const catalog = loadCatalog()
-  const namespaceType = catalog.types.find(namespaceResource)
-  const declared = templateKinds.find((kind) => kind.kind === templateKind && kind.group === templateResource.group)
-  if (namespaceType === undefined || declared === undefined)
-    throw new Error('the catalogue lacks namespaces or templates')
-  return templateWebhook({
-    client,
-    clock,
-    namespaceType,
-    templateType: catalog.declare(declared),
-    rulesOf: (user) => heldRules(client, clock, user),
-  })
-}
-
 const reachable = (client: Client): { readonly name: string; check(signal: AbortSignal): Promise<void> } => ({
   name: 'cluster',
   async check(signal) {
@@ -210,7 +171,7 @@ const tlsOf = (material: Material): Parameters<typeof listen>[1]['tls'] => ({
   clientCa: material['ca.crt'],
 })
 
-async function closed(listener: Listener, clock: Clock): Promise<void> {
+async function closeListener(listener: Listener, clock: Clock): Promise<void> {
   const deadline = new AbortController()
   const timer = clock.after(drainMs, () => deadline.abort())
   await listener.close(deadline.signal)

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { FakeClock } from '../base/fake-clock.ts'
 import { silentLog } from '../base/log.ts'
 import { startControlPlane } from '../testing/index.ts'
-import { followMaterial, type Material, obtainMaterial, renewed } from './serving-certificate.ts'
+import { followMaterial, type Material, obtainMaterial, renew } from './serving-certificate.ts'
 
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 0, 1)
 const names = ['borough-population.borough-system.svc', '10.0.0.7']
-const first = renewed({}, names, now) as Material
+const first = renew({}, names, now) as Material
 
 const certs = (bundle: string): X509Certificate[] =>
   (bundle.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map((pem) => new X509Certificate(pem))
@@ -32,28 +32,28 @@ describe('the serving certificate', () => {
   })
 
   test('stays as it is while it is good', () => {
-    expect(renewed(first, names, now)).toBeUndefined()
-    expect(renewed(first, names, now + 59 * dayMs)).toBeUndefined()
+    expect(renew(first, names, now)).toBeUndefined()
+    expect(renew(first, names, now + 59 * dayMs)).toBeUndefined()
   })
 
   test('is signed again, by the same authority, when a third of its time is left', () => {
-    const next = renewed(first, names, now + 61 * dayMs) as Material
+    const next = renew(first, names, now + 61 * dayMs) as Material
     expect(next['ca.crt']).toBe(first['ca.crt'])
     expect(daysLeft(next['tls.crt'], now + 61 * dayMs)).toBe(90)
   })
 
   test('is signed again for other names', () => {
-    const next = renewed(first, [...names, 'other.example'], now) as Material
+    const next = renew(first, [...names, 'other.example'], now) as Material
     expect(next['ca.crt']).toBe(first['ca.crt'])
     expect(new X509Certificate(next['tls.crt']).checkHost('other.example')).toBe('other.example')
   })
 
   test('covers the names of all who share it: they do not take turns at it', () => {
     const others = ['my-machine.example', '::1']
-    const shared = renewed(first, others, now) as Material
-    for (const who of [names, others]) expect(renewed(shared, who, now)).toBeUndefined()
-    // When it is renewed for age, names that nobody asks for go.
-    const later = renewed(shared, names, now + 61 * dayMs) as Material
+    const shared = renew(first, others, now) as Material
+    for (const who of [names, others]) expect(renew(shared, who, now)).toBeUndefined()
+    // When it is renewed for age, names that are asked for no more go.
+    const later = renew(shared, names, now + 61 * dayMs) as Material
     expect(new X509Certificate(later['tls.crt']).checkHost('my-machine.example')).toBeUndefined()
   })
 
@@ -61,13 +61,13 @@ describe('the serving certificate', () => {
     ['a key that is not of the authority', { 'ca.key': first['tls.key'] }],
     ['an authority that is no certificate', { 'ca.crt': 'nonsense' }],
   ])('is made anew with its authority when there is %s', (_name, damage) => {
-    const next = renewed({ ...first, ...damage }, names, now) as Material
+    const next = renew({ ...first, ...damage }, names, now) as Material
     expect(isTrusted(next['ca.crt'], next['tls.crt'], now)).toBe(true)
     expect(next['ca.crt']).not.toContain('nonsense')
   })
 
   test('is signed again, by the same authority, when it is damaged', () => {
-    const next = renewed({ ...first, 'tls.crt': 'nonsense' }, names, now) as Material
+    const next = renew({ ...first, 'tls.crt': 'nonsense' }, names, now) as Material
     expect(next['ca.crt']).toBe(first['ca.crt'])
     expect(isTrusted(next['ca.crt'], next['tls.crt'], now)).toBe(true)
   })
@@ -79,7 +79,7 @@ describe('the serving certificate', () => {
     // The hours after a change are walked in steps of ten minutes.
     let stepMs = 2 * dayMs
     for (let at = now; at < now + 2 * 365 * dayMs; at += stepMs) {
-      const next = renewed(held, names, at)
+      const next = renew(held, names, at)
       stepMs = next === undefined && at - (published.at(-1)?.at ?? 0) > 2 * 3_600_000 ? 2 * dayMs : 600_000
       if (next !== undefined) {
         held = next

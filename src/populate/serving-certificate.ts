@@ -5,7 +5,7 @@
  *   ca.crt    authorities that are trusted, the one that signs first; ca.key its key
  *   tls.crt   the serving certificate; tls.key its key
  *
- * Renewal is one step at a time, so that nobody is ever shown a certificate that they do not trust yet:
+ * Renewal is one step at a time, so that no client is ever shown a certificate that it does not trust yet:
  *
  *   serving certificate has a third of its time left ──▶ signed again by the authority
  *   authority has a third of its time left           ──▶ a new one, put in front; the old one is still trusted
@@ -50,7 +50,7 @@ interface Authority {
 }
 
 /** What takes the place of `old`, one step further; undefined if it is good as it is. */
-export function renewed(old: Partial<Material>, names: readonly string[], nowMs: number): Material | undefined {
+export function renew(old: Partial<Material>, names: readonly string[], nowMs: number): Material | undefined {
   const trusted = authoritiesIn(old['ca.crt'] ?? '').filter(({ cert }) => cert.validToDate.getTime() > nowMs)
   const [signing] = trusted
   const key = signing && keyOf(signing.cert, old['ca.key'])
@@ -174,7 +174,7 @@ export async function obtainMaterial(options: ServingCertificateOptions): Promis
   for (;;) {
     const found = await findObject(client, secrets, secret)
     const held = materialIn(found)
-    const next = renewed(held, names, clock.now())
+    const next = renew(held, names, clock.now())
     if (next === undefined) return held as Material
     const data = Object.fromEntries(Object.entries(next).map(([k, v]) => [k, Buffer.from(v).toString('base64')]))
     try {

@@ -13,7 +13,7 @@ import type {
   DecisionView,
   MutationRound,
 } from '../admission/admission.ts'
-import type { Eventual } from '../base/eventual.ts'
+import { type Eventual, isPending } from '../base/eventual.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Guard } from '../storage/storage.ts'
 import { type AdmissionPlan, AdmissionPlans } from './admission-plan.ts'
@@ -49,18 +49,19 @@ export class AdmissionChain {
    * waits for something. @throws StatusError, at once or in the promise
    */
   mutate(attributes: Attributes<Unvalidated>): Eventual<Unvalidated | undefined> {
-    const plan = this.#planOf(attributes)
-    return plan.mutating.length === 0 ? attributes.object : mutate(plan, attributes, 0, new Round())
+    const plan = this.#plans.of(attributes)
+    if (plan.mutating.length === 0) return attributes.object
+    return mutate(plan, attributes, 0, plan.lastAsking < 0 ? onlyRound : new Round())
   }
 
   /** As `mutate`. */
   validate(attributes: Attributes): void | Promise<void> {
-    return validate(this.#planOf(attributes), attributes, 0)
+    return validate(this.#plans.of(attributes), attributes, 0)
   }
 
   /** What is created in the same transaction. As best effort: of the first plugin that has any. */
   createAlso(attributes: Attributes): readonly AlsoCreate[] {
-    const { creatingMore } = this.#planOf(attributes)
+    const { creatingMore } = this.#plans.of(attributes)
     if (creatingMore.length === 0) return noObjects
     const all: AlsoCreate[] = []
     let hasBestEffort = false
@@ -77,7 +78,8 @@ export class AdmissionChain {
   decide(attributes: Attributes | undefined, change: ContentChange, view: DecisionView): MergedDecision {
     let merged = nothing
     if (attributes !== undefined) {
-      for (const plugin of this.#planOf(attributes).deciding) merged = merge(merged, plugin.decide?.(attributes, view))
+      for (const plugin of this.#plans.of(attributes).deciding)
+        merged = merge(merged, plugin.decide?.(attributes, view))
     }
     if (change.namespace !== '') {
       for (const accountant of this.#plans.accountants(change.type)) {
@@ -92,32 +94,28 @@ export class AdmissionChain {
     if (change.namespace === '') return false
     return this.#plans.accountants(change.type).some((accountant) => accountant.owes?.(change, view))
   }
-
-  #planOf({ operation, type, subresource }: Omit<Attributes, 'object'>): AdmissionPlan {
-    return this.#plans.of(operation, type, subresource)
-  }
 }
 
 function mutate(
   plan: AdmissionPlan,
   given: Attributes<Unvalidated>,
   from: number,
-  round: Round,
+  round: OwnRound,
 ): Eventual<Unvalidated | undefined> {
   let attributes = given
-  for (let i = from; i < plan.mutating.length; i = after(plan, i, round)) {
+  for (let i = from; i < plan.mutating.length; i = i === plan.lastAsking ? after(plan, i, round) : i + 1) {
     const answer = plan.mutating[i]?.mutate?.(attributes, round)
-    if (answer instanceof Promise) {
+    if (isPending(answer)) {
       const asked = attributes
       return answer.then((object) => mutate(plan, withObject(asked, object), after(plan, i, round), round))
     }
-    attributes = withObject(attributes, answer)
+    if (answer !== undefined) attributes = withObject(attributes, answer)
   }
   return attributes.object
 }
 
 /** Whose turn it is after plugin `i`. Those behind all that may ask see what both rounds made. */
-const after = ({ lastAsking }: AdmissionPlan, i: number, round: Round): number =>
+const after = ({ lastAsking }: AdmissionPlan, i: number, round: OwnRound): number =>
   i === lastAsking && round.beginSecond() ? 0 : i + 1
 
 function validate(plan: AdmissionPlan, attributes: Attributes, from: number): void | Promise<void> {
@@ -130,7 +128,20 @@ function validate(plan: AdmissionPlan, attributes: Attributes, from: number): vo
 const withObject = (attributes: Attributes<Unvalidated>, object: Unvalidated | undefined): Attributes<Unvalidated> =>
   object && object !== attributes.object ? { ...attributes, object } : attributes
 
-class Round implements MutationRound {
+interface OwnRound extends MutationRound {
+  /** False if no plugin asked for it, or it is over. */
+  beginSecond(): boolean
+}
+
+/** Of a plan in which no plugin may ask for a second. */
+const onlyRound: OwnRound = {
+  isSecond: false,
+  askForSecond() {},
+  beginSecond: () => false,
+  memory: (_plugin, make) => make(),
+}
+
+class Round implements OwnRound {
   #memory: Map<string, unknown> | undefined
   #isAsked = false
   isSecond = false
@@ -139,7 +150,7 @@ class Round implements MutationRound {
     this.#isAsked = true
   }
 
-  /** False if nobody asked for it, or it is over. */
+  /** False if no plugin asked for it, or it is over. */
   beginSecond(): boolean {
     if (!this.#isAsked || this.isSecond) return false
     this.isSecond = true

@@ -2,7 +2,7 @@
  * Which admission plugins and accountants concern an operation on a type: worked out once and kept, so that a request
  * enters none that has nothing to say. All of it is forgotten when a plugin says that what it handles has changed.
  */
-import type { Accountant, AdmissionPlugin, Operation } from '../admission/admission.ts'
+import type { Accountant, AdmissionHalf, AdmissionPlugin, Attributes, Operation } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 
 /** Each list in the order of admission. */
@@ -31,10 +31,10 @@ export class AdmissionPlans {
     }
   }
 
-  of(operation: Operation, type: ResourceType, subresource: string): AdmissionPlan {
+  of({ operation, type, subresource }: Pick<Attributes, 'operation' | 'type' | 'subresource'>): AdmissionPlan {
     let ofType = this.#plans.get(type)
     if (ofType === undefined) this.#plans.set(type, (ofType = new Map<string, AdmissionPlan>()))
-    const key = `${operation} ${subresource}`
+    const key = subresource === '' ? operation : `${operation} ${subresource}`
     let plan = ofType.get(key)
     if (plan === undefined) ofType.set(key, (plan = this.#make(operation, type, subresource)))
     return plan
@@ -50,14 +50,20 @@ export class AdmissionPlans {
   }
 
   #make(operation: Operation, type: ResourceType, subresource: string): AdmissionPlan {
-    const concerned = this.#plugins.filter((plugin) => plugin.handles(operation, type, subresource))
-    const mutating = concerned.filter((plugin) => plugin.mutate)
+    const handled = new Map<AdmissionPlugin, boolean | readonly AdmissionHalf[]>()
+    for (const plugin of this.#plugins) handled.set(plugin, plugin.handles(operation, type, subresource))
+    const those = (half: AdmissionHalf): readonly AdmissionPlugin[] =>
+      this.#plugins.filter((plugin) => {
+        const halves = handled.get(plugin)
+        return plugin[half] !== undefined && (typeof halves === 'object' ? halves.includes(half) : halves)
+      })
+    const mutating = those('mutate')
     return {
       mutating,
       lastAsking: mutating.findLastIndex((plugin) => plugin.mayAskForSecond),
-      validating: concerned.filter((plugin) => plugin.validate),
-      creatingMore: concerned.filter((plugin) => plugin.createAlso),
-      deciding: concerned.filter((plugin) => plugin.decide),
+      validating: those('validate'),
+      creatingMore: those('createAlso'),
+      deciding: those('decide'),
     }
   }
 }

@@ -8,11 +8,11 @@
  *
  *   cache: used=5    queued: T1 used=6    T2 used=7 (asLeftBy T1)    head: used=7, asLeftBy T2
  *
- * Invariant: a queued write stands on the one before it in the queue of its key, so whoever fails takes all after it
+ * Invariant: a queued write stands on the one before it in the queue of its key, so a failure takes all after it
  * along.
  *
  * A client that updates such an object itself (the quota's spec) reads it, thinks, and commits: while the lane is busy
- * somebody is always faster. So after a lost race it may hold the key: nothing more is queued, it gets its turn.
+ * another writer is always faster. So after a lost race it may hold the key: nothing more is queued, it gets its turn.
  */
 import type { DecidedWrite } from '../admission/admission.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -39,8 +39,8 @@ export class CommitLane {
   }
 
   /**
-   * Settles when whoever holds one of the keys lets go; undefined = nobody does. Nobody whose turn it is waits for the
-   * turn of another: two quotas that go are charged to each other, and would wait for each other.
+   * Settles when the holder of one of the keys lets go; undefined = none is held. A writer whose turn it is never waits
+   * for the turn of another: two quotas that go are charged to each other, and would wait for each other.
    */
   heldUntil(own: string, writes: readonly DecidedWrite[]): Promise<void> | undefined {
     if (this.#holds.size === 0 || this.#holds.has(own)) return undefined

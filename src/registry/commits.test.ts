@@ -134,7 +134,7 @@ test('a dry run is refused by the same account and charges nothing', async () =>
 })
 
 test('an update of the quota itself gets its turn between creators that never stop', async () => {
-  // An engine that writes on another thread: there is always somebody in its queue.
+  // An engine that writes on another thread: its queue is never empty.
   const directory = await mkdtemp(join(tmpdir(), 'lane-'))
   await using storage = await SqliteStorage.open({ directory })
   await using f = await startWithQuota(1_000_000, storage)

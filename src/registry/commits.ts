@@ -1,5 +1,5 @@
 /**
- * From a finished object to a durable one: decide, commit, and again if somebody came in between.
+ * From a finished object to a durable one: decide, commit, and again if another write came between.
  *
  *   decide ──▶ commit ──▶ wait until durable ──▶ wait until the cache shows it ──▶ done
  *     ▲          │
@@ -9,7 +9,14 @@
  *
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
-import type { BestEffort, ContentChange, DecisionView, QueuedChange, Seen } from '../admission/admission.ts'
+import type {
+  BestEffort,
+  ContentChange,
+  DecidedWrite,
+  DecisionView,
+  QueuedChange,
+  Seen,
+} from '../admission/admission.ts'
 import type { Clock, Timer } from '../base/clock.ts'
 import { objectKey, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -25,6 +32,7 @@ import {
   type Storage,
   type Ticket,
   type Transaction,
+  type Write,
 } from '../storage/storage.ts'
 import type { WatchCache } from '../watch/watch-cache.ts'
 import type { AdmissionChain } from './admission-chain.ts'
@@ -54,7 +62,7 @@ const none: OtherWrites = { writes: [] }
 /** A best effort whose guards are lost again and again must not hold up the rest. */
 const mostTries = 3
 
-/** Time enough for a webhook or two; short against the patience of those who wait. */
+/** Time enough for a webhook or two; short against the patience of clients. */
 const longestTurnMs = 1000
 
 export type Outcome =
@@ -63,7 +71,7 @@ export type Outcome =
   /** The object is not as expected: this is what is there now, and the cache has caught up with it. */
   | { readonly done: false; readonly current: Entry | undefined }
 
-export class Commits {
+export class Commits implements DecisionView {
   readonly #storage: Storage
   readonly #cache: WatchCache
   readonly #clock: Clock
@@ -71,10 +79,6 @@ export class Commits {
   readonly #folded: FoldedCommits | undefined
   readonly #lane = new CommitLane()
   readonly #content = new QueuedContent()
-  readonly #view: DecisionView = {
-    see: (type, namespace, name) => this.#see(type, namespace, name),
-    queuedIn: (namespace) => this.#queuedIn(namespace),
-  }
 
   /** `folded`: for a store that several processes write to. */
   constructor(parts: {
@@ -117,7 +121,7 @@ export class Commits {
           await this.#awaitPostponed(first, decision, undo)
           continue
         }
-        const held = this.#lane.heldUntil(first.key, decision.extra)
+        const held = decision.extra.length === 0 ? undefined : this.#lane.heldUntil(first.key, decision.extra)
         if (held !== undefined) {
           await this.#within(first, held)
           continue
@@ -146,9 +150,9 @@ export class Commits {
   /** @throws StatusError of a plugin */
   #decide(first: ObjectWrite, others: OtherWrites): TransactionDecision {
     if (others.writes.length > 0) {
-      return decideTransaction(this.#chain, this.#view, [first, ...others.writes], { opens: others.opens })
+      return decideTransaction(this.#chain, this, [first, ...others.writes], { opens: others.opens })
     }
-    const decision = this.#chain.decide(first.attributes, first.change, this.#view)
+    const decision = this.#chain.decide(first.attributes, first.change, this)
     if (decision.wait !== undefined || decision.begin !== undefined) return decision
     const own = [decision.object === undefined ? first : completeWrite(first, decision.object)]
     return { guards: decision.guards, own, extra: decision.writes }
@@ -156,25 +160,21 @@ export class Commits {
 
   /** Whether a write that changes nothing of the object must be made all the same. */
   owes(change: ContentChange): boolean {
-    return this.#chain.owes(change, this.#view)
+    return this.#chain.owes(change, this)
   }
 
-  /** Until the answer is called, a reader of the cache need not parse what is stored here. */
-  #announce({ own, extra }: DecidedTransaction): () => void {
-    const known: (() => void)[] = []
-    const announce = (
-      type: ResourceType | undefined,
-      value: Uint8Array | undefined,
-      object: KubeObject | undefined,
-    ): void => {
-      if (type === undefined || value === undefined || object === undefined || type.conversion !== undefined) return
-      known.push(this.#cache.announce(value, type, object))
+  /** Until all that it answers are called, a reader of the cache need not parse what is stored here. */
+  #announce({ own, extra }: DecidedTransaction): readonly (() => void)[] {
+    const forget: (() => void)[] = []
+    for (const { change, value } of own) {
+      const { type, after } = change
+      if (value && after && type.conversion === undefined) forget.push(this.#cache.announce(value, type, after))
     }
-    for (const { change, value } of own) announce(change.type, value, change.after)
-    for (const { change, type, value, object } of extra) announce(type ?? change?.type, value, object)
-    return () => {
-      for (const forget of known) forget()
+    for (const { change, type = change?.type, value, object } of extra) {
+      if (!type || !value || !object || type.conversion !== undefined) continue
+      forget.push(this.#cache.announce(value, type, object))
     }
+    return forget
   }
 
   /**
@@ -201,7 +201,7 @@ export class Commits {
   /** undefined = it can't be decided at once, or one of them is refused. @throws what is no refusal */
   #tryDecide(writes: readonly ObjectWrite[], options: TransactionOptions): DecidedTransaction | undefined {
     try {
-      const decision = decideTransaction(this.#chain, this.#view, writes, options)
+      const decision = decideTransaction(this.#chain, this, writes, options)
       if (decision === 'contradiction' || !('own' in decision)) return undefined
       return this.#lane.heldUntil('', decision.extra) === undefined ? decision : undefined
     } catch (error) {
@@ -212,7 +212,7 @@ export class Commits {
 
   /**
    * Runs `attempt` while others who want the same turn, and decisions that would write the object (a quota) along with
-   * something else, wait; for a second at most. For whoever has lost the race for the object before.
+   * something else, wait; for a second at most. For a write that has lost the race for the object before.
    */
   async inTurn<T>(key: string, attempt: () => Promise<T>): Promise<T> {
     const hold = await this.#lane.hold(key)
@@ -238,11 +238,17 @@ export class Commits {
   }
 
   #queue({ guards, own, extra }: DecidedTransaction): PendingCommit {
-    const writes = [...own, ...extra].map(({ key, value, expect }) => ({ key, value, expect }))
+    const writes: Write[] = []
+    for (const { key, value, expect } of own) writes.push({ key, value, expect })
+    const shown: DecidedWrite[] = []
+    for (const write of extra) {
+      const { key, value, expect } = write
+      writes.push({ key, value, expect })
+      if (!write.hidden) shown.push(write)
+    }
     const transaction: Transaction = { guards, writes }
-    const shown = extra.filter((w) => !w.hidden)
     const pending = this.#folded?.commit(transaction, shown.length > 0) ?? this.#storage.commit(transaction)
-    this.#lane.queued(pending.ticket, shown)
+    if (shown.length > 0) this.#lane.queued(pending.ticket, shown)
     this.#content.queued(pending.ticket, own)
     return pending
   }
@@ -251,33 +257,32 @@ export class Commits {
    * Queues it at once. Resolves when it is durable and the cache shows it, or is not older than what refused it.
    */
   async #commit(decided: DecidedTransaction, bestEffort?: BestEffort): Promise<Commit> {
-    const pending = this.#queue(decided)
+    const { ticket, done } = this.#queue(decided)
     const forget = this.#announce(decided)
     let commit: Commit
     try {
-      commit = await pending.done
+      commit = await done
       if (commit.ok) bestEffort?.stored()
     } catch (e) {
-      forget()
-      this.#failed(pending.ticket)
+      this.#settle(ticket, decided, forget, false)
       throw e
     }
-    if (commit.ok) {
-      const last = commit.revision + decided.own.length + decided.extra.length - 1
-      if (!this.#cache.reached(last)) await this.#cache.applied(last)
-      forget()
-      this.#lane.done(pending.ticket)
-      this.#content.settled(pending.ticket)
+    if (!commit.ok) {
+      this.#settle(ticket, decided, forget, false)
+      await this.#catchUp(commit.current)
       return commit
     }
-    forget()
-    this.#failed(pending.ticket)
-    await this.#catchUp(commit.current)
+    const last = commit.revision + decided.own.length + decided.extra.length - 1
+    if (!this.#cache.reached(last)) await this.#cache.applied(last)
+    this.#settle(ticket, decided, forget, true)
     return commit
   }
 
-  #failed(ticket: Ticket): void {
-    this.#lane.failed(ticket)
+  /** It is done, and the cache shows it, or it did not happen. */
+  #settle(ticket: Ticket, { extra }: DecidedTransaction, forget: readonly (() => void)[], isDone: boolean): void {
+    for (const forgetOne of forget) forgetOne()
+    if (!isDone) this.#lane.failed(ticket)
+    else if (extra.length > 0) this.#lane.done(ticket)
     this.#content.settled(ticket)
   }
 
@@ -314,7 +319,8 @@ export class Commits {
     throw gaveUp(write.attributes.operation, write.attributes.type.resource)
   }
 
-  #see(type: ResourceType, namespace: string, name: string): Seen {
+  /** For decisions: the cache, with what is queued on top. */
+  see<T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): Seen<T> {
     const key = objectKey(type.storageName, namespace, name)
     const queued = this.#lane.head(key)
     if (queued) return leftBy(queued, { asLeftBy: queued.ticket }, type)
@@ -322,8 +328,9 @@ export class Commits {
     return new SeenValue(key, version?.revision ?? 'absent', () => version?.as(type).object)
   }
 
-  #queuedIn(namespace: string): readonly QueuedChange[] | undefined {
-    // Where others write to the store too, nobody here knows what they have queued.
+  /** For decisions. */
+  queuedIn(namespace: string): readonly QueuedChange[] | undefined {
+    // Where others write to the store too, what they have queued is unknown here.
     if (this.#folded !== undefined || this.#storage.ownRevision === undefined) return undefined
     return this.#content.of(namespace, (key) => this.#shownBytes(key))
   }

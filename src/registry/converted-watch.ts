@@ -1,5 +1,5 @@
 /**
- * A watch of a type that somebody else converts: takes what happened to stored objects, has it converted, and only then
+ * A watch of a type that a webhook converts: takes what happened to stored objects, has it converted, and only then
  * looks at selectors. The session below is told to pass everything in scope on.
  */
 import type { ResourceType } from '../kube/resource-type.ts'

@@ -103,10 +103,8 @@ async function prepareObjects(parts: RegistryParts, first: FirstObject, also: Al
     const namespace = type.namespaced ? (given.metadata.namespace ?? also.opens ?? '') : ''
     const isInside = namespace !== '' && namespace === also.opens
     const scope = scopeOf(first.scope, also, type, namespace, isInside ? pendingScope : undefined)
-    const admitting = admitNew(parts, scope, given, how)
-    const validating = validateForCreate(parts, scope, admitting instanceof Promise ? await admitting : admitting, how)
-    const encoding = prepareWrite(scope, validating instanceof Promise ? await validating : validating, how)
-    writes.push(encoding instanceof Promise ? await encoding : encoding)
+    const valid = await validateForCreate(parts, scope, await admitNew(parts, scope, given, how), how)
+    writes.push(await prepareWrite(scope, valid, how))
   }
   return writes
 }

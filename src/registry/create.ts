@@ -8,11 +8,10 @@
  * @see k8s.io/apiserver/pkg/registry/rest/create.go, pkg/endpoints/handlers/create.go v0.36
  */
 import { alreadyExists, StatusError } from '../kube/status-error.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import { parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
-import type { Entry, Revision } from '../storage/storage.ts'
-import { ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
+import type { Entry } from '../storage/storage.ts'
 import { createWithOthers } from './create-also.ts'
 import type { RegistryParts } from './parts.ts'
 import {
@@ -21,10 +20,10 @@ import {
   type HowToCreate,
   hasVersion,
   prepareWrite,
-  type Valid,
   validateForCreate,
 } from './prepare-create.ts'
 import type { StoredObject, WriteScope } from './registry.ts'
+import { committedAs, storedAs } from './written-version.ts'
 
 /** As upstream: a name with five random characters that is taken eight times in a row is no accident. */
 const generatedNameTries = 8
@@ -40,21 +39,27 @@ export async function createObject(
   object: KubeObject | Unvalidated,
   tracked = false,
 ): Promise<StoredObject> {
-  const deadlineMs = parts.clock.monotonic() + parts.giveUpAfterMs
-  const now = formatTime(parts.clock.now())
-  const versioned = hasVersion(object)
-  const admitting = admitNew(parts, scope, object, { now, tracked })
-  const next = admitting instanceof Promise ? await admitting : admitting
+  const how: HowToCreate = {
+    now: formatTime(parts.clock.now()),
+    deadlineMs: parts.clock.monotonic() + parts.giveUpAfterMs,
+    tracked,
+    versioned: hasVersion(object),
+  }
+  const next = await admitNew(parts, scope, object, how)
   const { metadata } = next
   const generateName = metadata.name ? '' : (metadata.generateName ?? '')
   for (let tries = 1; ; tries++) {
     if (generateName !== '') {
       metadata.name = generateName.slice(0, generatedBaseLength) + parts.ids.nameSuffix()
     }
-    const outcome = await createNamed(parts, scope, next, { now, deadlineMs, tracked, versioned })
-    if ('stored' in outcome) return outcome.stored
-    if (generateName === '') throw nameTaken(scope, metadata.name ?? '', outcome.current)
-    if (tries >= generatedNameTries) throw noUniqueName(scope, metadata.name ?? '')
+    const name = metadata.name ?? ''
+    const outcome = await createNamed(parts, scope, next, how)
+    if (outcome.done) {
+      const { revision, value } = outcome
+      return scope.dryRun ? storedAs(scope, name, 0, value) : committedAs(parts, scope, name, revision, value)
+    }
+    if (generateName === '') throw nameTaken(scope, name, outcome.current)
+    if (tries >= generatedNameTries) throw noUniqueName(scope, name)
   }
 }
 
@@ -63,55 +68,13 @@ async function createNamed(
   scope: WriteScope,
   object: Unvalidated,
   how: HowToCreate,
-): Promise<{ readonly stored: StoredObject } | { readonly current: Entry | undefined }> {
-  const name = object.metadata.name ?? ''
-  const validating = validateForCreate(parts, scope, object, how)
-  const valid = validating instanceof Promise ? await validating : validating
-  const others = parts.chain.createAlso(valid.attributes)
-  const creating =
-    others.length === 0 ? createAlone(parts, scope, valid, how) : createWithOthers(parts, { scope, valid, how }, others)
-  const outcome = await creating
-  if (!outcome.done) return { current: outcome.current }
-  if (scope.dryRun) return { stored: storedAs(scope, name, 0, outcome.value) }
-  return { stored: committedAs(parts, scope, name, outcome.revision, outcome.value) }
-}
-
-async function createAlone(
-  parts: RegistryParts,
-  scope: WriteScope,
-  valid: Valid,
-  how: HowToCreate,
 ): Promise<CreateOutcome> {
-  const encoding = prepareWrite(scope, valid, how)
-  const write = encoding instanceof Promise ? await encoding : encoding
+  const valid = await validateForCreate(parts, scope, object, how)
+  const others = parts.chain.createAlso(valid.attributes)
+  if (others.length > 0) return createWithOthers(parts, { scope, valid, how }, others)
+  const write = await prepareWrite(scope, valid, how)
   const outcome = await (scope.dryRun ? parts.commits.dryRun(write) : parts.commits.write(write))
   return outcome.done ? { ...outcome, value: outcome.value ?? write.value } : outcome
-}
-
-/** What is kept of it: what it is shown as is another form for some types. */
-export function storedBytesOf(object: StoredObject): Uint8Array {
-  const { conversion } = object.type
-  if (conversion === undefined || conversion.remote !== undefined) return object.storedBytes
-  return encodeStored(object.object, object.type)
-}
-
-/** A version that is not (or not known to be) the cache's. `bytes` are those in the store. */
-export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
-  const { type, namespace } = scope
-  const key = namespace === '' ? name : `${namespace}/${name}`
-  return new TypedVersion(type, new ObjectVersion(key, namespace, revision, bytes))
-}
-
-/** What was just written. Mostly it is the cache's present version: then it is parsed once, for us and for watchers. */
-export function committedAs(
-  parts: RegistryParts,
-  scope: WriteScope,
-  name: string,
-  revision: Revision,
-  bytes: Uint8Array,
-): StoredObject {
-  const shown = parts.cache.type(scope.type.storageName).find(scope.namespace, name)
-  return shown?.revision === revision ? shown.as(scope.type) : storedAs(scope, name, revision, bytes)
 }
 
 function nameTaken(scope: WriteScope, name: string, current: Entry | undefined): StatusError {

@@ -2,9 +2,12 @@
  * Several writes decided as one transaction, each on what those before it leave. What they demand of each other holds
  * by itself, so it is no guard of the transaction.
  */
+
 import type { BestEffort, DecidedWrite, Decision, DecisionView, QueuedChange } from '../admission/admission.ts'
 import { objectKey } from '../kube/object-key.ts'
+import type { ResourceType } from '../kube/resource-type.ts'
 import { encodeStored } from '../kube/stored-form.ts'
+import type { KubeObject } from '../kube/types.ts'
 import type { Expect, Guard, Write } from '../storage/storage.ts'
 import type { AdmissionChain, MergedDecision } from './admission-chain.ts'
 import type { ObjectWrite } from './object-write.ts'
@@ -76,10 +79,10 @@ class TransactionView implements DecisionView {
     this.#opens = opens
   }
 
-  see: DecisionView['see'] = (type, namespace, name) => {
+  see: DecisionView['see'] = <T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string) => {
     const key = objectKey(type.storageName, namespace, name)
     const own = this.#own.get(key)
-    if (own?.change.after !== undefined) return new SeenValue(key, own.expect, () => own.change.after)
+    if (own?.change.after !== undefined) return new SeenValue<T>(key, own.expect, () => own.change.after)
     const extra = this.#extra.get(key)
     if (extra === undefined) return this.#view.see(type, namespace, name)
     return leftBy(extra, extra.expect, type)

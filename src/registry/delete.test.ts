@@ -315,6 +315,15 @@ test('a collection answers what it had, spares what is not selected, and ignores
   expect(left.every((s) => s.object.metadata.labels?.['half'] === '1')).toBe(true)
 })
 
+test('preconditions hold for each item of a collection', async () => {
+  await using f = await startFixture()
+  await f.registry.create(f.scope(configMaps, ''), configMap('a'))
+  const preconditions = { uid: 'another' }
+  const deletion = f.registry.deleteCollection(f.scope(configMaps, ''), { namespace: 'ns' }, { preconditions })
+  await expect(deletion).rejects.toMatchObject({ code: 409 })
+  expect([...f.lister.list(configMaps, 'ns')]).toHaveLength(1)
+})
+
 test('admission is asked about each item of a collection, and its refusal stops the rest', async () => {
   const asked: string[] = []
   const plugin: AdmissionPlugin = {

@@ -9,7 +9,6 @@ import { type FieldError, fieldInvalid } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { StatusError } from '../kube/status-error.ts'
 import { conflict, invalidOptions, isNotFound, notFound } from '../kube/status-error.ts'
-import { storedAs, storedBytesOf } from './create.ts'
 import { type DeletionPlan, planDeletion } from './deletion-plan.ts'
 import { isHeld } from './kind-rules.ts'
 import { listObjects } from './list.ts'
@@ -27,6 +26,7 @@ import type {
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { encodeForStorage, toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
+import { storedAs, storedBytesOf } from './written-version.ts'
 
 /**
  * Objects of a collection that go in one transaction: it holds a hundred operations, and accounts are charged in it.
@@ -70,7 +70,7 @@ export async function deleteObject(
   })
 }
 
-/** undefined = look at it again: somebody changed it, or this call marked it and now nothing holds it. */
+/** undefined = look at it again: another request changed it, or this call marked it and now nothing holds it. */
 async function deleteVersion(
   parts: RegistryParts,
   scope: WriteScope,

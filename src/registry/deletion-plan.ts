@@ -12,7 +12,7 @@
 import type { Strategy } from '../catalog/strategy.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { jsonEqual } from '../kube/json-value.ts'
-import { incremented } from '../kube/metadata.ts'
+import { increment } from '../kube/metadata.ts'
 import { formatTime, parseTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
 import { isHeld } from './kind-rules.ts'
@@ -78,7 +78,7 @@ function planGraceful(
 
 /** Sets both fields; the first time it also counts as a change of what is wanted. */
 function setDeadline(metadata: ObjectMeta, atMs: number, graceSeconds: number): void {
-  if (!metadata.deletionTimestamp && metadata.generation) metadata.generation = incremented(metadata.generation)
+  if (!metadata.deletionTimestamp && metadata.generation) metadata.generation = increment(metadata.generation)
   metadata.deletionTimestamp = formatTime(atMs)
   metadata.deletionGracePeriodSeconds = graceSeconds
 }

@@ -1,12 +1,17 @@
 /**
  * What is stored must not exceed the size limit. Before a write is refused for its size, `managedFields` are given up:
- * they can be as large as the content, and the client did not send them. Not by an apply, which relies on them.
+ * they can be as large as the content, and the client did not send them. Not by an apply, which relies on them. The
+ * same holds for the number of their values.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/create.go (isTooLargeError) v0.36
  */
-import { andThen, type Eventual } from '../base/eventual.ts'
-import { requestTooLarge } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { Eventual } from '../base/eventual.ts'
+import { requestHasTooManyValues, requestTooLarge } from '../kube/status-error.ts'
+import type { JsonObject, JsonValue, KubeObject } from '../kube/types.ts'
+import { countValues, maxValues } from '../kube/value-count.ts'
 import { maxValueBytes } from '../storage/storage.ts'
+
+/** What is shorter has no more values than may be. */
+const countedFromBytes = 64 * 1024
 
 interface EncodedObject<Bytes> {
   readonly object: KubeObject
@@ -14,15 +19,35 @@ interface EncodedObject<Bytes> {
 }
 
 /** `encode` may find that there is nothing to write. @throws StatusError 413 */
-export function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
+export async function encodeWithinLimit<Bytes extends Uint8Array | undefined>(
   object: KubeObject,
   encode: (object: KubeObject) => Eventual<Bytes>,
   keepsOwners: boolean,
-): Eventual<EncodedObject<Bytes>> {
-  return andThen(encode(object), (bytes) => {
-    if (bytes === undefined || bytes.byteLength <= maxValueBytes) return { object, bytes }
-    const { managedFields, ...metadata } = object.metadata
-    if (keepsOwners || managedFields === undefined) throw requestTooLarge(maxValueBytes)
-    return encodeWithinLimit({ ...object, metadata }, encode, true)
-  })
+): Promise<EncodedObject<Bytes>> {
+  const bytes = await encode(object)
+  if (bytes === undefined) return { object, bytes }
+  const isTooLarge = bytes.byteLength > maxValueBytes
+  if (!isTooLarge && bytes.byteLength <= countedFromBytes) return { object, bytes }
+  const { managedFields, ...metadata } = object.metadata
+  if (!isTooLarge && countValues(managedFields as JsonValue, maxValues) <= maxValues) return { object, bytes }
+  if (keepsOwners || managedFields === undefined) {
+    throw isTooLarge ? requestTooLarge(maxValueBytes) : requestHasTooManyValues(maxValues)
+  }
+  return encodeWithinLimit({ ...object, metadata }, encode, true)
+}
+
+/**
+ * A body is bounded, and what several make of an object as well. What was larger before may stay so.
+ * @throws StatusError 413
+ */
+export function refuseGrowth(next: KubeObject, old: KubeObject): void {
+  const count = countContent(next, maxValues)
+  if (count > maxValues && countContent(next, Number.POSITIVE_INFINITY) > countContent(old, Number.POSITIVE_INFINITY)) {
+    throw requestHasTooManyValues(maxValues)
+  }
+}
+
+/** Without managedFields: a client does not send most of them, and gives none of them back by sending less. */
+function countContent({ metadata: { managedFields: _, ...metadata }, ...content }: KubeObject, most: number): number {
+  return countValues({ ...content, metadata } as unknown as JsonObject, most)
 }

@@ -59,7 +59,7 @@ function findFault(error: unknown): StorageError | undefined {
 }
 
 /** `work` with its storage faults as `StatusError`. */
-export const translated = <T>(work: Promise<T>): Promise<T> => work.catch(rethrow)
+export const translate = <T>(work: Promise<T>): Promise<T> => work.catch(rethrow)
 
 function rethrow(error: unknown): never {
   throw fromStorage(error)

@@ -1,15 +1,17 @@
 /**
- * Server-side apply and the tracking of plain writes, with what each endpoint can't set left to nobody, and with what
- * is known of the other versions of a kind.
+ * Server-side apply and the tracking of plain writes, with what each endpoint can't set left without owner, and with
+ * what is known of the other versions of a kind.
  */
+
 import type { Clock } from '../base/clock.ts'
+import { isPending } from '../base/eventual.ts'
 import type { Log } from '../base/log.ts'
 import type { Slice } from '../base/turns.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import { applyConfiguration } from '../kube/apply/apply-configuration.ts'
 import type { FieldSet } from '../kube/apply/field-set.ts'
 import { resetFieldsOf } from '../kube/apply/reset-fields.ts'
-import { trackUpdate, withEntries } from '../kube/apply/track-update.ts'
+import { trackNew, trackUpdate, withEntries } from '../kube/apply/track-update.ts'
 import type { RequestVersion, Versions } from '../kube/apply/versions.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { convertObject } from '../kube/convert-object.ts'
@@ -104,6 +106,11 @@ export function trackWrites(kinds: Kinds, log: Log): RegistryDeps['trackUpdate']
   }
   return (write) => {
     const { type, live, next, manager, subresource, now, slice } = write
+    if (live === undefined && !next.metadata.managedFields) {
+      const { schema } = type
+      const resetFields = resetBy(kinds, type, subresource)
+      return trackNew({ schema, resetFields, next, apiVersion: apiVersionOf(type), manager, subresource, now })
+    }
     try {
       const tracked = trackUpdate({
         ...requestVersion(kinds, type, subresource),
@@ -114,7 +121,7 @@ export function trackWrites(kinds: Kinds, log: Log): RegistryDeps['trackUpdate']
         now,
         slice,
       })
-      return tracked instanceof Promise ? tracked.catch((error: unknown) => asBefore(write, error)) : tracked
+      return isPending(tracked) ? tracked.catch((error: unknown) => asBefore(write, error)) : tracked
     } catch (error) {
       return asBefore(write, error)
     }

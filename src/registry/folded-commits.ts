@@ -2,9 +2,9 @@
  * Transactions that stand on each other, sent as one: for a store that several processes write to.
  *
  * Sixty-four creators of one namespace each charge its quota, so each transaction stands on the one before it, and each
- * needs a round trip of its own. While another replica charges the same quota that is fatal: whoever is ahead stays
- * ahead, and the others lose their whole chain at every step. So what arrives while a chain is under way is folded into
- * one transaction: all the objects, and of each account only what the last of them leaves.
+ * needs a round trip of its own. While another replica charges the same quota that is fatal: the replica that is ahead
+ * stays ahead, and the others lose their whole chain at every step. So what arrives while a chain is under way is
+ * folded into one transaction: all the objects, and of each account only what the last of them leaves.
  *
  *   T1: +a, used 5→6     ┐
  *   T2: +b, used 6→7     ├──▶  +a +b +c, used 5→8
@@ -12,8 +12,8 @@
  *
  *   commit ──▶ open, others may join ──(what it stands on has settled, and a moment has passed)──▶ sent ──▶ settled
  *
- * Nobody can see the states in between, so nothing is lost with them but their revisions: a folded write has none. Who
- * has just succeeded waits a moment before the next, in which another replica can have its turn.
+ * No client can see the states in between, so nothing is lost with them but their revisions: a folded write has none.
+ * Who has just succeeded waits a moment before the next, in which another replica can have its turn.
  *
  * If one expectation of a folded transaction fails, all of it fails, and each of those in it decides again.
  */
@@ -235,6 +235,6 @@ const never: Revision = 1
 function forStore(key: string, expect: Expect): Expect {
   if (typeof expect !== 'object' || !(expect.asLeftBy instanceof FoldedTicket)) return expect
   const { batch } = expect.asLeftBy
-  // Written once more in the same batch, by a write that others did not see: as if somebody had come in between.
+  // Written once more in the same batch, by a write that others did not see: as if another write had come between.
   return batch.leavesAs(key, expect.asLeftBy) ? { asLeftBy: batch.ticket } : never
 }

@@ -3,7 +3,7 @@
  * all writes share is in `commits.ts`.
  */
 
-import { andThen, type Eventual } from '../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { notFound } from '../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
@@ -12,8 +12,10 @@ import { AdmissionChain } from './admission-chain.ts'
 import { CacheLister } from './cache-lister.ts'
 import { Commits } from './commits.ts'
 import { createObject } from './create.ts'
+import { createMissing } from './create-missing.ts'
 import { deleteCollection, deleteObject } from './delete.ts'
-import { fromStorage, translated } from './errors.ts'
+import { fromStorage, translate } from './errors.ts'
+import { kindRules } from './kind-rules.ts'
 import { listObjects } from './list.ts'
 import { parseVersion } from './list-options.ts'
 import type { RegistryDeps, RegistryParts } from './parts.ts'
@@ -40,24 +42,37 @@ const defaultGiveUpAfterMs = 10_000
 export function createRegistry(deps: RegistryDeps): Registry & { readonly lister: Lister } {
   const chain = new AdmissionChain(deps.admission, deps.accountants)
   const commits = new Commits({ ...deps, chain })
-  const parts: RegistryParts = { ...deps, chain, commits, giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs }
+  const parts: RegistryParts = {
+    ...deps,
+    chain,
+    commits,
+    giveUpAfterMs: deps.giveUpAfterMs ?? defaultGiveUpAfterMs,
+    rulesOf: kindRules(deps),
+  }
   return {
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {
       try {
         const found = getObject(parts, type, namespace, name, options)
-        return found instanceof Promise ? translated(found) : found
+        return isPending(found) ? translate(found) : found
       } catch (error) {
         throw fromStorage(error)
       }
     },
-    list: (type, query) => translated(listObjects(parts, type, query)),
-    watch: (type, query) => translated(watchObjects(parts, type, query)),
-    create: (scope, object) => translated(createAndConvert(parts, scope, object)),
-    admit: (scope, object, operation = 'CREATE') => translated(admitOnly(parts, scope, object, operation)),
-    update: (scope, transform, options) => translated(updateAndConvert(parts, scope, transform, options)),
-    delete: (scope, options) => translated(deleteAndConvert(parts, scope, options)),
-    deleteCollection: (scope, query, options) => translated(deleteCollection(parts, scope, query, options)),
+    list: (type, query) => translate(listObjects(parts, type, query)),
+    watch: (type, query) => translate(watchObjects(parts, type, query)),
+    async create(scope, object) {
+      try {
+        const stored = await createObject(parts, scope, object)
+        return scope.type.conversion === undefined ? stored : await convertWritten(stored, !scope.dryRun)
+      } catch (error) {
+        throw fromStorage(error)
+      }
+    },
+    admit: (scope, object, operation = 'CREATE') => translate(admitOnly(parts, scope, object, operation)),
+    update: (scope, transform, options) => translate(updateAndConvert(parts, scope, transform, options)),
+    delete: (scope, options) => translate(deleteAndConvert(parts, scope, options)),
+    deleteCollection: (scope, query, options) => translate(deleteCollection(parts, scope, query, options)),
   }
 }
 
@@ -75,27 +90,18 @@ async function admitOnly(
   return admitted
 }
 
-function createAndConvert(
-  parts: RegistryParts,
-  scope: WriteScope,
-  object: KubeObject | Unvalidated,
-): Promise<StoredObject> {
-  const created = createObject(parts, scope, object)
-  return scope.type.conversion === undefined ? created : created.then((stored) => convertWritten(stored, !scope.dryRun))
-}
-
 async function updateAndConvert(
   parts: RegistryParts,
   scope: WriteScope,
   transform: Transform,
   options: UpdateOptions | undefined,
 ): Promise<UpdateResult> {
-  const result = await updateObject(parts, scope, transform, options)
+  const result = await updateObject(parts, scope, transform, createMissing, options)
   const stored = convertWritten(result.stored, !result.removed && !scope.dryRun)
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
-/** What is gone is told by name: nobody is asked how it looked. */
+/** What is gone is told by name: no converter is asked how it looked. */
 async function deleteAndConvert(
   parts: RegistryParts,
   scope: WriteScope,

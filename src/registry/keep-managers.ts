@@ -8,7 +8,7 @@ const invalidManagers =
   'mutating admission controller; please fix your requests'
 
 /**
- * What admission changed belongs to nobody. If it left managedFields that make no sense, they are as they were before,
+ * What admission changed has no owner. If it left managedFields that make no sense, they are as they were before,
  * and the client is told.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager/admission.go v0.36
  */

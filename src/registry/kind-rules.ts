@@ -5,13 +5,45 @@ import type { FieldError } from '../kube/field-error.ts'
 import { validateMetadata, validateMetadataUpdate } from '../kube/metadata.ts'
 import { nameIsSubdomain } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { KubeObject } from '../kube/types.ts'
+import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
 
 export const hasStatus = (type: ResourceType): boolean => type.subresources.has('status')
 
-/** Whether what the maker of an object says of its status is nothing. */
-export const dropsNewStatus = (type: ResourceType, strategy: Strategy): boolean =>
-  hasStatus(type) && strategy.keepsNewStatus !== true
+/** What a create asks of a type. */
+export interface KindRules {
+  readonly strategy: Strategy
+  /** What a client says of the status of a new object is dropped. */
+  readonly dropsNewStatus: boolean
+  readonly tracksGeneration: boolean
+  /**
+   * The status of new objects, where that of the client is dropped: what defaults make of nothing. Undefined for custom
+   * resources: their status is what was written.
+   */
+  readonly newStatus: JsonValue | undefined
+}
+
+/** Worked out once for each type. A definition that changes brings other types. */
+export function kindRules({
+  strategyOf,
+  applyDefaults,
+}: {
+  strategyOf(type: ResourceType): Strategy
+  applyDefaults(type: ResourceType, object: KubeObject): Unvalidated
+}): (type: ResourceType) => KindRules {
+  const known = new WeakMap<ResourceType, KindRules>()
+  const make = (type: ResourceType): KindRules => {
+    const strategy = strategyOf(type)
+    const dropsNewStatus = hasStatus(type) && strategy.keepsNewStatus !== true
+    const bare = dropsNewStatus && !type.custom ? applyDefaults(type, { metadata: {} }) : undefined
+    const newStatus = bare?.['status'] as JsonValue | undefined
+    return { strategy, dropsNewStatus, tracksGeneration: tracksGeneration(type, strategy), newStatus }
+  }
+  return (type) => {
+    let rules = known.get(type)
+    if (rules === undefined) known.set(type, (rules = make(type)))
+    return rules
+  }
+}
 
 export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolean =>
   strategy.tracksGeneration ?? (type.custom || (type.schema.properties?.has('spec') ?? false))

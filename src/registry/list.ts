@@ -2,6 +2,7 @@
  * Lists, in key order, at one revision. Pages show the first page's revision however the world moves on: from memory
  * while the window reaches back that far, afterwards from the store's history.
  */
+import { isPending } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
 import type { NameView } from '../kube/name-view.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -12,6 +13,7 @@ import type { ObjectVersion } from '../watch/stored-object.ts'
 import { type KeySpan, spanOf, type TypeCache } from '../watch/type-cache.ts'
 import { decodeContinue, encodeContinue, latest } from './continue-token.ts'
 import { readerLeft } from './errors.ts'
+import { refuseFormerNamespace } from './former-namespace.ts'
 import { checkListOptions, parseVersion } from './list-options.ts'
 import { historySource, type ListSource, namedSource, pastSource, presentSource } from './list-source.ts'
 import type { RegistryParts } from './parts.ts'
@@ -94,6 +96,7 @@ async function readAt(
   await waitForRevision(parts.cache, parts.clock, revision, query)
   // There never was a state between two writes of a commit: who asks for one gets, and is told, the whole.
   const at = endOfCommit(revision)
+  await refuseFormerNamespace(parts, page.selection.scope.namespace, at)
   const source = sourceAt(parts, objects, page.type, at)
   if (!view) return readPage(parts, source, page, at)
   // Seen then and now: a page neither shows what the caller may not see any more, nor how something was before.
@@ -142,7 +145,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
   for (;;) {
     const found = source.read({ start, end: span.end }, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
-    const { values, more } = found instanceof Promise ? await found : found
+    const { values, more } = isPending(found) ? await found : found
     checkReader(page)
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
     const full = await take(values, remote ? await toServedVersions(type, values) : undefined, page, items)

@@ -13,6 +13,7 @@ import type { SessionLimits } from '../watch/watch-session.ts'
 import type { AdmissionChain } from './admission-chain.ts'
 import type { Commits } from './commits.ts'
 import type { FoldedCommits } from './folded-commits.ts'
+import type { KindRules } from './kind-rules.ts'
 import type { WatchPermits } from './watch-permits.ts'
 
 export interface TrackedWrite {
@@ -67,4 +68,5 @@ export interface RegistryParts extends RegistryDeps {
   readonly chain: AdmissionChain
   readonly commits: Commits
   readonly giveUpAfterMs: number
+  rulesOf(type: ResourceType): KindRules
 }

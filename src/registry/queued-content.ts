@@ -1,5 +1,5 @@
 /**
- * Changes of namespaced objects by this process that are queued and not yet shown by the cache. Where nobody else
+ * Changes of namespaced objects by this process that are queued and not yet shown by the cache. Where no other process
  * writes to the store, these and the cache are all that can be in a namespace.
  */
 import type { ContentChange, QueuedChange } from '../admission/admission.ts'

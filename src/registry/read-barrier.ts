@@ -5,7 +5,7 @@ import type { WatchCache } from '../watch/watch-cache.ts'
 import { tooLargeVersion } from './errors.ts'
 import type { ReadOptions } from './registry.ts'
 
-/** As upstream: how long a read waits for a revision that nobody has seen yet. */
+/** As upstream: how long a read waits for a revision that the cache has not seen yet. */
 const futureWaitMs = 3000
 
 /**

@@ -11,11 +11,17 @@ import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Revision } from '../storage/storage.ts'
-import type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
+import type { ObjectVersion, StoredObject as UntypedObject } from '../watch/stored-object.ts'
 import type { WatchEvent } from '../watch/watch-event.ts'
 import type { WatchPermit } from './watch-permits.ts'
 
-export type { ObjectVersion, StoredObject } from '../watch/stored-object.ts'
+export type { ObjectVersion } from '../watch/stored-object.ts'
+
+/** A version in the cache, seen as an object of a type that TypeScript may know. */
+export interface StoredObject<T extends KubeObject = KubeObject> extends UntypedObject {
+  readonly object: T
+  parsedOnce(): T
+}
 export type { SchemaUpdate } from './parts.ts'
 
 /** Who writes what where, and how. */
@@ -36,7 +42,7 @@ export interface WriteScope {
   warn(text: string): void
   /** For the audit log; absent where there is none. The first value of a key stays. */
   annotate?(key: string, value: string): void
-  /** On the wall clock: when nobody waits for the answer any more. Absent = as long as it takes. */
+  /** On the wall clock: when the client waits no more. Absent = as long as it takes. */
   readonly deadlineMs?: number
   readonly caller: Caller
   /** Where much was sent: to be asked between two passes over it. */
@@ -57,7 +63,7 @@ export interface ReadOptions {
   readonly resourceVersion?: string
   /** The cache has caught up with the store since the request came: it need not be asked again. */
   readonly caughtUp?: boolean
-  /** Aborts when nobody waits for the answer any more: the read ends as soon as it can. */
+  /** Aborts when the client waits no more: the read ends as soon as it can. */
   readonly signal?: AbortSignal
   /** Goes around a wait for a revision that is not there yet: the reader gives up its place meanwhile. */
   readonly outside?: <T>(wait: Promise<T>) => Promise<T>
@@ -169,16 +175,16 @@ export interface Registry {
  * process is visible. `subscribe` calls back inside the application of a change, before anyone can see its answer.
  */
 export interface Lister {
-  find(type: ResourceType, namespace: string, name: string): StoredObject | undefined
+  find<T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): StoredObject<T> | undefined
   /** Ascending by name; '' = all namespaces. */
-  list(type: ResourceType, namespace: string): Iterable<StoredObject>
+  list<T extends KubeObject>(type: ResourceType<T>, namespace: string): Iterable<StoredObject<T>>
   /**
    * First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed);
    * `revision` is that of the change.
    */
-  subscribe(
-    type: ResourceType,
-    listener: (next: StoredObject | undefined, old: StoredObject | undefined, revision: Revision) => void,
+  subscribe<T extends KubeObject>(
+    type: ResourceType<T>,
+    listener: (next: StoredObject<T> | undefined, old: StoredObject<T> | undefined, revision: Revision) => void,
   ): () => void
   /** Resource types that have objects in the namespace, with their number: O(types present), not O(types). */
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]

@@ -26,7 +26,7 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
     operation,
     type: scope.type,
     subresource: scope.subresource,
-    namespace: isNamespaces(scope.type) ? name : scope.namespace,
+    namespace: !scope.type.namespaced && isNamespaces(scope.type) ? name : scope.namespace,
     name,
     object,
     oldObject,

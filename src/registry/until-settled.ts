@@ -1,5 +1,5 @@
 /**
- * The loop that every change of one existing object runs in: try on the version the cache shows; if somebody was
+ * The loop that every change of one existing object runs in: try on the version the cache shows; if another writer was
  * faster, again, in turn with the others; if it is refused, believe the refusal only of a cache that has caught up.
  */
 import { StatusError } from '../kube/status-error.ts'

@@ -8,6 +8,7 @@
  * only if that state is still current.
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
+import { append } from '../base/append.ts'
 import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
 import type { Slice } from '../base/turns.ts'
 import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
@@ -16,22 +17,14 @@ import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import {
-  badRequest,
-  conflict,
-  invalid,
-  isAlreadyExists,
-  notFound,
-  objectModified,
-  type StatusError,
-} from '../kube/status-error.ts'
+import { conflict, invalid, objectModified, type StatusError } from '../kube/status-error.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
-import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
+import type { JsonObject, KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
-import { committedAs, createObject, storedAs, storedBytesOf } from './create.ts'
-import { encodeWithinLimit } from './encode-within-limit.ts'
+import { checkIdentity } from './check-identity.ts'
+import { encodeWithinLimit, refuseGrowth } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
@@ -39,11 +32,20 @@ import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResul
 import { attributesOf, keyOf } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
+import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
+
+/** What an update does where there is nothing. undefined = it exists after all, and the cache shows it. */
+export type CreateMissing = (
+  parts: RegistryParts,
+  scope: WriteScope,
+  options: UpdateOptions,
+) => Promise<UpdateResult | undefined>
 
 export async function updateObject(
   parts: RegistryParts,
   scope: WriteScope,
   transform: Transform,
+  createMissing: CreateMissing,
   options: UpdateOptions = {},
 ): Promise<UpdateResult> {
   return untilSettled(parts, scope, 'UPDATE', (version, deadlineMs) =>
@@ -51,34 +53,6 @@ export async function updateObject(
       ? replaceVersion(parts, scope, version, { transform, options, deadlineMs })
       : createMissing(parts, scope, options),
   )
-}
-
-/** undefined = it exists after all, and the cache shows it. */
-async function createMissing(
-  parts: RegistryParts,
-  scope: WriteScope,
-  options: UpdateOptions,
-): Promise<UpdateResult | undefined> {
-  const { type, name } = scope
-  if (!options.whenMissing) throw notFound(type, name)
-  const object = unvalidated(await options.whenMissing())
-  checkIdentity(scope, object.metadata)
-  const { uid } = object.metadata
-  if (uid) {
-    throw conflict(
-      type,
-      name,
-      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
-    )
-  }
-  delete object.metadata.resourceVersion
-  try {
-    const stored = await createObject(parts, scope, object, options.ownsManagedFields)
-    return { stored, created: true, removed: false }
-  } catch (e) {
-    if (isAlreadyExists(e)) return undefined
-    throw e
-  }
 }
 
 /** An object of more bytes takes long enough to make pauses. */
@@ -107,19 +81,21 @@ async function replaceVersion(
   return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version) })
 }
 
-/** undefined = lost to somebody else, and the cache shows them. */
+/** undefined = lost to another write, which the cache shows. */
 async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
   const { type, name } = scope
   const { current, options } = how
   const strategy = parts.strategyOf(type)
+  const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
+  await slice?.pause()
   const old = current.object
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
-  const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
   await slice?.pause()
   const given = unvalidated(await how.transform(old, slice))
   checkIdentity(scope, given.metadata)
+  await slice?.pause()
   const askedVersion = given.metadata.resourceVersion ?? ''
   let next = await trackAndMutate(parts, scope, ownHalf(scope, strategy, given, old), old, {
     now: context.now,
@@ -135,11 +111,14 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
     next.metadata.generation = (old.metadata.generation ?? 0) + 1
   }
   const candidate = assumeValid(next)
-  const errors = [
-    ...metadataUpdateErrors(type, strategy, next, old),
-    ...parts.validateSchema(type, candidate, { old, subresource: scope.subresource, warn: scope.warn }),
-    ...(strategy.validate?.(candidate, old, context) ?? []),
-  ]
+  await slice?.pause()
+  if (slice) refuseGrowth(candidate, old)
+  await slice?.pause()
+  const errors = [...metadataUpdateErrors(type, strategy, next, old)]
+  await slice?.pause()
+  append(errors, parts.validateSchema(type, candidate, { old, subresource: scope.subresource, warn: scope.warn }))
+  await slice?.pause()
+  append(errors, strategy.validate?.(candidate, old, context) ?? [])
   if (errors.length > 0) throw invalid(type, name, errors)
   for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
@@ -153,8 +132,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
     andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
-  const fitted = encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
-  const { object: after, bytes } = fitted instanceof Promise ? await fitted : fitted
+  const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const change = {
     type,
     namespace: scope.namespace,
@@ -185,23 +163,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   return { stored, created: false, removed }
 }
 
-/** The body must name what the URL names. */
-function checkIdentity(scope: WriteScope, metadata: ObjectMeta): void {
-  const { type, name, namespace } = scope
-  if (!metadata.name) {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)
-  }
-  if (metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
-  }
-  if (!type.namespaced) delete metadata.namespace
-  else if (!metadata.namespace) metadata.namespace = namespace
-  else if (metadata.namespace !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
-}
-
-/** What nobody may change by an update is as stored, and what the other endpoint owns too. */
+/** What no client may change by an update is as stored, and what the other endpoint owns too. */
 function ownHalf(scope: WriteScope, strategy: Strategy, given: Unvalidated, old: KubeObject): Unvalidated {
   const { type, subresource } = scope
   const metadata: ObjectMeta = { ...given.metadata, uid: given.metadata.uid || (old.metadata.uid ?? '') }
@@ -247,8 +209,7 @@ async function trackAndMutate(
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
-    const tracking = parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice })
-    tracked = unvalidated(tracking instanceof Promise ? await tracking : tracking)
+    tracked = unvalidated(await parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }))
   }
   await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
@@ -298,10 +259,10 @@ function specDiffers(scope: WriteScope, strategy: Strategy, next: Unvalidated, o
   const { type, subresource } = scope
   if (subresource === 'status') return false
   if (!type.custom) return !jsonEqual(next['spec'], old['spec'])
-  return !jsonEqual(desired(type, strategy, next), desired(type, strategy, old))
+  return !jsonEqual(desiredState(type, strategy, next), desiredState(type, strategy, old))
 }
 
-function desired(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
+function desiredState(type: ResourceType, strategy: Strategy, object: KubeObject | Unvalidated): object {
   const { metadata: _, apiVersion: __, kind: ___, status, ...rest } = object
   return hasStatus(type) || status === undefined ? rest : { ...rest, status }
 }
@@ -325,13 +286,17 @@ function encodeUnlessSame(
   const old = current.object.metadata.managedFields
   const given = next.metadata.managedFields
   if (old && given && given !== old && sameOwnership(given, old)) {
-    const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
-    return andThen(sameState(timeless, current, slice), (same) =>
-      same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
-    )
+    return afterPause(slice, () => {
+      const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
+      return andThen(sameState(timeless, current, slice), (same) =>
+        same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
+      )
+    })
   }
-  const bytes = encodeStored(next, current.type)
-  return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
+  return afterPause(slice, () => {
+    const bytes = encodeStored(next, current.type)
+    return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
+  })
 }
 
 function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | undefined): Eventual<boolean> {

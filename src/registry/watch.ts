@@ -7,6 +7,7 @@ import { watchViewAfter, watchViewState } from '../watch/view-watch.ts'
 import { defaultSessionLimits } from '../watch/watch-session.ts'
 import { ConvertedWatch } from './converted-watch.ts'
 import { fromStorage, watchExpired, watchOfTheFuture, watchTooSlow } from './errors.ts'
+import { refuseFormerNamespace } from './former-namespace.ts'
 import { checkWatchOptions, parseVersion } from './list-options.ts'
 import type { RegistryParts } from './parts.ts'
 import { waitForRevision } from './read-barrier.ts'
@@ -61,7 +62,15 @@ async function begin(
   } else if (fromState && after > 0) await waitForRevision(cache, clock, after, query)
   else if (!cache.reached(after)) {
     await cache.refresh()
-    if (!cache.reached(after)) return failed(watchOfTheFuture(after, cache.revision))
+    if (!cache.reached(after)) return failingStream(watchOfTheFuture(after, cache.revision))
+  }
+  if (after && !fromState) {
+    try {
+      await refuseFormerNamespace(parts, selection.scope.namespace, after)
+    } catch (error) {
+      if (!isStorageError(error, 'compacted')) throw error
+      return failingStream(watchExpired(after, cache.revision))
+    }
   }
 
   const bookmarks = query.allowWatchBookmarks === true
@@ -88,7 +97,7 @@ async function begin(
   return new TimedWatch(watch, parts, query, { end, endPermit, after: after ?? 0 })
 }
 
-function failed(error: unknown): Stream<readonly RegistryEvent[]> {
+function failingStream(error: unknown): Stream<readonly RegistryEvent[]> {
   const stream = new Channel<readonly RegistryEvent[]>({ limit: 1 })
   stream.close(error)
   return stream
@@ -164,7 +173,7 @@ class TimedWatch implements Stream<readonly RegistryEvent[]> {
   }
 
   /**
-   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or nobody answers.
+   * Where a watch can begin. What the store kept says nothing if only this process has forgotten, or no answer comes.
    */
   async #oldest(): Promise<Revision> {
     const { cache, storage } = this.#parts

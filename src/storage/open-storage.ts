@@ -1,4 +1,4 @@
-/** Opens the engine that was chosen. Engines are loaded when chosen: nobody pays for gRPC who does not use etcd. */
+/** Opens the engine that was chosen. Engines are loaded when chosen: a server without etcd does not pay for gRPC. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
@@ -29,7 +29,7 @@ export async function openStorage(place: StoragePlace): Promise<Storage> {
 
 /** An engine that has begun to open: its thread, or another process, goes on while the caller does something else. */
 export interface BegunStorage {
-  /** A rejection waits until somebody asks. */
+  /** A rejection waits until a caller asks. */
   readonly opened: Promise<Storage>
 }
 

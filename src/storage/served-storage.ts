@@ -14,10 +14,10 @@ export async function beginServedStorage(place: StoragePlace): Promise<BegunStor
   const engine = await beginStorage(place)
   if (place.storage.engine !== 'etcd') return engine
   const name = `etcd at ${place.storage.endpoints.join(',')}${place.storage.prefix}`
-  return begun(engine.opened.then((storage) => checked(storage, name)))
+  return begun(engine.opened.then((storage) => checkServed(storage, name)))
 }
 
-async function checked(storage: Storage, name: string): Promise<Storage> {
+async function checkServed(storage: Storage, name: string): Promise<Storage> {
   try {
     await checkStore(storage, name)
     return storage

@@ -18,7 +18,7 @@ export interface EtcdChoice {
   readonly checksums?: boolean
   /** Absent = no TLS. */
   readonly tls?: EtcdTlsFiles
-  /** Absent = nobody, or whom the client certificate names. */
+  /** Absent = no user, or the one that the client certificate names. */
   readonly user?: EtcdLogin
 }
 

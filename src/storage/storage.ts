@@ -45,7 +45,7 @@ export interface Ticket {
 }
 
 /**
- * What must be true of a key: its value has exactly this revision, the key does not exist, or nobody has touched it
+ * What must be true of a key: its value has exactly this revision, the key does not exist, or no write has touched it
  * since transaction T left it (T committed, and the key is as it was right after T). If T fails, so does the follower.
  * `asLeftBy` may name only a key that T wrote or guarded; anything else is `invalid`.
  */
@@ -153,7 +153,8 @@ export interface Storage extends AsyncDisposable {
    */
   currentRevision(): Promise<Revision>
   /**
-   * What `currentRevision` would answer, where nobody else writes to the store; absent or undefined = it must be asked.
+   * What `currentRevision` would answer, where no other process writes to the store; absent or undefined = it must be
+   * asked.
    */
   readonly ownRevision?: Revision | undefined
   /**

@@ -1,7 +1,7 @@
 /**
  * Tickets of the embedded engines: what a transaction left behind, for those that follow it before it is durable.
  *
- * The outcome hangs on the ticket object itself, so it lives exactly as long as somebody may still name it.
+ * The outcome hangs on the ticket object itself, so it lives exactly as long as a caller may still name it.
  */
 import type { Expect, Revision, Ticket, Transaction } from './storage.ts'
 import { StorageError } from './storage.ts'

@@ -1,7 +1,7 @@
 /**
  * A mark that a place is being filled by `borough restore` or `borough storage copy`: set before the first entry,
  * durable, and taken off when what was written has been verified. If the command is killed in between the mark stays,
- * and nothing serves the place, copies from it or backs it up: it holds a part, and nobody could tell.
+ * and nothing serves the place, copies from it or backs it up: it holds a part, which nothing else would show.
  *
  * In a data directory it is a file, in an etcd a key.
  */
@@ -50,7 +50,7 @@ export async function checkStore(storage: Storage, name: string): Promise<void> 
   if (entry) throw new UnfinishedCopyError(name, parse(Buffer.from(entry.value).toString('utf8')))
 }
 
-/** False: somebody else fills it. */
+/** False: another process fills it. */
 export async function markStore(storage: Storage, copy: UnfinishedCopy): Promise<boolean> {
   const value = Buffer.from(JSON.stringify(copy))
   return (await storage.commit({ guards: [], writes: [{ key: unfinishedKey, value, expect: 'absent' }] }).done).ok

@@ -43,7 +43,7 @@ export interface StartOptions
 export interface TestControlPlane extends AsyncDisposable {
   /** As the administrator, without a socket. */
   readonly client: Client
-  /** As anybody, without a socket. Groups get `system:authenticated` added. */
+  /** As any user, without a socket. Groups get `system:authenticated` added. */
   clientAs(username: string, groups?: readonly string[]): Client
   /** Raw requests without a socket, as the administrator or as `user`. */
   fetch(path: string, init?: RequestInit & { readonly user?: UserInfo }): Promise<Response>

@@ -23,6 +23,7 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 let service: Server
 let folder: string
 let asked: Review[]
+let asking: Record<string, unknown>
 let answer: (review: Review) => unknown
 let plane: ControlPlane
 const clock = new FakeClock()
@@ -33,6 +34,8 @@ beforeAll(async () => {
     void request.toArray().then((chunks: Buffer[]) => {
       const review = JSON.parse(Buffer.concat(chunks).toString()) as Review
       asked.push(review)
+      const { authorization, accept, 'content-type': type } = request.headers
+      asking = { method: request.method, authorization, accept, type }
       const status = answer(review)
       response.statusCode = request.url === '/authorize' && status !== undefined ? 200 : 500
       response.end(JSON.stringify({ ...review, status }))
@@ -88,6 +91,12 @@ test('what RBAC does not allow is put to the service, in the words of a SubjectA
       code: 404,
     }),
   )
+  expect(asking).toEqual({
+    method: 'POST',
+    authorization: 'Bearer t',
+    accept: 'application/json',
+    type: 'application/json',
+  })
   expect(asked).toEqual([
     {
       kind: 'SubjectAccessReview',
@@ -173,6 +182,14 @@ test('while it can not be asked, nobody gets more than RBAC gives, and hears why
       details: { name: 'x', kind: 'configmaps' },
       code: 404,
     }),
+  )
+})
+
+test('an answer of more than a megabyte is none', async () => {
+  answer = () => ({ allowed: true, reason: 'x'.repeat(1024 * 1024) })
+  const { message } = await refusal(get('vera'))
+  expect(message).toMatch(
+    /^Internal error occurred: the authorization webhook did not answer: https:.* answered too much$/,
   )
 })
 

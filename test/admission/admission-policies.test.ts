@@ -227,6 +227,19 @@ describe('a policy with a binding', () => {
     )
   })
 
+  it('wants an object that was selected before an update, or is after it', async () => {
+    const labels = { a: 'b' }
+    await wire.must('POST', maps, map('marked', {}, { labels }))
+    await wire.must('POST', maps, map('plain'))
+    await enforce({
+      matchConstraints: { resourceRules: [onMaps], objectSelector: { matchLabels: labels } },
+      validations: [{ expression: 'false', message: 'no' }],
+    })
+    const label = async (name: string, a: string | null): Promise<number> =>
+      (await wire.call('PATCH', `${maps}/${name}`, { metadata: { labels: { a } } }, merge)).status
+    expect([await label('marked', null), await label('plain', 'b'), await label('plain', 'c')]).toEqual([422, 422, 200])
+  })
+
   it('wants only some objects: match conditions, selectors, names, exclusions, namespaces', async () => {
     const never = { validations: [{ expression: 'false', message: 'no' }] }
     const codeOf = async (name: string, labels: Part = {}, namespace = 'team-a'): Promise<number> =>

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roleBindingsResource, rolesResource } from '../../src/kube/rbac.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
 import { allow, clusterRole, clusterRoleBinding, role, roleBinding, user } from '../support/fake-rbac-source.ts'
+import { failure } from '../support/refusal.ts'
 import { isGone, waitFor } from '../support/wait-for.ts'
 import { Wire, type WireEvent } from '../support/wire.ts'
 
@@ -97,4 +98,52 @@ test('a watch by a right that does not come from the namespace goes on into the 
     await makeAgain('watched')
   })
   expect(told(seen)).toEqual(['ADDED old', 'DELETED old', 'ADDED new'])
+})
+
+describe('attack: the owner of a namespace reads what the one before held under its name', () => {
+  /** `at`: when the secret `old` was in the namespace that went; eve may read secrets in the one of now. */
+  async function takenOver(name: string): Promise<{ readonly at: string; readonly eve: Wire }> {
+    await make(name)
+    const { metadata } = await plane.client.get(core('secrets'), { name: 'old', namespace: name })
+    await remove(name)
+    await makeAgain(name)
+    await plane.client.create(rolesResource, role(name, 'reader', allow('get,list,watch', '', 'secrets')))
+    await plane.client.create(roleBindingsResource, roleBinding(name, 'reader', 'Role/reader', user('eve')))
+    return { at: metadata.resourceVersion ?? '', eve: new Wire(plane).as('eve') }
+  }
+
+  test('not by a list of that time', async () => {
+    const { at, eve } = await takenOver('list-then')
+    const query = `resourceVersion=${at}&resourceVersionMatch=Exact`
+    const answer = await eve.call('GET', `/api/v1/namespaces/list-then/secrets?${query}`)
+    expect(answer.body).toEqual(
+      failure({
+        message: 'The resourceVersion for the provided list is too old.',
+        reason: 'Expired',
+        code: 410,
+      }),
+    )
+    // A user who may read all namespaces sees what there was in all of them.
+    const all = await warden.must('GET', `/api/v1/secrets?${query}`)
+    const names = all.items.filter((item) => item.metadata.namespace === 'list-then').map((item) => item.metadata.name)
+    expect(names).toEqual(['old'])
+  })
+
+  test('not by a watch from that time', async () => {
+    const { at, eve } = await takenOver('watch-then')
+    const events = await eve.events(`/api/v1/namespaces/watch-then/secrets?watch=true&resourceVersion=${at}`, never)
+    const message = expect.stringMatching(/^too old resource version: \d+ \(\d+\)$/) as string
+    expect(events).toEqual([{ type: 'ERROR', object: failure({ message, reason: 'Expired', code: 410 }) }])
+  })
+
+  test('but what was there since the namespace is this one is read as it was', async () => {
+    await make('mine-then')
+    const { metadata } = await plane.client.get(core('secrets'), { name: 'old', namespace: 'mine-then' })
+    await plane.client.delete(core('secrets'), { name: 'old', namespace: 'mine-then' })
+    const labelled = { metadata: { labels: { touched: 'yes' } } }
+    await new Wire(plane).must('PATCH', '/api/v1/namespaces/mine-then', labelled, 'application/merge-patch+json')
+    const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`
+    const answer = await dora.call('GET', `/api/v1/namespaces/mine-then/secrets?${query}`)
+    expect([answer.status, answer.body]).toMatchObject([200, { items: [{ metadata: { name: 'old' } }] }])
+  })
 })

@@ -169,6 +169,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       const storage = await open()
       const a = await commit(storage, put('/a', '1'))
       const b = await commit(storage, put('/b', '1'))
+      const c = await commit(storage, put('/c', '1'))
       const start = await storage.currentRevision()
       const live = watch(storage, start)
       await live.until(start)
@@ -176,7 +177,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
         storage.commit({ guards: [], writes: [put('/x', '1'), put('/y', '1')] }),
         storage.commit({ guards: [], writes: [put('/w', '1')] }),
         storage.commit({ guards: [], writes: [put('/lost', '1'), remove('/nothing', a)] }),
-        storage.commit({ guards: [], writes: [remove('/a', a), put('/z', '1')] }),
+        storage.commit({ guards: [], writes: [remove('/a', a), put('/z', '1'), remove('/c', c)] }),
         storage.commit({ guards: [], writes: [remove('/b', b)] }),
       ]
       const results = await Promise.all(pending.map((p) => p.done))
@@ -189,6 +190,7 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
         ['/w', told[1]],
         ['/a', told[3]],
         ['/z', (told[3] ?? 0) + 1],
+        ['/c', (told[3] ?? 0) + 2],
         ['/b', told[4]],
       ]
       const late = watch(await open({ prefix }), start)

@@ -110,14 +110,19 @@ export async function startFurnished(onFault: (fault: string) => void): Promise<
       onFault(`${message}: ${error instanceof Error ? error.stack : String(error)}`),
   }
   const plane = await startControlPlane({ log })
+  await furnish(plane)
+  return plane
+}
+
+/** @param plane as its administrator */
+export async function furnish(plane: Pick<TestControlPlane, 'client' | 'fetch'>): Promise<void> {
   const levels = { 'pod-security.kubernetes.io/warn': 'restricted', 'pod-security.kubernetes.io/audit': 'baseline' }
   await must(plane, 'PATCH', '/api/v1/namespaces/default', { metadata: { labels: levels } })
   for (const [path, body] of objects) await must(plane, 'POST', path, body)
   await install(plane, definition({ schema: widgetDefinition as never, version: { subresources: { status: {} } } }))
-  return plane
 }
 
-async function must(plane: TestControlPlane, method: string, path: string, body: object): Promise<void> {
+async function must(plane: Pick<TestControlPlane, 'fetch'>, method: string, path: string, body: object): Promise<void> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const answer = await send(plane, path, { method, type, body })
   if (answer.code >= 300) throw new Error(`${method} ${path}: ${answer.text}`)

@@ -6,8 +6,8 @@ const given = process.env['BOROUGH_PROPERTY_SEED'] ?? (process.env['CI'] === und
 
 export const seed: number = given === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(given)
 
-/** Requests in all. Some 4,000 take a second of the processor. */
-export const budget: number = Number(process.env['BOROUGH_GENERATED'] ?? 120_000)
+/** Varied objects in all. Some 1,200 take a second of the processor. */
+export const budget: number = Number(process.env['BOROUGH_GENERATED'] ?? 80_000)
 
 /** Items, in their order, each taken with the probability `share`. */
 export function* sampled<T>(items: Iterable<T>, share: number, name: string): Generator<T> {

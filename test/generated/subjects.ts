@@ -5,7 +5,7 @@
 import { defaultConfig } from '../../src/app/config.ts'
 import { featuresOf } from '../../src/app/features.ts'
 import { type Catalog, loadCatalog } from '../../src/catalog/catalog.ts'
-import { apiVersionOf } from '../../src/kube/gvk.ts'
+import { apiVersionOf, type GroupVersionKind } from '../../src/kube/gvk.ts'
 import type { ResourceType } from '../../src/kube/resource-type.ts'
 import type { Schema } from '../../src/kube/schema/schema.ts'
 import type { JsonObject } from '../../src/kube/types.ts'
@@ -17,9 +17,16 @@ export interface Subject {
   readonly title: string
   /** Of the collection. */
   readonly path: string
+  readonly gvk: GroupVersionKind
   readonly schema: Schema
   /** Complete with kind and apiVersion. */
   readonly object: JsonObject
+  /** Can be read and changed: not one that is only asked. */
+  readonly isKept: boolean
+  readonly hasStatus: boolean
+  readonly isCustom: boolean
+  /** Acts on requests for other objects as soon as it is stored, so it is sent in dry runs alone. */
+  readonly isFarReaching: boolean
 }
 
 const named = { metadata: { name: 'x' } }
@@ -198,15 +205,41 @@ function validOf(type: ResourceType): object {
   return found
 }
 
+const farReaching = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'policy',
+  'policy.borough.dev',
+])
+const isFarReaching = ({ group, kind, version }: GroupVersionKind): boolean =>
+  kind === 'Namespace' || (farReaching.has(group) && !(group === 'policy' && version === 'v1'))
+
 function subjectOf(type: ResourceType, object: object): Subject {
-  const { kind, schema } = type
+  const { group, version, kind, schema, verbs, subresources } = type
   const apiVersion = apiVersionOf(type)
-  return { title: `${apiVersion} ${kind}`, path: pathOf(type), schema, object: { apiVersion, kind, ...object } }
+  const gvk = { group, version, kind }
+  return {
+    title: `${apiVersion} ${kind}`,
+    path: pathOf(type),
+    gvk,
+    schema,
+    object: { apiVersion, kind, ...object },
+    isKept: type.stored && verbs.includes('update'),
+    hasStatus: subresources.get('status')?.verbs.includes('update') ?? false,
+    isCustom: false,
+    isFarReaching: isFarReaching(gvk),
+  }
 }
 
 const widget = (catalog: Catalog): Subject => ({
   title: 'ex.io/v1 Widget',
   path: '/apis/ex.io/v1/namespaces/default/widgets',
+  gvk: { group: 'ex.io', version: 'v1', kind: 'Widget' },
+  isKept: true,
+  hasStatus: true,
+  isCustom: true,
+  isFarReaching: false,
   schema: widgetSchema(catalog.schemaOf('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')),
   object: {
     apiVersion: 'ex.io/v1',

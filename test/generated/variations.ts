@@ -1,15 +1,16 @@
 /**
- * Variations of a valid object: one field of its schema at a time is absent, null, empty, or of another type. Fields
+ * Variations of a valid object: one field of its schema at a time is absent, null, empty, of another type, beyond every
+ * bound, huge, not ASCII, or a list that says its first item twice; and each struct has a field that is unknown. Fields
  * that the valid object does not have are varied too, inside the smallest value that leads to them.
  *
- * A variation is a path and a value, not an object: what sends it (create, and later update, patch or apply) makes of
- * it what that request needs.
+ * A variation is a path and a value, not an object: each way of sending it (`ways.ts`) makes of it what its request
+ * needs.
  */
 import { exactNumber } from '../../src/kube/json-value.ts'
 import type { Schema } from '../../src/kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../src/kube/types.ts'
 
-type Step = string | number
+export type Step = string | number
 
 export interface Variation {
   readonly path: readonly Step[]
@@ -19,13 +20,22 @@ export interface Variation {
   readonly title: string
 }
 
-/** One value of each JSON type, and an integer that no double holds. */
+/** Longer than any field may be, shorter than what is too large to be read. */
+const hugeLength = 70_000
+/** Of two, three and four bytes; a NUL; and one that turns the direction of what follows. */
+const notAscii = 'ü→\u{1f600}\u0000\u202e'
+
+/** Values of each JSON type: ordinary, empty, beyond 32 bits, beyond what a double holds. */
 const samples: readonly JsonValue[] = [
   '',
   'text',
+  notAscii,
+  'x'.repeat(hugeLength),
   0,
   7,
+  -1,
   1.5,
+  2 ** 31,
   exactNumber('9007199254740993') as unknown as JsonValue,
   true,
   [],
@@ -37,6 +47,9 @@ const samples: readonly JsonValue[] = [
   { text: 'text' },
 ]
 
+/** No kind has it. */
+export const unknownField = 'unheardOf'
+
 /** Field names on the longest path that is varied. List items and map keys are not counted. */
 const maxFields = 4
 
@@ -46,6 +59,7 @@ export function* variationsOf(schema: Schema, object: JsonObject): Generator<Var
 
 function* below(schema: Schema, value: JsonValue, path: readonly Step[]): Generator<Variation> {
   const fields = path.filter((step) => typeof step === 'string').length
+  if (schema.properties !== undefined && fields < maxFields) yield variation([...path, unknownField], 7)
   for (const [step, child, childSchema] of childrenOf(schema, value)) {
     const at = [...path, step]
     const isField = typeof step === 'string'
@@ -53,6 +67,7 @@ function* below(schema: Schema, value: JsonValue, path: readonly Step[]): Genera
     if (child !== undefined) yield variation(at, undefined)
     yield variation(at, null)
     for (const sample of samples) yield variation(at, sample)
+    if (Array.isArray(child) && child[0] !== undefined) yield variation(at, [child[0], child[0]])
     yield* below(childSchema, child ?? smallest(childSchema), at)
   }
 }
@@ -74,8 +89,11 @@ function childrenOf(schema: Schema, value: JsonValue): [Step, JsonValue | undefi
 const smallest = (schema: Schema): JsonValue => (schema.type === 'array' ? [] : {})
 
 function variation(path: readonly Step[], value: JsonValue | undefined): Variation {
-  return { path, value, title: `${printed(path)}: ${value === undefined ? 'absent' : JSON.stringify(value)}` }
+  return { path, value, title: `${printed(path)}: ${value === undefined ? 'absent' : shown(JSON.stringify(value))}` }
 }
+
+const shown = (text: string): string =>
+  text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text
 
 const printed = (path: readonly Step[]): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')

@@ -449,6 +449,22 @@ describe('a webhook that fails', () => {
       answer: { convertedObjects: [{ apiVersion: 'ex.io/v2', kind: 'Route', metadata: { name: 'b' } }] },
       want: 'returned invalid converted object at index 0: must have the same name: a != b',
     },
+    {
+      name: 'moves to another namespace',
+      answer: {
+        convertedObjects: [{ apiVersion: 'ex.io/v2', kind: 'Route', metadata: { name: 'a', namespace: 'b' } }],
+      },
+      want: 'returned invalid converted object at index 0: must have the same namespace: team-a != b',
+    },
+    {
+      name: 'takes for another object',
+      answer: {
+        convertedObjects: [
+          { apiVersion: 'ex.io/v2', kind: 'Route', metadata: { name: 'a', namespace: 'team-a', uid: 'b' } },
+        ],
+      },
+      want: /returned invalid converted object at index 0: must have the same UID: [^ ]+ != b$/,
+    },
   ]
   it.each(failing)('and $name: the request fails with its words', async ({ answer, want }) => {
     await createV1('a', 'h:80')

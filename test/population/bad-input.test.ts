@@ -59,6 +59,21 @@ describe('refused when it is written, with the field', () => {
       ]),
     },
     {
+      name: 'objects that say it in another type',
+      objects: [
+        good,
+        { apiVersion: 7, kind: ['x'], metadata: { name: { toString: 1 }, namespace: 7 } },
+        { metadata: 'x' },
+      ],
+      want: invalidTemplate([
+        'spec.templates[1].apiVersion: Invalid value: 7: must be a string',
+        'spec.templates[1].kind: Invalid value: ["x"]: must be a string',
+        'spec.templates[1].metadata.name: Invalid value: {"toString":1}: must be a string',
+        'spec.templates[1].metadata.namespace: Invalid value: 7: must be a string',
+        'spec.templates[2].metadata: Invalid value: "x": must be an object',
+      ]),
+    },
+    {
       name: 'a name clash inside the template',
       objects: [good, good],
       want: invalidTemplate(['spec.templates[1]: Duplicate value: "ConfigMap/good"']),

@@ -50,12 +50,16 @@ export function definition(options: DefinitionOptions = {}): CustomResourceDefin
   } as unknown as CustomResourceDefinition
 }
 
-export const post = (plane: TestControlPlane, path: string, body: unknown, query = ''): Promise<Answered> =>
-  send(plane, path + query, { method: 'POST', body })
+export const post = (
+  plane: Pick<TestControlPlane, 'fetch'>,
+  path: string,
+  body: unknown,
+  query = '',
+): Promise<Answered> => send(plane, path + query, { method: 'POST', body })
 
 /** Creates it and waits until the condition is there. */
 export async function install(
-  plane: TestControlPlane,
+  plane: Pick<TestControlPlane, 'client' | 'fetch'>,
   given: CustomResourceDefinition,
   condition = 'Established',
   status = 'True',
@@ -70,7 +74,7 @@ export async function install(
 
 /** Waits by watching; answers undefined once it is gone. */
 export async function until(
-  plane: TestControlPlane,
+  plane: Pick<TestControlPlane, 'client' | 'fetch'>,
   name: string,
   holds: (definition: CustomResourceDefinition | undefined) => boolean,
 ): Promise<CustomResourceDefinition | undefined> {

@@ -1,6 +1,7 @@
 import { Channel, type Stream } from '../../src/base/stream.ts'
 import type { Client, ListOptions, ObjectRef, ServedKinds, WatchEvent, WatchOptions } from '../../src/client/client.ts'
 import type { GroupVersionResource } from '../../src/kube/gvk.ts'
+import type { Resource } from '../../src/kube/resource.ts'
 import { alreadyExists, conflict, notFound, objectModified } from '../../src/kube/status-error.ts'
 import type { KubeList, KubeObject, Status } from '../../src/kube/types.ts'
 
@@ -17,13 +18,13 @@ export class FakeClient implements Client {
     kinds: async (): Promise<ServedKinds> => ({ kinds: [], unavailable: [] }),
   }
 
-  async get(resource: GroupVersionResource, ref: ObjectRef): Promise<KubeObject> {
+  async get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef): Promise<T> {
     const found = this.#objects.get(keyOf(resource, ref))
     if (!found) throw notFound(resource, ref.name)
-    return structuredClone(found)
+    return structuredClone(found) as T
   }
 
-  async list(resource: GroupVersionResource, options: ListOptions = {}): Promise<KubeList> {
+  async list<T extends KubeObject>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const prefix = prefixOf(resource, options.namespace)
     const items = [...this.#objects].filter(([key]) => key.startsWith(prefix)).map(([, object]) => object)
     return {
@@ -32,7 +33,7 @@ export class FakeClient implements Client {
       metadata: { resourceVersion: String(this.#revision) },
       items: items.map((object) => {
         const { apiVersion, kind, ...rest } = structuredClone(object)
-        return rest as KubeObject
+        return rest as T
       }),
     }
   }

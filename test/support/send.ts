@@ -20,7 +20,7 @@ export interface Answered {
   readonly body: unknown
 }
 
-export async function send(plane: TestControlPlane, path: string, sent: Sent = {}): Promise<Answered> {
+export async function send(plane: Pick<TestControlPlane, 'fetch'>, path: string, sent: Sent = {}): Promise<Answered> {
   const { method = 'GET', body, type = 'application/json', headers = {}, user } = sent
   const response = await plane.fetch(path, {
     method,

@@ -1,13 +1,13 @@
 /** Faults of authorization, which the matrix must find. */
 import type { Edit, Plant } from './plants.ts'
 
-const suite = 'test/matrix/matrix.test.ts'
+const suites = ['test/matrix/matrix.test.ts']
 const plant = (why: string, file: string, find: string, replace: string, ...also: readonly Edit[]): Plant => ({
   why,
   file,
   find,
   replace,
-  suite,
+  suites,
   ...(also.length > 0 ? { also } : {}),
 })
 
@@ -16,7 +16,7 @@ const binding = 'src/authz/binding-index.ts'
 
 export const authorizationPlants: readonly Plant[] = [
   plant(
-    'a cluster-scoped type under a namespace is served, authorized in that namespace',
+    'a cluster-scoped type under a namespace is served, authorized in that namespace (CVE-2019-11247)',
     'src/http/resolve-target.ts',
     "if (!type.namespaced) return !underNamespace && (namespace === '' || isNamespaces(type))",
     'if (!type.namespaced) return true',

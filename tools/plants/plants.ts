@@ -10,8 +10,12 @@ export interface Edit {
 export interface Plant extends Edit {
   /** What the server does wrong with it, in a few words: the row's name in the table. */
   readonly why: string
-  /** The suite that must find it: a path that vitest takes. */
-  readonly suite: string
+  /** The suites that must find it: paths that vitest takes. They run together. */
+  readonly suites: readonly string[]
+  /** Of upstream's security advisory with the same fault. */
+  readonly advisory?: string
+  /** Chosen without knowledge of the tests. */
+  readonly isBlind?: boolean
   /** Where one place is not enough. */
   readonly also?: readonly Edit[]
 }

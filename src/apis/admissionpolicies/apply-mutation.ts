@@ -45,8 +45,8 @@ export function applyMutation(
 ): KubeObject {
   const changed =
     mutation.patchType === 'JSONPatch'
-      ? patched(deps, seenAs, object, mutation.operations)
-      : configured(deps, seenAs, object, mutation.configuration)
+      ? applyPatched(deps, seenAs, object, mutation.operations)
+      : applyConfigured(deps, seenAs, object, mutation.configuration)
   if (changed === object) return object
   if (JSON.stringify(changed).length > maxBytes) {
     throw new MutationFault(`the mutated object is larger than ${maxBytes} bytes`)
@@ -55,7 +55,7 @@ export function applyMutation(
   return isOwnKind(seenAs) ? { ...assumeValid(deps.applyDefaults(type, changed)), ...typeMetaOf(kind) } : changed
 }
 
-function configured(
+function applyConfigured(
   deps: ApplyMutationDeps,
   seenAs: SeenAs,
   object: KubeObject,
@@ -74,14 +74,19 @@ function configured(
   if (result.problem !== undefined) throw new MutationFault(`error applying patch: ${result.problem}`)
   if (result.object === object) return object
   try {
-    return decoded(deps, seenAs, result.object, 'map').value as unknown as KubeObject
+    return decode(deps, seenAs, result.object, 'map').value as unknown as KubeObject
   } catch (e) {
     if (e instanceof DecodeError) throw new MutationFault(e.message, { cause: e })
     throw e
   }
 }
 
-function patched(deps: ApplyMutationDeps, seenAs: SeenAs, object: KubeObject, operations: JsonValue[]): KubeObject {
+function applyPatched(
+  deps: ApplyMutationDeps,
+  seenAs: SeenAs,
+  object: KubeObject,
+  operations: JsonValue[],
+): KubeObject {
   let value: JsonValue
   try {
     value = applyJsonPatch(object as unknown as JsonValue, parseJsonPatch(operations))
@@ -94,7 +99,7 @@ function patched(deps: ApplyMutationDeps, seenAs: SeenAs, object: KubeObject, op
   const whole = isOwnKind(seenAs) ? { ...value, metadata: value['metadata'] ?? {} } : value
   let result: Decoded
   try {
-    result = decoded(deps, seenAs, whole as unknown as KubeObject, 'json')
+    result = decode(deps, seenAs, whole as unknown as KubeObject, 'json')
   } catch (e) {
     if (e instanceof DecodeError) throw internalError(e.message, e)
     throw e
@@ -108,7 +113,7 @@ function patched(deps: ApplyMutationDeps, seenAs: SeenAs, object: KubeObject, op
   return result.value as unknown as KubeObject
 }
 
-function decoded(deps: ApplyMutationDeps, seenAs: SeenAs, object: KubeObject, dialect: Dialect): Decoded {
+function decode(deps: ApplyMutationDeps, seenAs: SeenAs, object: KubeObject, dialect: Dialect): Decoded {
   const schema = schemaFor(deps, seenAs)
   const value = object as unknown as JsonObject
   if (schema === undefined) return { value, unknownFields: [] }

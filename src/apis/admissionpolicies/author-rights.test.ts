@@ -37,7 +37,7 @@ interface Case {
   readonly want: string
 }
 
-const objectOf = (spec: object): KubeObject => ({ metadata: { name: 'x' }, spec }) as unknown as KubeObject
+const objectOf = (spec: object): KubeObject => ({ metadata: { name: 'x' }, spec })
 
 async function decide({
   resource,

@@ -81,7 +81,7 @@ function checkBinding(
   const policyName = spec?.policyName ?? ''
   const policy = policyType && (lister.find(policyType, '', policyName)?.object as Policy | undefined)
   const kind = policy?.spec?.paramKind
-  // Nobody knows what it is: whoever may read everything may read that.
+  // Its kind is unknown: a user who may read everything may read it.
   const what = kind ? resourceOf(kind, types) : everything
   const { user } = a
   const { name = '', namespace = '' } = ref

@@ -11,13 +11,7 @@ import { policyChecked, policyMetrics, policyMutated } from './metrics.ts'
 import { compileMutating, mutatingPolicies } from './mutating.ts'
 import { PolicyIndex } from './policy-index.ts'
 import { isChecked, policyControllerName, policyReconciler } from './reconcile.ts'
-import {
-  type AdmissionPolicy,
-  bindingResource,
-  mutatingBindingResource,
-  mutatingPolicyResource,
-  policyResource,
-} from './types.ts'
+import { bindingResource, mutatingBindingResource, mutatingPolicyResource, policyResource } from './types.ts'
 import { compileValidating, validatingPolicies } from './validating.ts'
 
 export const admissionPolicies: Feature = {
@@ -81,7 +75,7 @@ export const admissionPolicies: Feature = {
           workers: 1,
           sources: [
             changesOf(typeFeed(lister, typeOf(policyResource))).map((next) =>
-              next && !isChecked(next.object as AdmissionPolicy) ? { namespace: '', name: next.name } : undefined,
+              next && !isChecked(next.object) ? { namespace: '', name: next.name } : undefined,
             ),
           ],
           reconciler: policyReconciler(client(policyControllerName), types),

@@ -14,7 +14,7 @@ import type { AdmissionFacts, ExpressionFault } from '../../cel/admission-expres
 import { Budget } from '../../cel/budget.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import { CompiledMutations } from '../../cel/mutation-expressions.ts'
-import { aggregated } from '../../kube/aggregate.ts'
+import { aggregate } from '../../kube/aggregate.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden, StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
@@ -147,7 +147,7 @@ class Run {
       ask,
     })
     const verdict = policy.compiled.match(factsOf(shown.object))
-    if (verdict.errors) this.#fail(policy.policy, binding, { message: aggregated(verdict.errors), reason: 'Invalid' })
+    if (verdict.errors) this.#fail(policy.policy, binding, { message: aggregate(verdict.errors), reason: 'Invalid' })
     if (verdict.matches !== true) return object
     const key = keyOf(invocation)
     if (this.#round.isSecond && !this.#rounds.again.has(key)) return object

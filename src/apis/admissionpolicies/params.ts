@@ -44,20 +44,20 @@ export function collectParams(
       'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
     )
   }
-  const found = ref.name ? [lister.find(type, within, ref.name)] : selected(type, ref, within, lister)
-  const params = found.flatMap((o) => (o ? [typed(o.object, type)] : []))
+  const found = ref.name ? [lister.find(type, within, ref.name)] : selectParams(type, ref, within, lister)
+  const params = found.flatMap((o) => (o ? [withTypeMeta(o.object, type)] : []))
   if (params.length === 0 && ref.parameterNotFoundAction === 'Deny') {
     throw new ConfigurationFault('no params found for policy binding with `Deny` parameterNotFoundAction')
   }
   return params
 }
 
-function selected(type: ResourceType, ref: ParamRef, namespace: string, lister: Lister) {
+function selectParams(type: ResourceType, ref: ParamRef, namespace: string, lister: Lister) {
   const selector = labelSelectorOf(ref.selector ?? {})
   return [...lister.list(type, namespace)].filter((o) => matchesLabels(selector, o.object.metadata.labels))
 }
 
-const typed = (object: KubeObject, type: ResourceType): KubeObject => ({
+const withTypeMeta = (object: KubeObject, type: ResourceType): KubeObject => ({
   ...object,
   apiVersion: apiVersionOf(type),
   kind: type.kind,

@@ -48,8 +48,8 @@ export interface Concerned<P extends Policy, C> {
 export interface PolicyIndexDeps<P extends Policy, C> {
   readonly lister: Lister
   readonly types: ResourceTypes
-  readonly policyType: ResourceType
-  readonly bindingType: ResourceType
+  readonly policyType: ResourceType<P>
+  readonly bindingType: ResourceType<PolicyBinding>
   compile(policy: P): C
   /** One in the store makes no sense; the others are in force. */
   onFault(name: string, error: unknown): void
@@ -72,13 +72,13 @@ export class PolicyIndex<P extends Policy, C> {
     const { lister, policyType, bindingType } = deps
     lister.subscribe(policyType, (next, old) =>
       this.#changed(this.#policies, next?.name ?? old?.name ?? '', () =>
-        next ? new PolicyInForce(next.object as P, (policy: P) => deps.compile(policy)) : undefined,
+        next ? new PolicyInForce(next.object, (policy: P) => deps.compile(policy)) : undefined,
       ),
     )
     lister.subscribe(bindingType, (next, old) =>
       this.#changed(this.#bindings, next?.name ?? old?.name ?? '', () => {
         if (!next) return undefined
-        const binding = next.object as PolicyBinding
+        const binding = next.object
         const match = binding.spec?.matchResources
         return { binding, matcher: match ? new ResourceMatcher(match) : undefined }
       }),
@@ -86,7 +86,7 @@ export class PolicyIndex<P extends Policy, C> {
     deps.types.onChange(() => this.#forget())
   }
 
-  /** From now on policies are asked. What the server must write before it can serve anybody does not depend on them. */
+  /** From now on policies are asked. What the server must write before it serves clients does not depend on them. */
   start(): void {
     this.#started = true
     this.#forget()

@@ -24,9 +24,9 @@ export function policyReconciler(client: Client, types: ResourceTypes): Reconcil
           ...(generation === undefined ? {} : { observedGeneration: generation }),
           typeChecking: expressionWarnings.length === 0 ? {} : { expressionWarnings },
         }
-        await client.update(policyResource, { ...policy, status } as AdmissionPolicy, { subresource: 'status', signal })
+        await client.update(policyResource, { ...policy, status }, { subresource: 'status', signal })
       } catch (error) {
-        // Whoever changed it since brings the key back.
+        // The change that came between brings the key back.
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
       return undefined

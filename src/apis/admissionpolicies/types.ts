@@ -1,20 +1,17 @@
 /** Shapes of admissionregistration.k8s.io/v1 as they stand in the store: validated and with their defaults. */
 import type { PolicyMutation } from '../../cel/mutation-expressions.ts'
 import type { PolicyAnnotation, PolicyValidation, PolicyVariable } from '../../cel/policy-expressions.ts'
-import type { GroupVersionResource } from '../../kube/gvk.ts'
 import type { LabelSelectorObject } from '../../kube/label-selector.ts'
+import { type Resource, resourceOf } from '../../kube/resource.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { MatchCondition, RuleWithOperations } from '../webhooks/types.ts'
 
-const of = (resource: string): GroupVersionResource => ({
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  resource,
-})
-export const policyResource: GroupVersionResource = of('validatingadmissionpolicies')
-export const bindingResource: GroupVersionResource = of('validatingadmissionpolicybindings')
-export const mutatingPolicyResource: GroupVersionResource = of('mutatingadmissionpolicies')
-export const mutatingBindingResource: GroupVersionResource = of('mutatingadmissionpolicybindings')
+const of = <T extends KubeObject>(resource: string): Resource<T> =>
+  resourceOf('admissionregistration.k8s.io', 'v1', resource)
+export const policyResource: Resource<AdmissionPolicy> = of('validatingadmissionpolicies')
+export const bindingResource: Resource<PolicyBinding> = of('validatingadmissionpolicybindings')
+export const mutatingPolicyResource: Resource<MutatingPolicy> = of('mutatingadmissionpolicies')
+export const mutatingBindingResource: Resource<PolicyBinding> = of('mutatingadmissionpolicybindings')
 
 export interface NamedRule extends RuleWithOperations {
   readonly resourceNames?: readonly string[]

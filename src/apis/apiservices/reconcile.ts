@@ -1,6 +1,6 @@
 /**
  * Keeps one `Local` APIService for each group version served, and none for what is no longer served. An object of the
- * same name that somebody else made (without our label, or with a service behind it) is left as it is.
+ * same name that another client made (without our label, or with a service behind it) is left as it is.
  */
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
@@ -80,7 +80,7 @@ export function apiServiceController(deps: ApiServiceControllerDeps): Controller
             await client.delete(apiServicesResource, { name }, { ...(uid ? { preconditions: { uid } } : {}), signal })
           }
         } catch (error) {
-          // Somebody was faster; the watch will tell, and then this is asked again.
+          // Another writer was faster; its event arrives by the watch and brings the key back.
           if (!isNotFound(error) && !isAlreadyExists(error)) throw error
         }
         return undefined

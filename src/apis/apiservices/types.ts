@@ -13,7 +13,7 @@ export const apiServicesResource: GroupVersionResource = {
   resource: 'apiservices',
 }
 
-/** Whoever has this label belongs to us; `onstart` for built-in group versions, `true` for custom ones. */
+/** An object with this label belongs to us: `onstart` for built-in group versions, `true` for custom ones. */
 export const managedLabel = 'kube-aggregator.kubernetes.io/automanaged'
 
 export interface ApiServiceSpec {

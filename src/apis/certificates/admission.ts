@@ -49,7 +49,7 @@ function byRequester({ object, user }: Attributes<Unvalidated>): Unvalidated<Sig
   }
 }
 
-/** Nobody becomes a master by asking for a certificate. */
+/** No certificate makes its bearer a member of `system:masters`. */
 function checkSubject(a: Attributes, { spec }: SigningRequest): void {
   if (spec.signerName !== clientSigner) return
   // What can't be read is refused before: validation comes first.

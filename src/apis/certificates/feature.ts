@@ -11,7 +11,7 @@ import {
   certificateSigner,
 } from './reconcile.ts'
 import { signingRequestStrategy } from './strategy.ts'
-import { type SigningRequest, signingRequestResource } from './types.ts'
+import { signingRequestResource } from './types.ts'
 
 export const certificates = (sign: ClientCertificateSigner['sign']): Feature => ({
   name: 'certificates',
@@ -33,7 +33,7 @@ export const certificates = (sign: ClientCertificateSigner['sign']): Feature => 
         workers: 1,
         sources: [
           changesOf(typeFeed(lister, typeOf(signingRequestResource))).map((next) =>
-            next && awaitsSignature(next.object as SigningRequest) ? { namespace: '', name: next.name } : undefined,
+            next && awaitsSignature(next.object) ? { namespace: '', name: next.name } : undefined,
           ),
         ],
         reconciler: certificateSigner({ client: client(certificateControllerName), sign }),

@@ -1,6 +1,6 @@
 /**
  * Signs approved requests for client certificates of this server (`kubernetes.io/kube-apiserver-client`), as upstream's
- * certificate controller does. Other signers are somebody else's.
+ * certificate controller does. Other signers are left to their own controllers.
  * @see pkg/controller/certificates/signer of Kubernetes 1.36
  */
 import type { KeyObject } from 'node:crypto'
@@ -53,7 +53,7 @@ export function certificateSigner({ client, sign }: ClientCertificateSigner): Re
           { subresource: 'status', fieldManager: certificateControllerName, signal },
         )
       } catch (error) {
-        // Somebody was faster, or took it away: whoever changed it brings it here again.
+        // Another writer changed or removed it first: that change brings the key back.
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
       return undefined

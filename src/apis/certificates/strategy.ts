@@ -28,9 +28,9 @@ export const signingRequestStrategy: Strategy = {
     const { spec } = old
     switch (subresource) {
       case 'approval':
-        return { ...next, spec, status: { ...old.status, conditions: stamped(givenConditions(next), old, now) } }
+        return { ...next, spec, status: { ...old.status, conditions: stamp(givenConditions(next), old, now) } }
       case 'status': {
-        const conditions = stamped(withOldVerdicts(givenConditions(next), old), old, now)
+        const conditions = stamp(withOldVerdicts(givenConditions(next), old), old, now)
         return { ...next, spec, status: { ...next.status, ...(conditions.length > 0 ? { conditions } : {}) } }
       }
       default:
@@ -48,7 +48,7 @@ type GivenCondition = NonNullable<MaybeAbsent<SigningRequestCondition>>
 const givenConditions = (next: Unvalidated<SigningRequest>): readonly GivenCondition[] => next.status?.conditions ?? []
 
 /** Times that are missing are filled in; a condition keeps the time since when it holds. */
-function stamped(conditions: readonly GivenCondition[], old: SigningRequest, now: string): GivenCondition[] {
+function stamp(conditions: readonly GivenCondition[], old: SigningRequest, now: string): GivenCondition[] {
   return conditions.map((condition) => {
     const before = conditionsOf(old).find((c) => c.type === condition.type && c.status === condition.status)
     return {

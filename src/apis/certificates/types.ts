@@ -1,9 +1,9 @@
 /** CertificateSigningRequest of certificates.k8s.io/v1. */
-import type { GroupVersionResource } from '../../kube/gvk.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 export const certificatesGroup = 'certificates.k8s.io'
-export const signingRequestResource: GroupVersionResource = {
+export const signingRequestResource: Resource<SigningRequest> = {
   group: certificatesGroup,
   version: 'v1',
   resource: 'certificatesigningrequests',

@@ -3,8 +3,10 @@
  * One class at most is the default.
  * @see plugin/pkg/admission/priority/admission.go of Kubernetes 1.36
  */
+
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { andThen } from '../../base/eventual.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { type Pod, podForbidden, podResource } from '../pods/types.ts'
@@ -16,11 +18,11 @@ export interface PriorityClass extends KubeObject {
   readonly preemptionPolicy?: string
 }
 
-export const priorityClassResource = {
+export const priorityClassResource: Resource<PriorityClass> = {
   group: 'scheduling.k8s.io',
   version: 'v1',
   resource: 'priorityclasses',
-} as const
+}
 
 /** Made at the first start; pods of the system name them. */
 export const systemPriorityClasses: readonly PriorityClass[] = [
@@ -53,7 +55,7 @@ export function podPriority(classes: ClassLookup): AdmissionPlugin {
     mutate(a) {
       if (!isPod(a)) return undefined
       const pod = a.object as Unvalidated<Pod>
-      if (a.operation === 'UPDATE') return kept(pod, a.oldObject as Pod)
+      if (a.operation === 'UPDATE') return keepPriority(pod, a.oldObject as Pod)
       const named = pod.spec?.priorityClassName ?? ''
       if (named === '') return withPriority(a, pod, defaultClass(classes))
       return andThen(findClass(classes, named), (found) => {
@@ -109,7 +111,7 @@ function withPriority(a: About, pod: Unvalidated<Pod>, known: PriorityClass | un
 }
 
 /** Who leaves out what was given means to keep it. */
-function kept(pod: Unvalidated<Pod>, old: Pod): Unvalidated<Pod> | undefined {
+function keepPriority(pod: Unvalidated<Pod>, old: Pod): Unvalidated<Pod> | undefined {
   const missing = (['priority', 'preemptionPolicy'] as const).filter(
     (field) => !isGiven(pod.spec?.[field]) && old.spec?.[field] !== undefined,
   )

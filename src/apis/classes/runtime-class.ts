@@ -3,9 +3,11 @@
  * says anything of overhead.
  * @see plugin/pkg/admission/runtimeclass/admission.go, pkg/util/tolerations of Kubernetes 1.36
  */
+
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { andThen } from '../../base/eventual.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import { type Pod, podForbidden, podResource } from '../pods/types.ts'
 import { type ClassLookup, findClass } from './class-lookup.ts'
@@ -18,7 +20,11 @@ export interface RuntimeClass extends KubeObject {
   }
 }
 
-export const runtimeClassResource = { group: 'node.k8s.io', version: 'v1', resource: 'runtimeclasses' } as const
+export const runtimeClassResource: Resource<RuntimeClass> = {
+  group: 'node.k8s.io',
+  version: 'v1',
+  resource: 'runtimeclasses',
+}
 
 export function podRuntime(classes: ClassLookup): AdmissionPlugin {
   return {
@@ -39,7 +45,7 @@ export function podRuntime(classes: ClassLookup): AdmissionPlugin {
       const pod = a.object as Pod
       const overhead = overheadOf(pod)
       const name = pod.spec?.runtimeClassName
-      const known = name ? (classes.find(name) as RuntimeClass | undefined) : undefined
+      const known = name ? classes.find(name) : undefined
       if (overhead !== undefined && known?.overhead === undefined) {
         throw podForbidden(a, pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
       }

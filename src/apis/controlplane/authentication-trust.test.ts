@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FakeClient } from '../../../test/support/fake-client.ts'
 import { conflict } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
 import { authenticationTrust, publishAuthenticationTrust } from './authentication-trust.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -44,7 +43,7 @@ describe('whom this server trusts', () => {
       kind: 'ConfigMap',
       metadata: ref,
       data: { 'client-ca-file': 'old', theirs: 'x' },
-    } as unknown as KubeObject)
+    })
     const update = client.update.bind(client)
     let lost = 0
     client.update = async (resource, object) => {

@@ -9,7 +9,6 @@ import type { FrontProxy } from '../../authn/front-proxy.ts'
 import type { Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { isAlreadyExists, isConflict } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
 import { authenticationTrustName } from '../rbac/bootstrap-policy.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -49,10 +48,10 @@ async function publish(client: Client, data: Record<string, string>): Promise<vo
   const metadata = { name: authenticationTrustName, namespace }
   const there = await findObject(client, configMaps, metadata)
   if (there === undefined) {
-    await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as KubeObject)
+    await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
     return
   }
   const said = (there['data'] ?? {}) as Record<string, string>
   if (Object.entries(data).every(([key, value]) => said[key] === value)) return
-  await client.update(configMaps, { ...there, data: { ...said, ...data } } as KubeObject)
+  await client.update(configMaps, { ...there, data: { ...said, ...data } })
 }

@@ -85,7 +85,7 @@ export class KubernetesService {
     } else this.#log.warn({ stored, cidrs }, 'the ServiceCIDR kubernetes in the store has other ranges')
   }
 
-  /** After `makeRange`. A Service that can't be made stops nobody. Rejects only where the store can't be read. */
+  /** After `makeRange`. A Service that can't be created stops no start. Rejects only where the store can't be read. */
   async makeService(): Promise<void> {
     if (this.#find(serviceResource, namespace, name) !== undefined) return
     const cidr = this.#find(serviceCidrResource, '', defaultServiceCidr) as ServiceCidr | undefined
@@ -114,7 +114,7 @@ export class KubernetesService {
     try {
       await this.#parts.client.update(serviceCidrResource, cidr)
     } catch (error) {
-      // Another server starts with the same ranges, or somebody changes it at this moment: the next start looks again.
+      // Another server starts with the same ranges, or a client changes it at this moment: the next start looks again.
       if (!isConflict(error)) throw error
       this.#log.warn({ error }, 'the ServiceCIDR kubernetes could not be given its second range')
     }
@@ -146,12 +146,13 @@ export class KubernetesService {
     this.#publish()
   }
 
-  /** Nothing is followed after that, and nobody is sent here any more. Never rejects. */
+  /** Nothing is followed after that, and clients are sent here no more. Never rejects. */
   async stop(): Promise<void> {
     this.#stopFollowing?.()
     const at = this.#at
     this.#at = undefined
-    // Alone, whoever starts next says where it is; workers of one machine are all in the same place.
+    // A single server leaves it: the next one to start writes its own address; workers of one machine are all in the
+    // same place.
     if (at !== undefined && this.#parts.leavesWhenStopped) {
       this.#next((addresses) => addresses.filter((address) => address !== at.address), at.port)
     }

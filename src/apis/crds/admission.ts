@@ -13,7 +13,7 @@ import { type CustomResourceDefinition, isTerminating } from './types.ts'
 
 /** @param find a definition by its name, from the cache */
 export function definitionLifecycle(
-  definitionType: ResourceType,
+  definitionType: ResourceType<CustomResourceDefinition>,
   find: (name: string) => CustomResourceDefinition | undefined,
 ): AdmissionPlugin {
   return {
@@ -27,7 +27,7 @@ export function definitionLifecycle(
     },
     decide(a, view) {
       const seen = view.see(definitionType, '', a.type.storageName)
-      const definition = seen.object as CustomResourceDefinition | undefined
+      const definition = seen.object
       if (definition === undefined) throw resourceNotFound()
       admit(a, definition)
       return { guards: [{ key: seen.key, expect: seen.expect }] }

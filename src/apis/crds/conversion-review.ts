@@ -60,7 +60,7 @@ export function convertedObjects(review: unknown, version: string, uid: string, 
   return objects
 }
 
-/** The converted object with the metadata that nobody may change put back. @throws ConversionFault */
+/** The converted object with the metadata that a webhook may not change put back. @throws ConversionFault */
 export function checkedObject(original: KubeObject, given: unknown, desired: string, index: number): KubeObject {
   const fault = (why: string): ConversionFault =>
     new ConversionFault('returned', `invalid converted object at index ${index}: ${why}`)
@@ -81,14 +81,14 @@ export function checkedObject(original: KubeObject, given: unknown, desired: str
     if (before !== after) throw fault(`must have the same ${what}: ${before} != ${after}`)
   }
   if (!isJsonObject(given['metadata'])) throw invalidMetadata(index, 'missing metadata in converted object')
-  return { ...given, metadata: restored(original.metadata, metadata, index) } as KubeObject
+  return { ...given, metadata: restore(original.metadata, metadata, index) }
 }
 
 const invalidMetadata = (index: number, why: string): ConversionFault =>
   new ConversionFault('returned', `invalid metadata in object at index ${index}: ${why}`)
 
 /** Labels and annotations are the webhook's; all else is as it was. */
-function restored(original: ObjectMeta, given: JsonObject, index: number): ObjectMeta {
+function restore(original: ObjectMeta, given: JsonObject, index: number): ObjectMeta {
   const { labels: _labels, annotations: _annotations, ...kept } = original
   const metadata: ObjectMeta = kept
   for (const field of ['labels', 'annotations'] as const) {

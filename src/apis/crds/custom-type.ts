@@ -98,7 +98,7 @@ function marksOf(definition: CustomResourceDefinition): Pick<Conversion, 'stored
 }
 
 /** As it comes from the store: what its own version leaves of it, with that version's defaults. */
-function completed({
+function completerOf({
   definition,
   schemas,
   storedSchema,
@@ -108,17 +108,17 @@ function completed({
   const byVersion = new Map(versions.map((v) => [apiVersionOf({ group, version: v.name }), schemas.get(v)]))
   return (object) => {
     const schema = byVersion.get(object.apiVersion ?? '') ?? storedSchema
-    return withDefaults(pruned(object, schema, objectMeta), schema)
+    return withDefaults(pruneObject(object, schema, objectMeta), schema)
   }
 }
 
 /** What a version shows of an object that is complete. */
-function shaped({ definition, version, schema, objectMeta }: VersionParts): (object: KubeObject) => KubeObject {
+function shaperOf({ definition, version, schema, objectMeta }: VersionParts): (object: KubeObject) => KubeObject {
   const apiVersion = apiVersionOf({ group: definition.spec.group, version: version.name })
-  return (object) => pruned({ ...object, apiVersion }, schema, objectMeta)
+  return (object) => pruneObject({ ...object, apiVersion }, schema, objectMeta)
 }
 
-const pruned = (object: KubeObject, by: Schema, objectMeta: Schema): KubeObject =>
+const pruneObject = (object: KubeObject, by: Schema, objectMeta: Schema): KubeObject =>
   prune(object as unknown as JsonObject, by, objectMeta).value as unknown as KubeObject
 
 const withDefaults = (object: KubeObject, schema: Schema): KubeObject =>
@@ -127,10 +127,10 @@ const withDefaults = (object: KubeObject, schema: Schema): KubeObject =>
 /** Only apiVersion differs between versions; what one of them does not know does not pass through it. */
 function between(parts: VersionParts): Conversion {
   const { schema, storedSchema, objectMeta } = parts
-  const complete = completed(parts)
-  const shape = shaped(parts)
+  const complete = completerOf(parts)
+  const shape = shaperOf(parts)
   return {
-    toStored: (object) => (schema === storedSchema ? object : pruned(object, storedSchema, objectMeta)),
+    toStored: (object) => (schema === storedSchema ? object : pruneObject(object, storedSchema, objectMeta)),
     fromStored: (object) => shape(complete(object)),
     ...marksOf(parts.definition),
   }
@@ -144,8 +144,8 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
   const { group } = definition.spec
   const own = apiVersionOf({ group, version: version.name })
   const storage = apiVersionOf({ group, version: storageVersionOf(definition)?.name ?? version.name })
-  const complete = completed(parts)
-  const shape = shaped(parts)
+  const complete = completerOf(parts)
+  const shape = shaperOf(parts)
   const converted = async (object: KubeObject, desired: string): Promise<KubeObject> =>
     object.apiVersion === desired ? object : ((await webhook.convert([object], desired))[0] as KubeObject)
   return {
@@ -158,7 +158,7 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
       shown: async (objects) => (await webhook.read(objects, own, complete)).map(shape),
       from: async (object) => shape(await converted(complete(object), own)),
       stored: async (object) =>
-        pruned(
+        pruneObject(
           await converted({ ...object, kind: definition.spec.names.kind, apiVersion: own }, storage),
           storedSchema,
           objectMeta,

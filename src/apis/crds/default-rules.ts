@@ -6,7 +6,7 @@
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go v0.36
  */
 import { append } from '../../base/append.ts'
-import { aggregated } from '../../kube/aggregate.ts'
+import { aggregate } from '../../kube/aggregate.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { DecodeError, decode } from '../../kube/schema/decode.ts'
@@ -82,7 +82,7 @@ class DefaultJudge {
       }
     }
     const faults = [...new Set(embeddedErrors(resource, '').map(print))]
-    return faults.length === 0 ? undefined : aggregated(faults)
+    return faults.length === 0 ? undefined : aggregate(faults)
   }
 
   #whole(value: JsonValue, schema: Schema): FieldError[] {

@@ -8,7 +8,7 @@ import { instancesIn } from './instances.ts'
 import { definitionController, definitionControllerName } from './reconcile.ts'
 import { CustomResources } from './serve.ts'
 import { definitionStrategy } from './strategy.ts'
-import { type CustomResourceDefinition, definitionResource } from './types.ts'
+import { definitionResource } from './types.ts'
 import { WebhookConversion } from './webhook-conversion.ts'
 
 /** What conversion webhooks made, kept for the next reader. */
@@ -40,12 +40,7 @@ export const customResourceDefinitions: Feature = {
     return {
       strategies: { 'customresourcedefinitions.apiextensions.k8s.io': definitionStrategy(objectMeta) },
       customStrategy: (type) => customResources.strategyOf(type),
-      admission: [
-        definitionLifecycle(
-          definitionType,
-          (name) => lister.find(definitionType, '', name)?.object as CustomResourceDefinition | undefined,
-        ),
-      ],
+      admission: [definitionLifecycle(definitionType, (name) => lister.find(definitionType, '', name)?.object)],
       controllers: ({ client }) => [
         definitionController({
           client: client(definitionControllerName),

@@ -3,7 +3,7 @@
  * and list kinds another; who has a name accepted keeps it until it goes.
  * @see k8s.io/apiextensions-apiserver/pkg/controller/status/naming_controller.go v0.36
  */
-import { aggregated } from '../../kube/aggregate.ts'
+import { aggregate } from '../../kube/aggregate.ts'
 import {
   badAuthorityOf,
   type CustomResourceDefinition,
@@ -50,7 +50,7 @@ export function decideNames(
   take('singular', resources, 'SingularConflict')
   const before = new Set(accepted.shortNames)
   const taken = [...new Set(wanted.shortNames)].filter((name) => !before.has(name) && resources.has(name))
-  if (taken.length > 0) conflict = { reason: 'ShortNamesConflict', message: aggregated(taken.map(inUse)) }
+  if (taken.length > 0) conflict = { reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) }
   else setList(next, 'shortNames', wanted.shortNames)
   take('kind', kinds, 'KindConflict')
   take('listKind', kinds, 'ListKindConflict')

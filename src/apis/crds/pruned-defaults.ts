@@ -39,7 +39,7 @@ export function withPrunedDefaults(root: Schema, objectMeta: Schema): Schema {
         : {}),
     }
   }
-  // The metadata of the root is ObjectMeta, which is everybody's.
+  // The metadata of the root is ObjectMeta, which every object has.
   const properties = [...(root.properties ?? [])].map(([k, child]): [string, Schema] => [
     k,
     k === 'metadata' ? child : visit(child, [k]),

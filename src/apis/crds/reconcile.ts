@@ -80,7 +80,7 @@ export function definitionController(deps: DefinitionControllerDeps): Controller
           if (isTerminating(definition)) await lifecycle.end(definition, signal)
           else await lifecycle.begin(definition, signal)
         } catch (error) {
-          // Somebody was faster; their change brings the definition here again.
+          // Another writer was faster; its change brings the definition here again.
           if (!isConflict(error) && !isNotFound(error)) throw error
         }
         return undefined
@@ -132,7 +132,7 @@ class Lifecycle {
         // What still holds them will let go of them one day, and then we are called.
         if (instances.count(name) > 0) return
       }
-      // As long as somebody else holds it, instances are refused, and the condition says so.
+      // As long as another finalizer holds it, instances are refused, and the condition says so.
       const stays = finalizers.length > 0 ? 'True' : 'False'
       definition = await this.#progress(definition, stays, 'InstanceDeletionCompleted', completed, signal)
     }

@@ -40,11 +40,11 @@ export function isIntOrStringPattern(value: JsonValue | undefined): boolean {
 export function toResourceSchema(props: JsonObject | undefined, objectMeta: Schema): Schema {
   const root = props === undefined ? anything : toSchema(props, objectMeta)
   const properties = new Map<string, Schema>([['apiVersion', typeMeta], ['kind', typeMeta], ...(root.properties ?? [])])
-  properties.set('metadata', restricted(objectMeta, root.properties?.get('metadata')))
+  properties.set('metadata', restrict(objectMeta, root.properties?.get('metadata')))
   return { ...root, type: 'object', properties }
 }
 
-function restricted(objectMeta: Schema, given: Schema | undefined): Schema {
+function restrict(objectMeta: Schema, given: Schema | undefined): Schema {
   const fields = [...(given?.properties ?? [])].filter(([name]) => name === 'name' || name === 'generateName')
   if (fields.length === 0) return objectMeta
   return { ...objectMeta, properties: new Map([...(objectMeta.properties ?? []), ...fields]) }

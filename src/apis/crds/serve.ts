@@ -1,6 +1,6 @@
 /**
- * Follows the definitions in the store and serves what they define, inside the application of the change: whoever sees
- * a definition Established can use its kinds, and whoever sees it gone can't.
+ * Follows the definitions in the store and serves what they define, inside the application of the change: a client that
+ * sees a definition Established can use its kinds, and one that sees it gone can't.
  *
  * A kind that is built in stays what it is, whatever a definition of the same name says.
  */
@@ -42,7 +42,7 @@ const ordinary: Strategy = { unconditionalUpdate: false }
 
 export class CustomResources {
   readonly #deps: CustomResourcesDeps
-  readonly #definitionType: ResourceType
+  readonly #definitionType: ResourceType<CustomResourceDefinition>
   readonly #served = new Map<string, Served>()
   readonly #strategies = new WeakMap<ResourceType, Strategy>()
 
@@ -59,7 +59,7 @@ export class CustomResources {
     deps.lister.subscribe(this.#definitionType, (next, old) => {
       const name = next?.name ?? old?.name ?? ''
       try {
-        this.#changed(name, next?.object as CustomResourceDefinition | undefined, serve)
+        this.#changed(name, next?.object, serve)
       } catch (error) {
         deps.onFault(name, error)
       }
@@ -81,7 +81,7 @@ export class CustomResources {
   }
 
   find(name: string): CustomResourceDefinition | undefined {
-    return this.#deps.lister.find(this.#definitionType, '', name)?.object as CustomResourceDefinition | undefined
+    return this.#deps.lister.find(this.#definitionType, '', name)?.object
   }
 
   /** Definitions of a group. */

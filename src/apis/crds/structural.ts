@@ -136,12 +136,13 @@ function restrictions(
   path: string,
   errors: FieldError[],
 ): void {
-  if (!skipAnyOf) for (const [i, b] of branchesOf(s['anyOf']).entries()) nested(b, false, `${path}.anyOf[${i}]`, errors)
+  if (!skipAnyOf)
+    for (const [i, b] of branchesOf(s['anyOf']).entries()) checkNested(b, false, `${path}.anyOf[${i}]`, errors)
   for (const [i, b] of branchesOf(s['allOf']).entries()) {
-    nested(b, skipFirstAllOf && i === 0, `${path}.allOf[${i}]`, errors)
+    checkNested(b, skipFirstAllOf && i === 0, `${path}.allOf[${i}]`, errors)
   }
-  for (const [i, b] of branchesOf(s['oneOf']).entries()) nested(b, false, `${path}.oneOf[${i}]`, errors)
-  if (isJsonObject(s['not'])) nested(s['not'], false, `${path}.not`, errors)
+  for (const [i, b] of branchesOf(s['oneOf']).entries()) checkNested(b, false, `${path}.oneOf[${i}]`, errors)
+  if (isJsonObject(s['not'])) checkNested(s['not'], false, `${path}.not`, errors)
   const pattern = s['pattern']
   if (typeof pattern !== 'string' || pattern === '') return
   try {
@@ -170,11 +171,11 @@ const outsideOnly: readonly (readonly [string, 'empty' | 'undefined' | 'false'])
   ['x-kubernetes-validations', 'empty'],
 ]
 
-function nested(s: JsonObject, skipAnyOf: boolean, path: string, errors: FieldError[]): void {
+function checkNested(s: JsonObject, skipAnyOf: boolean, path: string, errors: FieldError[]): void {
   restrictions(s, skipAnyOf, false, path, errors)
-  if (isJsonObject(s['items'])) nested(s['items'], false, `${path}.items`, errors)
+  if (isJsonObject(s['items'])) checkNested(s['items'], false, `${path}.items`, errors)
   const fields = childrenOf(s['properties'])
-  for (const [name, child] of fields) nested(child, false, `${path}.properties[${name}]`, errors)
+  for (const [name, child] of fields) checkNested(child, false, `${path}.properties[${name}]`, errors)
   for (const [key, must] of outsideOnly) {
     const value = s[key]
     const isSaid = must === 'undefined' ? value !== undefined && value !== null : !isZero(value)

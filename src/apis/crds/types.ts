@@ -1,13 +1,14 @@
 /**
- * CustomResourceDefinition v1 as our own code reads it, and the few facts everybody in this folder needs. Schemas stay
+ * CustomResourceDefinition v1 as our own code reads it, and the few facts this whole folder needs. Schemas stay
  * plain JSON here: `schema.ts` alone knows what is in them.
  */
-import type { GroupVersionResource } from '../../kube/gvk.ts'
+
 import { isJsonObject } from '../../kube/json-value.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { Column } from '../../kube/resource-type.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 
-export const definitionResource: GroupVersionResource = {
+export const definitionResource: Resource<CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   resource: 'customresourcedefinitions',

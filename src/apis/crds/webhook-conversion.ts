@@ -1,6 +1,6 @@
 /**
  * Conversion of custom resources by a webhook. What was converted is remembered by uid, resourceVersion and version,
- * for all who read: an object is asked about once per change, however many watch it. Those who ask for the same at the
+ * for all who read: an object is asked about once per change, however many watch it. Readers of the same object at the
  * same time share one question.
  */
 import { append } from '../../base/append.ts'
@@ -45,7 +45,7 @@ export class WebhookConversion {
       conversionReviewVersions?: string[]
     }
     this.#deps = deps
-    this.#address = (webhook.clientConfig ?? {}) as WebhookAddress
+    this.#address = webhook.clientConfig ?? {}
     this.#reviewVersions = webhook.conversionReviewVersions ?? []
     this.#scope = `${metadata.uid}/${metadata.generation}`
   }

@@ -51,7 +51,7 @@ export class OwnershipGraph implements OwnershipListener {
     return found
   }
 
-  /** True: no object with this uid exists or ever will. False: nobody knows. */
+  /** True: no object with this uid exists or ever will. False: unknown. */
   isGone(uid: string): boolean {
     return this.#gone.has(uid)
   }

@@ -3,6 +3,7 @@
  * uids. The graph says where to look; every decision is taken on what the API says now.
  * @see k8s.io/kubernetes/pkg/controller/garbagecollector v1.36
  */
+import { setImmediate } from 'node:timers/promises'
 import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import type { ControllerSpec, ObjectKey, Reconciler } from '../../controller/controller.ts'
@@ -107,7 +108,7 @@ class Collector implements Reconciler {
     }
     const dependents = this.#graph.dependentsOf(facts.uid)
     if (waiting.length > 0 && dependents.length > 0) {
-      // A circle: somebody below is waited for too. Whoever waits for this object must not wait for ever.
+      // A cycle: a dependent below waits for its own dependents too. Waiting for each other must end.
       const circle = dependents.some((dependent) => dependent.awaits === 'foreground')
       const unblocked = circle ? await this.#rewriteOwners(facts, withoutBlocking, signal) : live
       if (unblocked !== undefined) await this.#remove(facts, unblocked, 'Foreground', signal)
@@ -126,7 +127,9 @@ class Collector implements Reconciler {
     const solid: OwnerReference[] = []
     const dangling: OwnerReference[] = []
     const waiting: OwnerReference[] = []
-    for (const owner of owners) {
+    for (const [i, owner] of owners.entries()) {
+      // An object may name thousands, and each is looked up by a request that is answered in the same turn.
+      if (i > 0) await setImmediate()
       const kind = await this.#deps.client.discovery.findKind(owner.apiVersion, owner.kind)
       if (kind === undefined) throw new Error(`nobody serves ${owner.apiVersion} ${owner.kind}, the kind of an owner`)
       if (kind.namespaced && !facts.resource.namespaced) {

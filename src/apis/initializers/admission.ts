@@ -95,11 +95,11 @@ export function namespaceInitializers({ lookup, authorizer, pendingFor }: Initia
       (operation !== 'CONNECT' && type.namespaced && type.stored) ||
       (type.group === '' && type.resource === 'namespaces'),
     mutate(a) {
-      if (isNamespaceItself(a)) {
+      if (a.type.namespaced) {
+        if (a.namespace !== '') onContent(a)
+      } else if (isNamespaceItself(a)) {
         if (a.operation === 'CREATE') return onCreate(a)
         if (a.operation === 'UPDATE') onUpdate(a)
-      } else if (a.namespace !== '' && a.type.namespaced) {
-        onContent(a)
       }
       return undefined
     },

@@ -56,9 +56,7 @@ export const initializers = ({ enabled, configurations, hold, isPopulated }: Ini
     const { authorizer, clock, lister } = context
     const lookup = namespaceLookup(context)
     configurations.follow(context)
-    lister.subscribe(lookup.type, (next, old) =>
-      hold.changed(next?.name ?? old?.name ?? '', () => next?.object as Namespace | undefined),
-    )
+    lister.subscribe(lookup.type, (next, old) => hold.changed(next?.name ?? old?.name ?? '', () => next?.object))
     const strategies = {
       'namespaceinitializerconfigurations.admissionregistration.k8s.io': initializerConfigurationStrategy,
     }
@@ -107,7 +105,7 @@ function observeTurns(context: FeatureContext, enabled: boolean): TurnObserver {
     // By bytes first: a start with many namespaces does not parse them all.
     const mayWait =
       next !== undefined && Buffer.from(next.bytes.buffer, next.bytes.byteOffset, next.bytes.length).includes(mark)
-    if (mayWait || observer.isWaiting(name)) observer.changed(name, next?.object as Namespace | undefined)
+    if (mayWait || observer.isWaiting(name)) observer.changed(name, next?.object)
   })
   return observer
 }

@@ -34,7 +34,9 @@ export class NamespaceHold {
     return n
   }
 
-  /** Fed with every change of a namespace; answers undefined for one that was removed. Asked only if somebody waits. */
+  /**
+   * Fed with every change of a namespace; answers undefined for one that was removed. Asked only while a create waits.
+   */
   changed(name: string, next: () => Namespace | undefined): void {
     const waiters = this.#waiters.get(name)
     if (waiters === undefined) return

@@ -1,6 +1,6 @@
 /**
  * `namespace-initializer-controller`: sees to it that no namespace waits for ever. It never initializes anything; it
- * looks at whose turn it is and acts where nobody else will:
+ * looks at whose turn it is and acts where no initializer will:
  *
  *   turn begins ──▶ its configuration is gone ───────────────▶ released: removed from the list, with an event
  *        │
@@ -59,7 +59,7 @@ export function initializerController(deps: InitializerControllerDeps): Controll
     (next, old) => {
       const name = (next ?? old)?.metadata.name ?? ''
       if (next === undefined) turns.end(name)
-      else turns.seen(next as Namespace)
+      else turns.seen(next)
       return { namespace: '', name }
     },
   )
@@ -83,7 +83,7 @@ export function initializerController(deps: InitializerControllerDeps): Controll
     workers,
     sources: [watches],
     reconciler: {
-      reconcile: ({ name }, signal) => deadlines.enforce(initializing.find('', name) as Namespace | undefined, signal),
+      reconcile: ({ name }, signal) => deadlines.enforce(initializing.find('', name), signal),
     },
   }
 }

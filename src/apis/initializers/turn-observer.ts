@@ -12,7 +12,7 @@ import { Turns } from './turns.ts'
 /**
  * `done`: it removed itself. `failed`: it reported a failure. `timeout`: its deadline passed, and the namespace failed.
  * `skipped`: its deadline passed, and the namespace went on. `released`: it is in no configuration any more. `deleted`:
- * somebody deleted the namespace.
+ * a client deleted the namespace.
  */
 export type TurnOutcome = 'done' | 'failed' | 'timeout' | 'skipped' | 'released' | 'deleted'
 
@@ -21,7 +21,7 @@ export interface TurnObserverOptions {
   readonly onEnd: (initializer: string, outcome: TurnOutcome, durationMs: number) => void
 }
 
-/** Whoever may give a list may make up names; beyond this many they are told of together. */
+/** A client that may write the list may make up names: those beyond this number share one label. */
 const maxNames = 200
 const otherNames = 'other'
 
@@ -58,7 +58,7 @@ export class TurnObserver {
     else this.#announced.set(uid, outcome)
   }
 
-  /** `next` undefined: it is gone. Whoever never waited need not be told of. */
+  /** `next` undefined: it is gone. Namespaces that never waited need not be fed. */
   changed(name: string, next: Namespace | undefined): void {
     const before = this.#turns.find(name)
     const waits = next !== undefined && isWaiting(next)

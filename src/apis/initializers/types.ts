@@ -2,7 +2,9 @@
  * NamespaceInitializerConfiguration: who acts on a new namespace before it may be used, and its schema. The list that a
  * namespace itself carries (`spec.initializers`) belongs to `namespaces/types.ts`.
  */
+
 import type { LabelSelectorObject } from '../../kube/label-selector.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
@@ -30,11 +32,11 @@ export const namespaceTemplateInitializer = 'namespace-template'
 /** On a namespace, set by the server: its list came from its creator, so no configuration stands behind it. */
 export const givenInitializersAnnotation = 'borough.dev/given-initializers'
 
-export const initializerConfigurationResource = {
+export const initializerConfigurationResource: Resource<NamespaceInitializerConfiguration> = {
   group: 'admissionregistration.k8s.io',
   version: 'v1alpha1',
   resource: 'namespaceinitializerconfigurations',
-} as const
+}
 
 const string: Schema = { type: 'string' }
 const selector: Schema = {

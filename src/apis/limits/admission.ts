@@ -3,7 +3,7 @@
  * they are created or resized, claims when they are created or changed.
  */
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
-import { aggregated } from '../../kube/aggregate.ts'
+import { aggregate } from '../../kube/aggregate.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject, Unvalidated } from '../../kube/types.ts'
 import type { Pod } from '../pods/types.ts'
@@ -35,17 +35,21 @@ export function limitRanger(ranges: LimitRanges): AdmissionPlugin {
     async validate(a) {
       const object: KubeObject | undefined = a.object
       if (object === undefined || a.oldObject?.metadata.deletionTimestamp !== undefined) return
-      if (violated(ranges.of(a.namespace), a, object) === undefined) return
+      if (findViolations(ranges.of(a.namespace), a, object) === undefined) return
       // Believed only from what is there now: the limit may have been lifted elsewhere a moment ago.
       await ranges.refresh()
-      const found = violated(ranges.of(a.namespace), a, object)
-      if (found) throw forbidden(a.type, a.name, aggregated(found))
+      const found = findViolations(ranges.of(a.namespace), a, object)
+      if (found) throw forbidden(a.type, a.name, aggregate(found))
     },
   }
 }
 
 /** What the first of them that is violated has against the object. */
-function violated(ranges: Iterable<LimitRange>, a: Attributes, object: KubeObject): readonly string[] | undefined {
+function findViolations(
+  ranges: Iterable<LimitRange>,
+  a: Attributes,
+  object: KubeObject,
+): readonly string[] | undefined {
   for (const range of ranges) {
     const found = isPod(a) ? podViolations(object, a.oldObject, range) : claimViolations(object, a.oldObject, range)
     if (found.length > 0) return found

@@ -1,7 +1,7 @@
 /** LimitRange: defaults and bounds for containers, pods and claims. */
 import type { Feature } from '../../feature/feature.ts'
 import { limitRanger } from './admission.ts'
-import { type LimitRange, limitRangeResource } from './types.ts'
+import { limitRangeResource } from './types.ts'
 
 export const limitRanges: Feature = {
   name: 'limits',
@@ -10,7 +10,7 @@ export const limitRanges: Feature = {
     return {
       admission: [
         limitRanger({
-          of: (namespace) => [...lister.list(type, namespace)].map(({ object }) => object as LimitRange),
+          of: (namespace) => [...lister.list(type, namespace)].map(({ object }) => object),
           refresh: () => lister.refresh(),
         }),
       ],

@@ -1,3 +1,4 @@
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 type Amounts = Record<string, string | number>
@@ -15,4 +16,4 @@ export interface LimitRange extends KubeObject {
   spec?: { limits?: LimitRangeItem[] }
 }
 
-export const limitRangeResource = { group: '', version: 'v1', resource: 'limitranges' } as const
+export const limitRangeResource: Resource<LimitRange> = { group: '', version: 'v1', resource: 'limitranges' }

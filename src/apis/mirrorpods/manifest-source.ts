@@ -13,7 +13,7 @@ export interface Manifests {
   readonly pods: readonly FoundPod[]
   /** What could not be read, one line each. */
   readonly faults: readonly { readonly from: string; readonly problem: string }[]
-  /** It has never been read: nobody knows what it holds. */
+  /** It has never been read: what it holds is unknown. */
   readonly unread?: boolean
 }
 

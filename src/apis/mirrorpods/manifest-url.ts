@@ -39,7 +39,7 @@ export class ManifestUrl implements ManifestSource {
         faults.push({ from: this.#url, problem: reasonOf(error) })
       }
       const state = JSON.stringify({ pods, faults })
-      // Before it was read once, nobody knows what it holds: that is no reason to remove anything.
+      // Before it was read once, what it holds is unknown: no reason to remove any pod.
       if (state !== told) found({ pods: pods ?? [], faults, ...(pods === undefined ? { unread: true } : {}) })
       told = state
       await sleep(this.#clock, this.#pollMs, signal)

@@ -35,7 +35,7 @@ export function podsIn(bytes: Uint8Array): Pod[] {
     throw new ManifestError('it is not UTF-8 text', { cause })
   }
   const documents = documentsIn(text)
-  // Whoever means that there are none says so with an empty list.
+  // A source without pods must be an empty list.
   if (documents.length === 0) throw new ManifestError('it is empty')
   const pods = documents.flatMap(podsOf)
   if (pods.length > maxPods) throw new ManifestError(`it holds ${pods.length} pods, and may hold ${maxPods}`)
@@ -108,7 +108,7 @@ export function mirrorPodOf(pod: Pod, source: SourceKind, clusterId: string, see
       spec: {
         ...pod.spec,
         nodeName: clusterId,
-        // Whoever runs it does so whatever is wrong with its node.
+        // A static pod runs whatever is wrong with its node.
         tolerations: [...tolerations, { operator: 'Exists', effect: 'NoExecute' }],
       },
     },

@@ -30,17 +30,21 @@ const isNamespace = (a: Pick<Attributes, 'type'>): boolean => a.type.group === '
 export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
-    handles: (operation, type) => operation !== 'CONNECT' && (type.namespaced || type.resource === 'namespaces'),
+    handles(operation, type) {
+      if (isNamespace({ type })) return operation === 'DELETE' && ['validate']
+      if (!type.namespaced || operation === 'CONNECT' || operation === 'DELETE') return false
+      const decides = operation === 'CREATE' && type.stored
+      return [...(isAccessReview({ type }) ? [] : (['mutate'] as const)), ...(decides ? (['decide'] as const) : [])]
+    },
     /** Here and not in `validate`: a missing namespace is said before an invalid object is. */
     mutate(a) {
-      if (a.operation === 'DELETE' || a.namespace === '' || isNamespace(a) || isAccessReview(a)) return undefined
+      if (a.namespace === '') return undefined
       const namespace = namespaceOf(lookup, a)
       // A miss is settled by catching up with the store, never by waiting a little.
       if (namespace === undefined) return lookup.refresh().then(() => admit(a, lookup.find(a.namespace)))
       return admit(a, namespace)
     },
     validate(a) {
-      if (a.operation !== 'DELETE' || !isNamespace(a)) return
       if (immortalNamespaces.has(a.name)) throw forbidden(a.type, a.name, 'this namespace may not be deleted')
       if (a.oldObject?.metadata.annotations?.[deletionProtectionAnnotation] === 'true') {
         throw forbidden(
@@ -52,9 +56,9 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
       }
     },
     decide(a, view) {
-      if (a.operation !== 'CREATE' || a.namespace === '' || isNamespace(a) || !a.type.stored) return {}
+      if (a.namespace === '') return {}
       const seen = view.see(lookup.type, '', a.namespace)
-      admit(a, seen.object as Namespace | undefined)
+      admit(a, seen.object)
       return { guards: [{ key: seen.key, expect: seen.expect }] }
     },
   }

@@ -29,22 +29,22 @@ const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 const mark = Buffer.from('"initializers"')
 
 /** The user who created a namespace that still initializes. Nearly all are initialized: shown without parsing them. */
-function creatorIn(stored: StoredObject): string | undefined {
+function creatorIn(stored: StoredObject<Namespace>): string | undefined {
   const { buffer, byteOffset, byteLength } = stored.storedBytes
   if (!Buffer.from(buffer, byteOffset, byteLength).includes(mark)) return undefined
-  const namespace = stored.object as Namespace
+  const namespace = stored.object
   return isInitializing(namespace) ? namespace.metadata.annotations?.[creatorKey] : undefined
 }
 
 export class CreatorRights implements Authorizer {
   readonly #lister: Lister
-  readonly #type: ResourceType
+  readonly #type: ResourceType<Namespace>
   readonly #clock: Clock
   /** Namespace → its creator, and until when that user may read the name. In the order of their removal. */
   readonly #gone = new Map<string, { readonly creator: string; readonly untilMs: number }>()
 
   /** @param type of namespaces */
-  constructor(lister: Lister, type: ResourceType, clock: Clock) {
+  constructor(lister: Lister, type: ResourceType<Namespace>, clock: Clock) {
     this.#lister = lister
     this.#type = type
     this.#clock = clock

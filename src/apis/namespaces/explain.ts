@@ -194,11 +194,15 @@ async function explainTerminating(
   const isStuck = content.length === 0 && own.length === 0 && left.unread.length === 0
   const finalize = (): Promise<unknown> => {
     const spec = { ...namespace.spec, finalizers: finalizers.filter((f) => f !== kubernetesFinalizer) }
-    return client.update(namespaceResource, { ...namespace, spec } as Namespace, {
-      subresource: 'finalize',
-      dryRun: true,
-      signal,
-    })
+    return client.update(
+      namespaceResource,
+      { ...namespace, spec },
+      {
+        subresource: 'finalize',
+        dryRun: true,
+        signal,
+      },
+    )
   }
   const kept = isStuck ? await dryRunRefusals(client, finalize, 'the update that lets it go', signal) : []
   return {

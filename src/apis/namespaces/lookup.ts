@@ -6,7 +6,7 @@ import { type Namespace, namespaceResource } from './types.ts'
 
 /** Namespaces as admission sees them: from the cache. What a decision relies on is seen again at commit. */
 export interface NamespaceLookup {
-  readonly type: ResourceType
+  readonly type: ResourceType<Namespace>
   find(name: string): Namespace | undefined
   /** Sees everything acknowledged anywhere before the call. */
   refresh(): Promise<void>
@@ -17,14 +17,14 @@ export function namespaceOf(
   lookup: Pick<NamespaceLookup, 'find'>,
   a: Pick<Attributes, 'namespace' | 'pendingScope'>,
 ): Namespace | undefined {
-  return (a.pendingScope?.object as Namespace | undefined) ?? lookup.find(a.namespace)
+  return a.pendingScope?.object ?? lookup.find(a.namespace)
 }
 
 export function namespaceLookup({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): NamespaceLookup {
   const type = typeOf(namespaceResource)
   return {
     type,
-    find: (name) => lister.find(type, '', name)?.object as Namespace | undefined,
+    find: (name) => lister.find(type, '', name)?.object,
     refresh: () => lister.refresh(),
   }
 }

@@ -48,18 +48,66 @@ interface DeletionStep {
   holds(resource: GroupVersionResource): boolean
 }
 
-export function namespaceReconciler({ client, content, clock }: NamespaceControllerDeps): Reconciler {
-  const deleteAll = async (
+export const namespaceReconciler = (deps: NamespaceControllerDeps): Reconciler => new NamespaceReconciler(deps)
+
+class NamespaceReconciler implements Reconciler {
+  readonly #client: Client
+  readonly #content: NamespaceContent
+  readonly #clock: Clock
+
+  constructor({ client, content, clock }: NamespaceControllerDeps) {
+    this.#client = client
+    this.#content = content
+    this.#clock = clock
+  }
+
+  async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<undefined> {
+    const namespace: Namespace | undefined = await findObject(this.#client, namespaceResource, { name }, { signal })
+    if (namespace?.metadata.deletionTimestamp === undefined) return
+    if (!namespace.spec?.finalizers?.includes(kubernetesFinalizer)) return
+
+    const state = await this.#empty(name, signal)
+    if (state.remaining.size > 0 || state.failures.length > 0) {
+      await this.#report(namespace, state, signal)
+      if (state.failures.length > 0) throw new Error(state.failures.join('; '))
+      return
+    }
+    await this.#finalize(namespace, signal)
+  }
+
+  /** Deletes the content; answers what is still there. */
+  async #empty(namespace: string, signal: AbortSignal): Promise<DeletionState> {
+    const content = this.#content
+    await content.refresh()
+    const failures: string[] = []
+    for (const { holds } of deletionOrder) {
+      const resources = content.of(namespace).map((c) => c.resource)
+      const now = resources.filter(holds)
+      if (now.length === 0) continue
+      append(failures, await this.#deleteAll(namespace, now, signal))
+      if (holds !== isQuotas && content.of(namespace).some((c) => holds(c.resource))) break
+    }
+    const remaining = new Map(
+      content.of(namespace).map((c) => [`${c.resource.resource}.${c.resource.group}`, c.count] as const),
+    )
+    const { named, finalizers } =
+      remaining.size === 0 ? { named: [], finalizers: new Map() } : content.remaining(namespace, namedObjects)
+    return { remaining, named, finalizers, failures }
+  }
+
+  /** Answers what failed. */
+  async #deleteAll(
     namespace: string,
     resources: readonly GroupVersionResource[],
     signal: AbortSignal,
-  ): Promise<string[]> => {
+  ): Promise<string[]> {
     const failures: string[] = []
     const queue = [...resources]
     const work = async (): Promise<void> => {
       for (let resource = queue.pop(); resource !== undefined; resource = queue.pop()) {
         try {
-          await client.deleteCollection(resource, { namespace, signal }, { propagationPolicy: 'Background', signal })
+          const options = { propagationPolicy: 'Background', signal } as const
+          await this.#client.deleteCollection(resource, { namespace, signal }, options)
         } catch (error) {
           if (isNotFound(error) || signal.aborted) continue
           failures.push(
@@ -72,63 +120,27 @@ export function namespaceReconciler({ client, content, clock }: NamespaceControl
     return failures
   }
 
-  /** Deletes the content; answers what is still there. */
-  const empty = async (namespace: string, signal: AbortSignal): Promise<DeletionState> => {
-    await content.refresh()
-    const failures: string[] = []
-    for (const { holds } of deletionOrder) {
-      const resources = content.of(namespace).map((c) => c.resource)
-      const now = resources.filter(holds)
-      if (now.length === 0) continue
-      append(failures, await deleteAll(namespace, now, signal))
-      if (holds !== isQuotas && content.of(namespace).some((c) => holds(c.resource))) break
-    }
-    const remaining = new Map(
-      content.of(namespace).map((c) => [`${c.resource.resource}.${c.resource.group}`, c.count] as const),
-    )
-    const { named, finalizers } =
-      remaining.size === 0 ? { named: [], finalizers: new Map() } : content.remaining(namespace, namedObjects)
-    return { remaining, named, finalizers, failures }
-  }
-
-  const report = async (namespace: Namespace, state: DeletionState, signal: AbortSignal): Promise<void> => {
-    const now = formatTime(clock.now())
+  async #report(namespace: Namespace, state: DeletionState, signal: AbortSignal): Promise<void> {
+    const now = formatTime(this.#clock.now())
     const conditions = mergeConditions(namespace.status?.conditions ?? [], deletionConditions(state), now)
     if (conditions === undefined) return
     const next = { ...namespace, status: { ...namespace.status, conditions } }
-    await client.update(namespaceResource, next, { subresource: 'status', signal })
+    await this.#client.update(namespaceResource, next, { subresource: 'status', signal })
   }
 
-  return {
-    async reconcile({ name }: ObjectKey, signal) {
-      const namespace: Namespace | undefined = await findObject(client, namespaceResource, { name }, { signal })
-      if (namespace?.metadata.deletionTimestamp === undefined) return undefined
-      if (!namespace.spec?.finalizers?.includes(kubernetesFinalizer)) return undefined
-
-      const state = await empty(name, signal)
-      if (state.remaining.size > 0 || state.failures.length > 0) {
-        await report(namespace, state, signal)
-        if (state.failures.length > 0) throw new Error(state.failures.join('; '))
-        return undefined
-      }
-      await finalize(namespace, signal)
-      return undefined
-    },
-  }
-
-  async function finalize(seen: Namespace, signal: AbortSignal): Promise<void> {
+  async #finalize(seen: Namespace, signal: AbortSignal): Promise<void> {
     let namespace = seen
     for (;;) {
       const finalizers = [...new Set(namespace.spec?.finalizers ?? [])].filter((f) => f !== kubernetesFinalizer).sort()
       try {
         const next: Namespace = { ...namespace, spec: { ...namespace.spec, finalizers } }
-        await client.update(namespaceResource, next, { subresource: 'finalize', signal })
+        await this.#client.update(namespaceResource, next, { subresource: 'finalize', signal })
         return
       } catch (error) {
         if (isNotFound(error)) return
         if (!isConflict(error) || signal.aborted) throw error
       }
-      namespace = await client.get(namespaceResource, { name: namespace.metadata.name ?? '' }, { signal })
+      namespace = await this.#client.get(namespaceResource, { name: namespace.metadata.name ?? '' }, { signal })
       if (namespace.metadata.uid !== seen.metadata.uid) return
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Takes a finalizer off a namespace that is being deleted, and off its content: the way out when whoever should do it
- * never will. Every removal is an ordinary request of who asks: RBAC decides, the audit log tells.
+ * Takes a finalizer off a namespace that is being deleted, and off its content: the way out when the controller that
+ * should do it never will. Every removal is an ordinary request of who asks: RBAC decides, the audit log tells.
  */
 import type { Client } from '../../client/client.ts'
 import { findStatusError, isConflict, isNotFound } from '../../kube/status-error.ts'
@@ -91,17 +91,21 @@ async function releaseNamespace(
     const namespace = (await client.get(namespaceResource, { name }, { signal })) as Namespace
     if (!namespace.spec?.finalizers?.includes(finalizer)) return false
     const spec = { ...namespace.spec, finalizers: without(namespace.spec.finalizers, finalizer) }
-    await client.update(namespaceResource, { ...namespace, spec } as Namespace, {
-      subresource: 'finalize',
-      dryRun,
-      signal,
-    })
+    await client.update(
+      namespaceResource,
+      { ...namespace, spec },
+      {
+        subresource: 'finalize',
+        dryRun,
+        signal,
+      },
+    )
     return true
   })
   return fromMetadata || fromSpec
 }
 
-/** Again when somebody else changed it meanwhile. A conflict with causes is another matter: content is left. */
+/** Tried again when another client changed it meanwhile. A conflict with causes is another matter: content is left. */
 async function untilUnchanged(attempt: () => Promise<boolean>): Promise<boolean> {
   for (;;) {
     try {

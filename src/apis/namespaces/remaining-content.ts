@@ -1,5 +1,5 @@
 /**
- * What is left in a namespace, as anybody with the right to read sees it through the API, of any cluster. Where the
+ * What is left in a namespace, as any client with the right to read sees it through the API, of any cluster. Where the
  * server says which types are left, only those are read; else all that it serves.
  */
 import type { Client } from '../../client/client.ts'

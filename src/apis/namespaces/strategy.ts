@@ -37,7 +37,7 @@ export interface Deadline {
 export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
   return {
     storageWordedPreconditions: true,
-    selectableFields: { 'status.phase': (o) => phaseOf(o as Namespace) },
+    selectableFields: { 'status.phase': (o) => phaseOf(o) },
 
     prepare(next: Unvalidated<Namespace>, old: Namespace | undefined, context) {
       if (old === undefined) return prepareCreate(next, options, context)
@@ -117,7 +117,7 @@ function prepareCreate(
 ): Unvalidated<Namespace> {
   const given = next.spec?.finalizers ?? []
   const finalizers = given.includes(kubernetesFinalizer) ? given : [...given, kubernetesFinalizer]
-  const initializers = options.initializers ? normalized(next) : undefined
+  const initializers = options.initializers ? normalize(next) : undefined
   const metadata = labelledWithName(next.metadata)
   const object: Unvalidated<Namespace> = { ...next, ...specOf<GivenInitializers>(finalizers, initializers), metadata }
   if (initializers === undefined) return { ...object, status: { phase: 'Active' } }
@@ -146,7 +146,7 @@ function prepareUpdate(
   const finalizers = old.spec?.finalizers ?? []
   if (!options.initializers) return { ...next, ...specOf(finalizers, undefined), ...statusOf(old) }
   const given = next.spec?.initializers !== undefined
-  const initializers = given ? normalized(next) : old.spec?.initializers
+  const initializers = given ? normalize(next) : old.spec?.initializers
   const spec = specOf<GivenInitializers>(finalizers, initializers)
   const object: Unvalidated<Namespace> = { ...next, ...spec, ...statusOf(old) }
   if (!isInitializing(old) || JSON.stringify(initializers) === JSON.stringify(old.spec?.initializers)) return object
@@ -163,7 +163,7 @@ const isTurnOver = (old: Namespace, next: Unvalidated<Namespace>): boolean =>
   old.spec?.initializers?.pending?.[0]?.name !== next.spec?.initializers?.pending?.[0]?.name
 
 /** Nothing pending and no result means done, and done is absent. */
-function normalized(o: Unvalidated<Namespace>): GivenInitializers | undefined {
+function normalize(o: Unvalidated<Namespace>): GivenInitializers | undefined {
   const given = o.spec?.initializers
   if (given === undefined || given === null) return undefined
   const pending = given.pending ?? []

@@ -3,6 +3,7 @@
  * names and annotations that mean something here. Vocabulary only. What a namespace may become is `strategy.ts`, what
  * it lets others do is `admission.ts`, how it goes is `reconcile.ts`.
  */
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject, Status } from '../../kube/types.ts'
 
 export type NamespacePhase = 'Active' | 'Initializing' | 'Terminating'
@@ -25,12 +26,12 @@ export interface Namespace extends KubeObject {
   status?: { phase?: NamespacePhase; conditions?: NamespaceCondition[] }
 }
 
-export const namespaceResource = { group: '', version: 'v1', resource: 'namespaces' } as const
+export const namespaceResource: Resource<Namespace> = { group: '', version: 'v1', resource: 'namespaces' }
 
 /** Its value is always the name. */
 export const nameLabel = 'kubernetes.io/metadata.name'
 
-/** Removed by the namespace controller, and by nobody else, when the namespace is empty. */
+/** Removed by the namespace controller, alone, when the namespace is empty. */
 export const kubernetesFinalizer = 'kubernetes'
 
 /** These can't be deleted. */

@@ -1,11 +1,11 @@
 /**
- * A namespace that is being initialized is not listed to those who can't use it yet. Whoever asks for it by name sees
+ * A namespace that is being initialized is not listed to clients that can't use it yet. A GET by name sees
  * it: `kubectl wait` and `describe` must, and so must who wants to know why it waits.
  */
 import type { KubeObject } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { creatorKey } from '../templates/types.ts'
-import { isInitializing, type Namespace } from './types.ts'
+import { isInitializing } from './types.ts'
 
 /** Undefined = everything. For watchers, becoming visible is ADDED. */
 export function namespaceVisibility(
@@ -14,5 +14,5 @@ export function namespaceVisibility(
   mayInitialize: (user: UserInfo) => boolean,
 ): ((object: KubeObject) => boolean) | undefined {
   if (includeUninitialized || mayInitialize(user)) return undefined
-  return (object) => !isInitializing(object as Namespace) || object.metadata.annotations?.[creatorKey] === user.username
+  return (object) => !isInitializing(object) || object.metadata.annotations?.[creatorKey] === user.username
 }

@@ -36,13 +36,13 @@ export async function bindPod(deps: PodWriteDeps, question: KubeObject, scope: W
   const { uid, resourceVersion } = binding.metadata
   await deps.registry.update(
     { ...scope, type: deps.podType, subresource: 'binding' },
-    (current) => cloneJson(assigned(current, node, binding, formatTime(deps.clock.now()))),
+    (current) => cloneJson(assign(current, node, binding, formatTime(deps.clock.now()))),
     { preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) } },
   )
   return success
 }
 
-function assigned(pod: Pod, node: string, binding: Binding, now: string): Pod {
+function assign(pod: Pod, node: string, binding: Binding, now: string): Pod {
   const resource = { group: '', resource: 'pods/binding' }
   const { name = '', deletionTimestamp } = pod.metadata
   if (deletionTimestamp !== undefined) {

@@ -1,6 +1,6 @@
 /**
  * The pod garbage collector: a pod that was given time to end is removed when the time is over, or as soon as its node
- * is gone. Where kubelets exist they are faster; nobody waits for one that does not.
+ * is gone. Where kubelets exist they are faster; no deletion waits for one that does not.
  *
  * Living pods of missing nodes are left alone (upstream removes them): without nodes, pods here are records.
  */
@@ -30,7 +30,7 @@ export function podCollector({ client, clock, nodeExists }: PodCollectorDeps): R
         if (leftMs > 0 && nodeExists(pod.spec?.nodeName ?? '')) return { requeueAfterMs: leftMs }
         await client.delete(podResource, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid }, signal })
       } catch (error) {
-        // Somebody was faster, or it is another pod by now.
+        // Another client was faster, or it is another pod by now.
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
       return undefined

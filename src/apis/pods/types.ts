@@ -1,5 +1,7 @@
 /** Pods, as far as the server itself looks into them. */
+
 import type { Attributes } from '../../admission/admission.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { forbidden, type StatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
@@ -64,7 +66,7 @@ export interface Pod extends KubeObject {
   status?: { phase?: string; conditions?: PodCondition[]; [field: string]: unknown }
 }
 
-export const podResource = { group: '', version: 'v1', resource: 'pods' } as const
+export const podResource: Resource<Pod> = { group: '', version: 'v1', resource: 'pods' }
 export const nodeResource = { group: '', version: 'v1', resource: 'nodes' } as const
 export const budgetResource = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' } as const
 

@@ -25,7 +25,7 @@ import { encodeStored } from '../../kube/stored-form.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Amounts, amounts } from '../pods/resources.ts'
 import type { QuotaEpochs, SeenEpoch } from './epoch.ts'
-import { chargeOf, exceeded, Ledger, type Usages } from './ledger.ts'
+import { chargeOf, findExceeded, Ledger, type Usages } from './ledger.ts'
 import { inScopes } from './scopes.ts'
 import type { ResourceQuota } from './types.ts'
 import { countNames, isIgnored, isMeasured, isPods, unsaid, usageOf } from './usage.ts'
@@ -57,7 +57,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
       const seen = view.see(quotaType, namespace, quotaName)
       if (seen.object === undefined) continue
       usages ??= usagesOf(change)
-      const updated = charged(seen.object, change, usages)
+      const updated = charge(seen.object, change, usages)
       if (updated) writes.push({ key: seen.key, value: encodeStored(updated), expect: seen.expect, object: updated })
     }
     return writes
@@ -86,7 +86,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     handles: (type) => !isIgnored(type),
     account(change, view) {
       const { type, namespace, before, after } = change
-      if (isUncharged(change)) return {}
+      if (before !== undefined && isUncharged(change)) return {}
       const limits = isQuota(type)
       const removed = after === undefined
       if (deps.isTerminating(namespace) && none(deps.quotas(namespace))) return {}
@@ -105,9 +105,9 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   }
 
   /**
-   * Does not wait for a recount: whoever counts may be waiting for this quota, to charge it. Instead it writes the
-   * epoch, which ends the recount; and of several that go at once each knows of those before it, so the last takes the
-   * epoch along.
+   * Does not wait for a recount: the request that counts may be waiting for this quota, to charge it. Instead it writes
+   * the epoch, which ends the recount; and of several that go at once each knows of those before it, so the last takes
+   * the epoch along.
    */
   function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
     const { namespace, name } = change
@@ -139,7 +139,7 @@ const usagesOf = ({ type, before, after }: ContentChange): Usages => ({
 })
 
 /** The quota after the change; undefined = the change is none of its business. @throws StatusError Forbidden */
-function charged(quota: ResourceQuota, change: ContentChange, usages: Usages): ResourceQuota | undefined {
+function charge(quota: ResourceQuota, change: ContentChange, usages: Usages): ResourceQuota | undefined {
   const { type, name, before, after } = change
   const ledger = Ledger.of(quota)
   const counts = (object: KubeObject | undefined): object is KubeObject =>
@@ -152,7 +152,7 @@ function charged(quota: ResourceQuota, change: ContentChange, usages: Usages): R
   const charge = chargeOf(ledger, counts(before) ? usages.before : undefined, counted ? usages.after : undefined)
   if (charge.size === 0) return undefined
   if (change.subresource !== 'status') {
-    const problem = exceeded(ledger, charge)
+    const problem = findExceeded(ledger, charge)
     if (problem !== undefined) throw forbidden(type, name, `exceeded quota: ${quota.metadata.name}, ${problem}`)
   }
   return ledger.after(charge)

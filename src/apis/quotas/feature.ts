@@ -8,7 +8,7 @@ import { quotaAccountant } from './accountant.ts'
 import { quotaControllerName, quotaReconciler, showsWhatHolds } from './reconcile.ts'
 import { StoredEpochs } from './stored-epochs.ts'
 import { quotaStrategy } from './strategy.ts'
-import { quotaResource, type ResourceQuota } from './types.ts'
+import { quotaResource } from './types.ts'
 
 export const resourceQuotas: Feature = {
   name: 'quotas',
@@ -39,7 +39,7 @@ export const resourceQuotas: Feature = {
           sources: [
             // By bytes first: the quota of a busy namespace changes with every object in it.
             changesOf(typeFeed(lister, quotaType)).map((next) =>
-              next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object as ResourceQuota)
+              next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object)
                 ? { namespace: next.namespace, name: next.name }
                 : undefined,
             ),

@@ -69,7 +69,7 @@ export function chargeOf({ hard }: Ledger, before: Amounts | undefined, after: A
 }
 
 /** `requested: …, used: …, limited: …` of the names that would be over their limit; undefined if none is. */
-export function exceeded({ hard, used }: Ledger, charge: Amounts): string | undefined {
+export function findExceeded({ hard, used }: Ledger, charge: Amounts): string | undefined {
   const over: string[] = []
   for (const [name, q] of charge) {
     const limit = hard.get(name)

@@ -1,6 +1,6 @@
 /**
- * `resourcequota-controller`: puts `status.hard` back to what is enforced when somebody has written something else
- * there. What is used needs nobody: it is charged in the transaction of each change.
+ * `resourcequota-controller`: puts `status.hard` back to what is enforced when a client has written something else
+ * there. What is used needs no controller: it is charged in the transaction of each change.
  */
 import type { Client } from '../../client/client.ts'
 import type { Reconciler } from '../../controller/controller.ts'
@@ -20,9 +20,9 @@ export function quotaReconciler(client: Client): Reconciler {
         const quota = (await client.get(quotaResource, key, { signal })) as ResourceQuota
         if (showsWhatHolds(quota)) return undefined
         const status = { ...quota.status, hard: quota.spec?.hard ?? {} }
-        await client.update(quotaResource, { ...quota, status } as ResourceQuota, { subresource: 'status', signal })
+        await client.update(quotaResource, { ...quota, status }, { subresource: 'status', signal })
       } catch (error) {
-        // Whoever changed it since brings the key back.
+        // The change that came between brings the key back.
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
       return undefined

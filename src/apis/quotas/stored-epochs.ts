@@ -76,7 +76,7 @@ export class StoredEpochs implements QuotaEpochs {
     return { ...guard, value: undefined }
   }
 
-  /** Ends the recount of somebody who did not: its own commit fails then, and it counts again. */
+  /** Ends an unfinished recount of another process: that commit fails then, and is counted again. */
   async #overrule(namespace: string): Promise<void> {
     const found = this.#parts.stored.find(storageName, folder, namespace)
     if (found?.as(this.#type).object['recounting'] === true) await this.#settleAt(namespace, found.revision)

@@ -1,6 +1,6 @@
 /**
- * What is used is the server's own: it is right in every revision, so nobody else can have better news. What stands in
- * `status.hard` is shown, and enforced by nobody (`spec.hard` is); `reconcile.ts` puts it right again.
+ * What is used is the server's own: it is right in every revision, so no client can know better. The
+ * `status.hard` is shown and not enforced (`spec.hard` is); `reconcile.ts` puts it right again.
  */
 
 import type { Strategy } from '../../catalog/strategy.ts'

@@ -1,3 +1,4 @@
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject } from '../../kube/types.ts'
 
 export interface ScopeRequirement {
@@ -15,4 +16,4 @@ export interface ResourceQuota extends KubeObject {
   status?: { hard?: Record<string, string | number>; used?: Record<string, string | number> }
 }
 
-export const quotaResource = { group: '', version: 'v1', resource: 'resourcequotas' } as const
+export const quotaResource: Resource<ResourceQuota> = { group: '', version: 'v1', resource: 'resourcequotas' }

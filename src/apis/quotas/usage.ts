@@ -4,6 +4,7 @@
  * @see k8s.io/kubernetes/pkg/quota/v1/evaluator/core, k8s.io/apiserver/pkg/quota/v1/generic of 1.36
  */
 import type { GroupResource } from '../../kube/gvk.ts'
+import { type ExactNumber, isExactNumber } from '../../kube/json-value.ts'
 import { type Quantity, wholeQuantity, wholeValue } from '../../kube/quantity.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import {
@@ -115,33 +116,36 @@ function addClaim(usage: Amounts, object: KubeObject): void {
 interface DeviceRequest {
   deviceClassName?: string
   allocationMode?: string
-  count?: number
+  /** int64 */
+  count?: number | ExactNumber
 }
 
 /** As many as one claim can be allocated: what `All` may come to. */
-const maxDevices = 32
+const maxDevices = 32n
 
 /** Of each class of devices, what may be allocated at worst. */
 function addDevices(usage: Amounts, object: KubeObject): void {
   const { devices } = (object['spec'] ?? {}) as {
     devices?: { requests?: { exactly?: DeviceRequest; firstAvailable?: DeviceRequest[] }[] }
   }
-  const totals = new Map<string, number>()
+  const totals = new Map<string, bigint>()
   for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
-    const worst = new Map<string, number>()
+    const worst = new Map<string, bigint>()
     for (const request of exactly ? [exactly] : firstAvailable) {
       const name = request.deviceClassName ?? ''
-      worst.set(name, Math.max(worst.get(name) ?? 0, devicesIn(request)))
+      const [known = 0n, count] = [worst.get(name), devicesIn(request)]
+      worst.set(name, count > known ? count : known)
     }
-    for (const [name, count] of worst) totals.set(name, (totals.get(name) ?? 0) + count)
+    for (const [name, count] of worst) totals.set(name, (totals.get(name) ?? 0n) + count)
   }
   for (const [name, count] of totals) usage.set(`${name}.deviceclass.resource.k8s.io/devices`, wholeQuantity(count))
 }
 
-function devicesIn({ allocationMode = 'ExactCount', count = 1 }: DeviceRequest): number {
+function devicesIn({ allocationMode = 'ExactCount', count = 1 }: DeviceRequest): bigint {
   if (allocationMode === 'All') return maxDevices
   // A mode from a newer version that was here before counts nothing, as upstream.
-  return allocationMode === 'ExactCount' ? count : 0
+  if (allocationMode !== 'ExactCount') return 0n
+  return BigInt(isExactNumber(count) ? count.rawJSON : count)
 }
 
 /** What each container must say if a quota limits it, or the sum would mean nothing. */

@@ -55,8 +55,7 @@ async function decide({ holds = [], given = [], old, when, by = alice }: Case): 
   const all = [clusterRole('held', ...holds), clusterRoleBinding('held', 'held', user('alice')), ...given]
   for (const object of all) {
     source.put(object)
-    if (object.kind?.endsWith('Role'))
-      roles.set(`${object.metadata.namespace ?? ''}/${object.metadata.name}`, object as Role)
+    if (object.kind?.endsWith('Role')) roles.set(`${object.metadata.namespace ?? ''}/${object.metadata.name}`, object)
   }
   const authorizer = new RbacAuthorizer(source, new FakeClock())
   const plugin = rbacAdmission({ authorizer, findRole: (ns, name) => roles.get(`${ns}/${name}`) })

@@ -58,7 +58,7 @@ function checkRole({ authorizer }: RbacAdmissionDeps, a: Attributes, role: Clust
   if (authorizer.authorize(verb).allowed) return
   const refusal = escalationRefusal(authorizer, user, namespace, role.rules ?? [])
   if (refusal !== undefined) throw forbidden(a.type, name, refusal)
-  const old = a.oldObject as ClusterRole | undefined
+  const old = a.oldObject
   const aggregates = resource === 'clusterroles' && (gathers(role) || (old !== undefined && gathers(old)))
   if (aggregates && escalationRefusal(authorizer, user, '', everything) !== undefined) {
     throw forbidden(a.type, name, 'must have cluster-admin privileges to use the aggregationRule')

@@ -1,10 +1,10 @@
 /**
  * The default roles and who has them, as Kubernetes users know them, and ours beside them.
  *
- *   view ⊂ edit ⊂ admin     gathered from carriers `system:aggregate-to-*` by label, so that anybody can add to them
+ *   view ⊂ edit ⊂ admin     gathered from carriers `system:aggregate-to-*` by label, so that any role can add to them
  *
  * Kinds of our own add nothing to these three, and `initialize`, `use` and `optout` are in none: they
- * are in cluster-admin alone until somebody grants them.
+ * are in cluster-admin alone until an administrator grants them.
  *
  * @see k8s.io/kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy v1.36 (the facts)
  */
@@ -166,7 +166,7 @@ const system: readonly ClusterRole[] = [
 
 const templateGroups = ['policy', 'policy.borough.dev']
 
-/** Bound to nobody. */
+/** Without a binding. */
 const ours: readonly ClusterRole[] = [
   clusterRole('borough:namespace-creator', [may('create', '', 'namespaces')]),
   clusterRole('borough:template-author', [
@@ -193,7 +193,7 @@ const bindings: readonly Binding[] = [
 ]
 
 /** Aggregated roles come filled, so that they hold from the first moment; afterwards the controller keeps them. */
-function filled(roles: readonly ClusterRole[]): ClusterRole[] {
+function fillAggregated(roles: readonly ClusterRole[]): ClusterRole[] {
   const done = new Map(roles.map((role) => [role.metadata.name, role]))
   // From the innermost out: each gathers what the one before has gathered.
   for (const name of ['view', 'edit', 'admin']) {
@@ -223,7 +223,7 @@ export function clusterPolicy(controllers: ControllerRules): {
 } {
   const accounts = Object.entries({ ...controllers, ...sharedRules })
   return {
-    roles: filled([
+    roles: fillAggregated([
       ...userFacing,
       ...carriers,
       ...system,

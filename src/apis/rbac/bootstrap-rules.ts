@@ -34,7 +34,7 @@ export function may(
 
 export const mayGet = (paths: string): PolicyRule => ({ verbs: ['get'], nonResourceURLs: paths.split(' ') })
 
-/** Written by whoever has something to tell. */
+/** For controllers that write events. */
 export const events: PolicyRule = may('create patch update', ['', 'events.k8s.io'], 'events')
 
 const metadata = (name: string, labels: Record<string, string>): ClusterRole['metadata'] => ({

@@ -11,6 +11,7 @@ import { RbacAuthorizer } from '../../authz/rbac-authorizer.ts'
 import { FakeClock } from '../../base/fake-clock.ts'
 import { clusterRole } from '../../catalog/kinds/rbac.authorization.k8s.io/role.ts'
 import { clusterRoleBinding } from '../../catalog/kinds/rbac.authorization.k8s.io/role-binding.ts'
+import type { GroupVersionResource } from '../../kube/gvk.ts'
 import {
   type Binding,
   type ClusterRole,
@@ -28,12 +29,13 @@ const edit = async <T extends ClusterRole | Binding>(
   name: string,
   change: (object: T) => T,
 ): Promise<void> => {
-  const resource = name.startsWith('binding:') ? clusterRoleBindingsResource : clusterRolesResource
+  const resource: GroupVersionResource = name.startsWith('binding:')
+    ? clusterRoleBindingsResource
+    : clusterRolesResource
   const object = await client.get(resource, { name: name.replace('binding:', '') })
   await client.update(resource, change(object as T))
 }
-const role = async (client: FakeClient, name: string): Promise<ClusterRole> =>
-  (await client.get(clusterRolesResource, { name })) as ClusterRole
+const role = (client: FakeClient, name: string): Promise<ClusterRole> => client.get(clusterRolesResource, { name })
 const binding = async (client: FakeClient, name: string): Promise<Binding> =>
   (await client.get(clusterRoleBindingsResource, { name })) as Binding
 
@@ -60,7 +62,7 @@ describe('the default policy', () => {
     expect(await bootstrapRbac({ client, policy: systemPolicy })).toBe(2)
     const ref = { name: 'extension-apiserver-authentication-reader', namespace: 'kube-system' }
     const made = (await client.get(rolesResource, ref)) as Role
-    await client.update(rolesResource, { ...made, rules: [] } as Role)
+    await client.update(rolesResource, { ...made, rules: [] })
     expect(await bootstrapRbac({ client, policy: systemPolicy })).toBe(1)
     expect((await client.get(rolesResource, ref)) as Role).toMatchObject({ rules: made.rules })
   })

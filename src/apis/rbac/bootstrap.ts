@@ -77,7 +77,7 @@ export async function bootstrapRbac(options: BootstrapOptions): Promise<number> 
       client.list(policy.roleResource, scope),
       client.list(policy.bindingResource, scope),
     ])
-    const plan = planBootstrap(policy, roles.items as ClusterRole[], bindings.items as Binding[])
+    const plan = planBootstrap(policy, roles.items, bindings.items as Binding[])
     const outcomes = await Promise.allSettled(plan.map(write))
     const failures = outcomes.flatMap((o) => (o.status === 'rejected' ? [o.reason as unknown] : []))
     if (failures.length === 0 && !plan.some((w) => w.verb === 'delete')) return plan.length

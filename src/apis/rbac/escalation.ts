@@ -1,5 +1,5 @@
 /**
- * Nobody grants what they do not hold: compares rules that somebody is about to give away with their own.
+ * No user grants rights they do not hold: compares the rules that a request grants with those of its user.
  * @see k8s.io/kubernetes/pkg/registry/rbac/validation/rule.go v1.36
  */
 import type { Authorizer, RuleSet } from '../../authz/authz.ts'

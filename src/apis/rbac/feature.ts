@@ -1,7 +1,7 @@
 /** RBAC objects: escalation checks, and the controller that gathers aggregated roles. */
 
 import type { Feature } from '../../feature/feature.ts'
-import { clusterRolesResource, type Role, rolesResource } from '../../kube/rbac.ts'
+import { clusterRolesResource, rolesResource } from '../../kube/rbac.ts'
 import { rbacAdmission } from './admission.ts'
 import { may, read } from './bootstrap-rules.ts'
 import { aggregationController, aggregationControllerName } from './reconcile.ts'
@@ -22,7 +22,7 @@ export const rbac: Feature = {
         rbacAdmission({
           authorizer,
           findRole: (namespace, name) =>
-            lister.find(namespace === '' ? clusterRoleType : roleType, namespace, name)?.object as Role | undefined,
+            lister.find(namespace === '' ? clusterRoleType : roleType, namespace, name)?.object,
         }),
       ],
       controllers: ({ client, onError }) => [

@@ -1,5 +1,5 @@
 /**
- * Which of some rules are not covered by others: the arithmetic behind 'nobody grants what they do not hold'. Rules are
+ * Which of some rules are not covered by others: the arithmetic of the escalation check. Rules are
  * taken apart into single permissions (one verb on one resource, or on one path), and each must be covered whole by one
  * rule of the owner.
  * @see k8s.io/component-helpers/auth/rbac/validation/policy_comparator.go, k8s.io/kubernetes/pkg/apis/rbac/v1 v1.36
@@ -8,7 +8,7 @@ import { append } from '../../base/append.ts'
 import { quote } from '../../kube/go-quote.ts'
 import type { PolicyRule } from '../../kube/rbac.ts'
 
-/** More single permissions than this are not compared: the work would block everybody else. Our choice. */
+/** More single permissions than this are not compared: the work would block all other requests. Our choice. */
 export const maxPermissions = 50_000
 
 /** How many single permissions the rules are, at most; cheap. */

@@ -1,8 +1,9 @@
 /**
- * Why somebody may not do something, and who may: asked of a server as any client asks, with the rights of who asks, so
- * it works against any cluster. Whether it is allowed at all is the server's word (an access review); what would have
- * allowed it is read from roles and bindings.
+ * Why a user may not do something, and who may: asked of a server as any client asks, with the rights of that client,
+ * so it works against any cluster. Whether it is allowed at all is the server's word (an access review); what would
+ * have allowed it is read from roles and bindings.
  */
+
 import type { AuthzAttributes } from '../../authz/authz.ts'
 import { explainRefusal, type RefusalExplanation } from '../../authz/explain-refusal.ts'
 import { append } from '../../base/append.ts'
@@ -16,8 +17,9 @@ import {
   roleBindingsResource,
   rolesResource,
 } from '../../kube/rbac.ts'
+import type { Resource } from '../../kube/resource.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { KubeList, KubeObject } from '../../kube/types.ts'
 import { authenticatedGroup, serviceAccountUser, type UserInfo } from '../../kube/user.ts'
 
 /** What is asked about. A resource begins with no slash: `pods`, `deployments.apps`, `pods/log`; a path with one. */
@@ -64,7 +66,7 @@ export async function whyDenied(client: Client, question: Question, signal: Abor
   return { user, attributes, allowed, reason, explanation: explainRefusal(attributes, objects) }
 }
 
-/** As the server would take somebody of that name for: with the groups that come by themselves. */
+/** The user as the server would authenticate it: with the groups that come by themselves. */
 function subjectOf({ user, groups }: NonNullable<Question['subject']>): UserInfo {
   const [system, kind, namespace = '', name = ''] = user.split(':')
   const own = system === 'system' && kind === 'serviceaccount' ? serviceAccountUser(namespace, name).groups : []
@@ -81,7 +83,7 @@ async function whoAmI(client: Client, signal: AbortSignal): Promise<UserInfo> {
     const { username = '', groups = [] } = answer.status?.userInfo ?? {}
     return { username, groups }
   } catch (error) {
-    // Before 1.28 nobody could ask.
+    // Servers before 1.28 have no such review.
     if (isNotFound(error)) return { username: '', groups: [] }
     throw error
   }
@@ -145,20 +147,20 @@ async function review(
 /** undefined = it may not be read. */
 async function readable<T extends KubeObject>(
   client: Client,
-  resource: GroupVersionResource,
+  resource: Resource<T>,
   namespace: string,
   signal: AbortSignal,
 ): Promise<T[] | undefined> {
   const items: T[] = []
   try {
     for (let token: string | undefined = ''; token !== undefined; ) {
-      const page = await client.list(resource, {
+      const page: KubeList<T> = await client.list(resource, {
         limit: pageLength,
         signal,
         ...(namespace === '' ? {} : { namespace }),
         ...(token === '' ? {} : { continue: token }),
       })
-      append(items, page.items as T[])
+      append(items, page.items)
       token = page.metadata.continue || undefined
     }
   } catch (error) {

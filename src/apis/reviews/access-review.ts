@@ -1,5 +1,5 @@
 /**
- * May somebody do something? SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview and
+ * May a user do something? SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview and
  * SelfSubjectRulesReview. Whether what is asked about exists plays no part.
  * @see k8s.io/kubernetes/pkg/{registry,apis}/authorization v1.36
  */
@@ -85,7 +85,7 @@ export function accessReviews(authorizer: Authorizer, askElsewhere?: AskElsewher
   }
 }
 
-const specOf = (question: KubeObject): AccessReviewSpec => (question['spec'] ?? {}) as AccessReviewSpec
+const specOf = (question: KubeObject): AccessReviewSpec => question['spec'] ?? {}
 
 function subjectOf({ user = '', groups = [], uid, extra }: AccessReviewSpec): UserInfo {
   return { username: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) }

@@ -1,5 +1,5 @@
 /**
- * Who is somebody? TokenReview asks about the bearer of a token, SelfSubjectReview about the caller.
+ * Which user is it? TokenReview asks about the bearer of a token, SelfSubjectReview about the caller.
  * @see k8s.io/kubernetes/pkg/registry/authentication v1.36
  */
 

@@ -402,7 +402,7 @@ describe('a token request', () => {
       kind: 'tokenreviews.authentication.k8s.io',
       spec: { token, audiences: [issuer, 'x'] },
     })
-    expect((review as KubeObject)['status']).toMatchObject({
+    expect(review['status']).toMatchObject({
       authenticated: true,
       user: { username: 'system:serviceaccount:ns:bot', uid: 'bot-uid' },
       audiences: [issuer],
@@ -412,13 +412,13 @@ describe('a token request', () => {
   test('for another audience is good there alone', async () => {
     const world = await setUp()
     const answer = await ask(world, { ...to, spec: { audiences: ['vault'] } })
-    const { token } = (answer as KubeObject)['status'] as { token: string }
+    const { token } = answer['status'] as { token: string }
     const review = async (audiences?: string[]): Promise<unknown> =>
       (
-        (await ask(world, {
+        await ask(world, {
           kind: 'tokenreviews.authentication.k8s.io',
           spec: { token, ...(audiences ? { audiences } : {}) },
-        })) as KubeObject
+        })
       )['status']
     expect(await review(['vault', 'x'])).toMatchObject({ authenticated: true, audiences: ['vault'] })
     expect(await review()).toEqual({ user: {}, error: 'invalid bearer token' })
@@ -427,9 +427,9 @@ describe('a token request', () => {
   test('bound to a pod names pod and node, and ends with the pod', async () => {
     const world = await setUp()
     const answer = await ask(world, bind({ kind: 'Pod', apiVersion: 'v1', name: 'p', uid: 'p-uid' }))
-    const { token } = (answer as KubeObject)['status'] as { token: string }
+    const { token } = answer['status'] as { token: string }
     const review = async (): Promise<unknown> =>
-      ((await ask(world, { kind: 'tokenreviews.authentication.k8s.io', spec: { token } })) as KubeObject)['status']
+      (await ask(world, { kind: 'tokenreviews.authentication.k8s.io', spec: { token } }))['status']
     expect(await review()).toMatchObject({
       user: {
         extra: {

@@ -1,5 +1,5 @@
 /**
- * The selectors of an access review: may somebody list what a selector picks? Rules of RBAC know no selectors, so they
+ * The selectors of an access review: may a user list what a selector picks? Rules of RBAC know no selectors, so they
  * change no answer here; an authorizer that knows them gets them parsed. What can't be read is left out and said in
  * `evaluationError`: requirements are ANDed, so the question only becomes broader.
  * @see k8s.io/kubernetes/pkg/{apis/authorization/validation,registry/authorization/util} v1.36
@@ -25,7 +25,7 @@ export interface ReadSelectors {
 
 const path = 'spec.resourceAttributes'
 
-/** Operators that nobody here knows are allowed: newer clients may send them. */
+/** Unknown operators are allowed: newer clients may send them. */
 export function selectorErrors({ fieldSelector, labelSelector }: ResourceAttributesSpec): FieldError[] {
   return [
     ...errorsOf(fieldSelector, `${path}.fieldSelector`, fieldRequirementErrors),

@@ -81,7 +81,7 @@ export interface TokenRequestSpec {
   }
 }
 
-/** Who bears the token; undefined or Unauthorized = nobody we know. `audiences` absent = this server. */
+/** Who bears the token; undefined or Unauthorized = no user that is known here. `audiences` absent = this server. */
 export type AuthenticateToken = (credentials: {
   readonly bearerToken: string
   readonly audiences?: readonly string[]

@@ -52,7 +52,7 @@ export function defaultObjectReconciler(
       } catch (error) {
         if (!isNotFound(error)) throw error
         await client.create(resource, object, { signal }).catch((refusal: unknown) => {
-          // The namespace is going or gone, or somebody was faster: either way there is nothing left to do.
+          // The namespace is going or gone, or another client was faster: either way there is nothing left to do.
           if (!isForbidden(refusal) && !isNotFound(refusal) && !isAlreadyExists(refusal)) throw refusal
         })
       }

@@ -1,5 +1,5 @@
 /**
- * The ranges that Services are given their addresses from. The lower part of a range is left to those who ask for an
+ * The ranges that Services are given their addresses from. The lower part of a range is left to clients that ask for an
  * address by name, so that they rarely find it taken.
  * @see pkg/registry/core/service/ipallocator of Kubernetes 1.36 (which addresses of a range are given, and the bands)
  */

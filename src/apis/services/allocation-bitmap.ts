@@ -20,7 +20,7 @@ export class AllocationBitmap {
   readonly #reserved: number
   readonly #words: Uint32Array
 
-  /** Numbers from 0 to `count` - 1; the first `reserved` are for those who ask by number. */
+  /** Numbers from 0 to `count` - 1; the first `reserved` are for clients that ask by number. */
   constructor(count: number, reserved: number) {
     this.#count = count
     this.#reserved = reserved

@@ -87,7 +87,7 @@ class Claims {
     this.#portType = portType
     this.#change = change
     this.#view = view
-    this.#held = holdingsOf((change.before as Service | undefined)?.spec ?? { type: 'ExternalName' })
+    this.#held = holdingsOf(change.before?.spec ?? { type: 'ExternalName' })
   }
 
   withAddresses(spec: ServiceSpec): ServiceSpec {
@@ -170,7 +170,7 @@ class Claims {
     const allocates = spec.type === 'NodePort' || spec.allocateLoadBalancerNodePorts !== false
     const isNew = this.#change.before === undefined
     let changed = false
-    // TCP and UDP of one port of a new Service share a node port, if nobody says otherwise.
+    // TCP and UDP of one port of a new Service share a node port, unless the client says otherwise.
     const shared = new Map<number | undefined, number>()
     if (isNew) {
       for (const { port, nodePort } of ports) if (nodePort && !shared.has(port)) shared.set(port, nodePort)

@@ -76,7 +76,7 @@ export function withFamilies(
   return { spec: { ...given, ...shortened, ipFamilies: families, ipFamilyPolicy: policy }, errors }
 }
 
-/** Nothing is completed of what validation refuses: it would tell of what nobody has said. */
+/** What validation refuses is not completed: the refusal would name fields that the client never sent. */
 function contradicts({ clusterIPs, ipFamilies }: GivenSpec): boolean {
   const ips = clusterIPs ?? []
   const own = ips.map((ip) => parseAddress(ip)?.family)

@@ -1,9 +1,11 @@
 /** Services: addresses and node ports, claimed in the commit. */
+
 import { changesOf, sweep } from '../../controller/source.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import { newObjectWriter } from '../../feature/new-object.ts'
 import { typeFeed } from '../../feature/type-feed.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
+import type { StoredObject } from '../../registry/registry.ts'
 import { recorderOf } from '../events/recorder.ts'
 import { events, may } from '../rbac/bootstrap-rules.ts'
 import type { AddressRange } from './address-range.ts'
@@ -16,7 +18,7 @@ import { FreePorts, type PortRange } from './free-ports.ts'
 import { claimFaults, type ServiceClaims, serviceClaimControllerName, serviceClaimReconciler } from './reconcile.ts'
 import { ServiceRanges } from './service-ranges.ts'
 import { serviceStrategy } from './strategy.ts'
-import { ipAddressResource, type Service, type ServiceCidr, serviceCidrResource, serviceResource } from './types.ts'
+import { ipAddressResource, type Service, serviceCidrResource, serviceResource } from './types.ts'
 
 export interface ServicesOptions {
   /** The preferred family first. */
@@ -45,10 +47,8 @@ export const services = (options: ServicesOptions): Feature => ({
       port: (claim) => lister.find(portType, '', claim)?.object,
     }
     const families = options.ranges.map(({ family }) => family)
-    const unclaimed = (service: { readonly namespace: string; readonly name: string; readonly object: object }) =>
-      claimFaults(service.object as Service, claims).length > 0
-        ? { namespace: service.namespace, name: service.name }
-        : undefined
+    const unclaimed = (service: StoredObject<Service>) =>
+      claimFaults(service.object, claims).length > 0 ? { namespace: service.namespace, name: service.name } : undefined
     return {
       strategies: { services: serviceStrategy(serviceType, families) },
       admission: [addressProtection(serviceType)],
@@ -86,7 +86,7 @@ function serviceRanges({ lister, typeOf }: FeatureContext): ServiceRanges {
   const ranges = new ServiceRanges()
   lister.subscribe(typeOf(serviceCidrResource), (next, old) => {
     const name = next?.name ?? old?.name ?? ''
-    ranges.changed(name, next?.object as ServiceCidr | undefined)
+    ranges.changed(name, next?.object)
   })
   return ranges
 }

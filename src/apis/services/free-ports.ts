@@ -1,6 +1,6 @@
 /**
  * Which node port a Service is given that asks for none: a random one, and where too many of those are taken, one that
- * is known to be free. The lower part of the range comes last: it is left to those who ask by number.
+ * is known to be free. The lower part of the range comes last: it is left to clients that ask by number.
  *
  * What is queued and not yet stored is not known here: who asks looks at each answer itself.
  * @see pkg/registry/core/service/portallocator of Kubernetes 1.36 (the parts of the range)

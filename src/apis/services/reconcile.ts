@@ -20,7 +20,7 @@ export interface ServiceClaims {
 }
 
 export interface ClaimFault {
-  /** missing: nobody has claimed it. contested: somebody else has. */
+  /** missing: unclaimed. contested: another Service has claimed it. */
   readonly kind: 'missing' | 'contested'
   readonly reason: string
   readonly message: string
@@ -75,7 +75,7 @@ export function serviceClaimReconciler(client: Client, events: EventRecorder, cl
       } catch (error) {
         // As it stands it can't be stored: nothing changes that but a change of it, which brings the key back.
         if (isInvalid(error)) throw new Terminal('the claims of a service can not be made', { cause: error })
-        // Whoever changed it since brings the key back.
+        // The change that came between brings the key back.
         if (!isNotFound(error) && !isConflict(error)) throw error
       }
       return undefined

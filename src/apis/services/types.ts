@@ -1,5 +1,7 @@
 /** Services, and what they are given: addresses, which are objects of their own, and ports on every node. */
+
 import type { IpFamily } from '../../kube/ip-address.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject, MaybeAbsent } from '../../kube/types.ts'
 
 export type Family = IpFamily
@@ -29,11 +31,19 @@ export interface Service extends KubeObject {
   readonly spec?: ServiceSpec
 }
 
-export const serviceResource = { group: '', version: 'v1', resource: 'services' } as const
+export const serviceResource: Resource<Service> = { group: '', version: 'v1', resource: 'services' }
 export const endpointsResource = { group: '', version: 'v1', resource: 'endpoints' } as const
 export const endpointSliceResource = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const
-export const ipAddressResource = { group: 'networking.k8s.io', version: 'v1', resource: 'ipaddresses' } as const
-export const serviceCidrResource = { group: 'networking.k8s.io', version: 'v1', resource: 'servicecidrs' } as const
+export const ipAddressResource: Resource<IpAddress> = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  resource: 'ipaddresses',
+}
+export const serviceCidrResource: Resource<ServiceCidr> = {
+  group: 'networking.k8s.io',
+  version: 'v1',
+  resource: 'servicecidrs',
+}
 
 /** The ServiceCIDR that the server makes of its own ranges. */
 export const defaultServiceCidr = 'kubernetes'

@@ -1,7 +1,7 @@
 /**
  * What admission does for templates:
  *
- * - on a namespace: records its creator, so that nobody else can; asks for `use` of the templates that match it, at
+ * - on a namespace: records its creator, so that no client can; asks for `use` of the templates that match it, at
  *   creation and again when a change makes others match or some match no longer; asks for `optout` of who opts out.
  * - on a template: its selectors and objects must make sense, and its author can't grant through it what they lack.
  *
@@ -20,14 +20,14 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { shapeErrors } from './object-shape.ts'
 import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
-import { isAmount } from './rollout.ts'
+import { rolloutErrors } from './rollout.ts'
 import {
   creatorKey,
   type NamespaceTemplate,
   optOutAnnotation,
   pendingLabel,
-  type Rollout,
   requirePermissionAnnotation,
   templateFinalizer,
   templateGroups,
@@ -93,7 +93,7 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
 /** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
 function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   const template = a.object as NamespaceTemplate
-  const old = a.oldObject as NamespaceTemplate | undefined
+  const old = a.oldObject
   const asksAuthor = old === undefined || mayWiden(template, old)
   const errors = [
     ...templateErrors(template, deps),
@@ -106,7 +106,7 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
-/** Objects that a change brings or changes: one that was accepted before stands in nobody's way. */
+/** Objects that a change brings or changes: one that was accepted before is not refused now. */
 function objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
@@ -120,7 +120,7 @@ function objectErrors(
     const field = `spec.templates[${i}]`
     const { apiVersion, kind, metadata } = object as Partial<KubeObject>
     // What is wrong with these is told already.
-    if (!apiVersion || !kind || !metadata?.name) continue
+    if (shapeErrors(object, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
     const served = findKind(apiVersion, kind)
     if (served?.namespaced === false) continue
     if (served === undefined) {
@@ -148,7 +148,7 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
 function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
   if (a.operation !== 'CREATE') return keepCreator(a.object as Unvalidated, a.oldObject as Namespace)
   const namespace = withCreator(a.object as Unvalidated, a.user.username)
-  return optsOutAutomatically(a.user.username) ? annotated(namespace, optOutAnnotation, 'true') : namespace
+  return optsOutAutomatically(a.user.username) ? annotate(namespace, optOutAnnotation, 'true') : namespace
 }
 
 /** @throws StatusError Forbidden */
@@ -220,13 +220,13 @@ function keepCreator(next: Unvalidated, old: Namespace): Unvalidated {
     ...next,
     metadata: {
       ...next.metadata,
-      ...kept('labels', next, old),
-      ...kept('annotations', next, old),
+      ...keepTemplateMarks('labels', next, old),
+      ...keepTemplateMarks('annotations', next, old),
     },
   }
 }
 
-function kept(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
+function keepTemplateMarks(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
   const was = old.metadata[part]?.[creatorKey]
   const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
   if (is === was) return {}
@@ -238,7 +238,7 @@ function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
   return pending === undefined ? namespace : { ...namespace, metadata: { ...namespace.metadata, labels } }
 }
 
-function annotated(namespace: Unvalidated, key: string, value: string): Unvalidated {
+function annotate(namespace: Unvalidated, key: string, value: string): Unvalidated {
   const annotations = { ...namespace.metadata.annotations, [key]: value }
   return { ...namespace, metadata: { ...namespace.metadata, annotations } }
 }
@@ -318,6 +318,9 @@ export function templateErrors(
   const seen = new Set<string>()
   for (const [i, object] of (spec?.templates ?? []).entries()) {
     const field = `spec.templates[${i}]`
+    const misshapen = shapeErrors(object, field)
+    append(errors, misshapen)
+    if (misshapen.length > 0) continue
     const { apiVersion, kind, metadata } = object as Partial<KubeObject>
     if (!apiVersion) errors.push(fieldRequired(`${field}.apiVersion`))
     if (!kind) errors.push(fieldRequired(`${field}.kind`))
@@ -327,7 +330,7 @@ export function templateErrors(
         fieldInvalid(`${field}.metadata.namespace`, metadata.namespace, 'must be empty: every namespace gets one'),
       )
     }
-    // A kind that nobody serves may come later, with its definition.
+    // A kind that is not served may come later, with its definition.
     const served = apiVersion && kind ? findKind(apiVersion, kind) : undefined
     if (served?.namespaced === false) {
       errors.push(fieldInvalid(`${field}.kind`, kind, 'does not live in namespaces'))
@@ -343,22 +346,9 @@ export function templateErrors(
     for (const key of tokenKeys(object)) {
       errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
     }
-    const identity = identityOf(object as Partial<KubeObject>)
+    const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
-  }
-  return errors
-}
-
-function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
-  const errors: FieldError[] = []
-  if (maxUnavailable !== undefined && !isAmount(maxUnavailable, 1)) {
-    errors.push(
-      fieldInvalid('spec.rollout.maxUnavailable', maxUnavailable, 'must be at least 1, or a share like "10%"'),
-    )
-  }
-  if (maxPrune !== undefined && !isAmount(maxPrune, 0)) {
-    errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
   }
   return errors
 }

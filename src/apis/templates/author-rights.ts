@@ -1,5 +1,5 @@
 /**
- * Nobody gives away through a template what they do not hold: the objects of a template are made by a controller that
+ * No author grants through a template what they do not hold: the objects of a template are made by a controller that
  * may do almost anything, so its author is asked, when the template is written, for what the controller will do in
  * their name, in every namespace.
  *
@@ -177,7 +177,7 @@ function rulesOf(rules: unknown): PolicyRule[] {
     for (const key of ruleLists) {
       const list = given[key]
       if (list === undefined || list === null) continue
-      const texts = Array.isArray(list) && list.every((v) => typeof v === 'string') ? (list as string[]) : ['*']
+      const texts = Array.isArray(list) && list.every((v) => typeof v === 'string') ? list : ['*']
       const any = texts.some(hasToken)
       // "Every name" is said by saying no names.
       if (key === 'resourceNames' && (any || texts.includes('*'))) continue

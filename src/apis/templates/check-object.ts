@@ -8,7 +8,7 @@ import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { DecodeError, decode } from '../../kube/schema/decode.ts'
 import { prune } from '../../kube/schema/prune.ts'
-import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import type { JsonObject } from '../../kube/types.ts'
 import type { FoundInObject } from './admission.ts'
 import { templateValues } from './render.ts'
 
@@ -34,6 +34,6 @@ export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType
     ...(decoded['metadata'] as JsonObject | undefined),
     ...(type.namespaced ? { namespace: 'namespace' } : {}),
   }
-  const errors = [...unknown, ...deps.validateNew(type, { ...decoded, metadata } as KubeObject)]
+  const errors = [...unknown, ...deps.validateNew(type, { ...decoded, metadata })]
   return { errors, warnings: [] }
 }

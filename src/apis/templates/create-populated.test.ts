@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { AlsoCreate, Attributes, DecidedWrite, DecisionView } from '../../admission/admission.ts'
+import type { AlsoCreate, Attributes, DecidedWrite, DecisionView, Seen } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { AppliedObject } from './applied-records.ts'
@@ -151,7 +151,11 @@ describe('a namespace is created with what its templates hold', () => {
   test('and it is recorded, as the objects are stored', () => {
     const { also, recorded } = createAlso({})
     const stored = { ...configMap('a'), metadata: { name: 'a', uid: 'x', labels: { mutated: 'yes' } } } as KubeObject
-    const see = (type: ResourceType) => ({ key: 'k', expect: 7, object: type === templateType ? template([]) : stored })
+    const see = <T extends KubeObject>(type: ResourceType<T>) => ({
+      key: 'k',
+      expect: 7,
+      object: (type === templateType ? template([]) : stored) as T,
+    })
     const decision = also?.bestEffort?.decide({ see, queuedIn: () => undefined })
     expect(decision?.writes).toEqual([record])
     expect(recorded).toEqual([
@@ -258,10 +262,10 @@ describe('at the commit', () => {
   ]
   test.each(cases)('$name', ({ now, holds }) => {
     const view: DecisionView = {
-      see: (type, namespace, name) => {
+      see: <T extends KubeObject>(type: ResourceType<T>, namespace: string, name: string): Seen<T> => {
         if (type !== templateType) return { key: 'o', expect: 'absent', object: undefined }
         expect([namespace, name]).toEqual(['', 't'])
-        return { key: 'k', expect: 7, object: now }
+        return { key: 'k', expect: 7, object: now as T | undefined }
       },
       queuedIn: () => undefined,
     }

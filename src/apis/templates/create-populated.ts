@@ -149,7 +149,7 @@ function placeCopy(object: KubeObject, namespace: string, time: string): KubeObj
   return { ...rest, metadata: { ...metadata, namespace, ...(managedFields ? { managedFields } : {}) } }
 }
 
-/** In the order in which they are made; undefined = one of them must wait for another, or nobody may make it. */
+/** In the order in which they are made; undefined = one of them must wait for another, or may not be created at all. */
 function placeAll(objects: readonly Rendered[], deps: PopulatedCreateDeps): readonly Placed[] | undefined {
   const { findKind, authorizer, user } = deps
   const placed: Placed[] = []
@@ -191,7 +191,7 @@ function guardTemplates(
   const guards: Guards[number][] = []
   for (const { metadata } of templates) {
     const { key, expect, object } = view.see(type, '', metadata.name ?? '')
-    const now = object as NamespaceTemplate | undefined
+    const now = object
     const isSame = now?.metadata.uid === metadata.uid && now?.metadata.generation === metadata.generation
     if (now === undefined || !isSame || !isReady(now)) return undefined
     guards.push({ key, expect })

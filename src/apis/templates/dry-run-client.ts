@@ -2,9 +2,11 @@
  * A client whose writes are dry runs, and that remembers what each of them would have changed. What populates through
  * it populates nothing.
  */
+
 import type { ApplyOptions, Client } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { PopulateDeps } from './populate.ts'
 
@@ -27,13 +29,13 @@ export function startDryRun(client: Client): DryRun {
   const placeOf = (resource: GroupVersionResource, name: string): string =>
     `${apiVersionOf(resource)}/${resource.resource}/${name}`
 
-  const look = async (
-    resource: GroupVersionResource,
+  const look = async <T extends KubeObject>(
+    resource: Resource<T>,
     ref: { readonly namespace?: string; readonly name: string },
     options?: { readonly signal?: AbortSignal },
-  ): Promise<KubeObject | undefined> => {
+  ): Promise<T | undefined> => {
     const place = placeOf(resource, ref.name)
-    if (seen.has(place)) return seen.get(place)
+    if (seen.has(place)) return seen.get(place) as T | undefined
     const found = await findObject(client, resource, ref, options)
     seen.set(place, found)
     return found

@@ -8,8 +8,10 @@ import type { NamespaceTemplate } from './types.ts'
 
 const never = new AbortController().signal
 const configMap = (name: string): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
-const template = (...objects: JsonObject[]): NamespaceTemplate =>
-  ({ metadata: { name: 't' }, spec: { templates: objects } }) as NamespaceTemplate
+const template = (...objects: JsonObject[]): NamespaceTemplate => ({
+  metadata: { name: 't' },
+  spec: { templates: objects },
+})
 
 /** What `apply` answers for an object of that name. */
 function answering(answer: (object: KubeObject) => Promise<KubeObject>): Client & { readonly applied: KubeObject[] } {

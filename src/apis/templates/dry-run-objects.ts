@@ -77,7 +77,7 @@ async function dryRunObject(
   signal: AbortSignal,
 ): Promise<{ errors: readonly FieldError[] }> {
   const value = templateValues(source, dryRunNamespace, 'creator') as KubeObject
-  // What is wrong with these is told already, and a kind that nobody serves too.
+  // What is wrong with these is told already, and a kind that is not served too.
   if (!value.apiVersion || !value.kind || !value.metadata?.name) return { errors: [] }
   const kind = await client.discovery.findKind(value.apiVersion, value.kind)
   if (!kind?.namespaced) return { errors: [] }
@@ -99,7 +99,7 @@ async function dryRunObject(
 /** Empty = a refusal that another namespace need not share; undefined = no refusal at all. */
 function errorsIn(status: StatusError): readonly FieldError[] | undefined {
   const { message, details } = status
-  // Before any validation, by whoever reads the body; without a reason in most versions.
+  // Before any validation, by the decoder of the body; without a reason in most versions.
   if (/^failed to create typed patch object|strict decoding error|cannot be handled as a /.test(message)) {
     return [{ type: 'FieldValueInvalid', field: '', body: message }]
   }

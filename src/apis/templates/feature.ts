@@ -2,7 +2,7 @@
 import { topic } from '../../base/diagnostics.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
-import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
+import { clusterRolesResource } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { formatTime } from '../../kube/time.ts'
 import { serviceAccountUser } from '../../kube/user.ts'
@@ -110,7 +110,7 @@ function templateAdmission(
       const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
       return type === undefined ? { errors: [], warnings: [] } : checkTemplateObject(context, type, object)
     },
-    findClusterRole: (roleName) => lister.find(typeOf(clusterRolesResource), '', roleName)?.object as Role | undefined,
+    findClusterRole: (roleName) => lister.find(typeOf(clusterRolesResource), '', roleName)?.object,
   }
 }
 

@@ -10,7 +10,7 @@ import { namespaceTemplateInitializer } from '../initializers/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { pendingLabel } from './types.ts'
 
-/** It waits for us: nobody else is before us in its list. */
+/** It waits for us: we are first in its list. */
 export function isGateShut(namespace: Namespace): boolean {
   return opening(namespace) !== undefined
 }

@@ -22,16 +22,16 @@ export function heldDigest(object: KubeObject, type: ServedKind): string | undef
     (m) => m.manager === templateFieldManager && m.operation === 'Apply' && !m.subresource,
   )
   if (entry?.fieldsV1 === undefined || entry.apiVersion !== apiVersion) return undefined
-  const held = ownedPart(object as unknown as JsonObject, entry.fieldsV1 as JsonObject)
+  const held = ownedPart(object as unknown as JsonObject, entry.fieldsV1)
   if (!isObject(held)) return undefined
   const { name, namespace } = object.metadata
   const owned = isObject(held['metadata']) ? held['metadata'] : {}
   return digestOf(
-    sorted({ ...held, apiVersion, kind: type.kind, metadata: { ...owned, name, namespace } } as JsonObject),
+    sortKeys({ ...held, apiVersion, kind: type.kind, metadata: { ...owned, name, namespace } } as JsonObject),
   )
 }
 
-export const configDigest = (config: KubeObject): string => digestOf(sorted(config as unknown as JsonObject))
+export const configDigest = (config: KubeObject): string => digestOf(sortKeys(config as unknown as JsonObject))
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -76,12 +76,12 @@ function names(path: string, item: JsonValue): boolean {
   return Object.entries(keys).every(([key, value]) => item[key] === value)
 }
 
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, sorted(value[key] as JsonValue)]),
+      .map((key) => [key, sortKeys(value[key] as JsonValue)]),
   )
 }

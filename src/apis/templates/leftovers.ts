@@ -25,7 +25,7 @@ export async function pruneOne(
 ): Promise<ObjectResult> {
   const result = { template: claim.template, object: `${claim.kind}/${claim.name}` }
   try {
-    return { ...result, ...(await pruned(client, request, claim)) }
+    return { ...result, ...(await pruneOrOrphan(client, request, claim)) }
   } catch (error) {
     if (isNotFound(error)) return { ...result, outcome: 'pruned', released: identityOfApplied(claim) }
     const status = findStatusError(error)
@@ -34,7 +34,7 @@ export async function pruneOne(
   }
 }
 
-async function pruned(
+async function pruneOrOrphan(
   client: PopulateClient,
   request: Where & { readonly policy: 'Delete' | 'Orphan' },
   claim: AppliedObject,

@@ -34,7 +34,7 @@ export function contentDigest(object: KubeObject): string {
   if (known !== undefined && isMadeOf(object, known.object)) return known.digest
   const { apiVersion: _a, kind: _k, metadata: _m, status: _s, ...content } = object
   const appliers = managedFields === undefined ? [false] : [hasApplyEntry(object), ...othersFields(object)]
-  const digest = digestOf([filled(labels), filled(annotations), deletionTimestamp, content, ...appliers])
+  const digest = digestOf([unlessEmpty(labels), unlessEmpty(annotations), deletionTimestamp, content, ...appliers])
   if (labels !== undefined) digests.set(labels, { object, digest })
   return digest
 }
@@ -60,7 +60,7 @@ function hasPartsOf(object: KubeObject, other: KubeObject): boolean {
 const aside: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status'])
 
 /** An empty map is not stored. */
-function filled(map: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
+function unlessEmpty(map: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
   for (const _ in map) return map
   return undefined
 }

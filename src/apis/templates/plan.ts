@@ -1,7 +1,7 @@
 /**
  * What templates would do to the namespaces that exist, before they do it: population with a client whose writes are
- * dry runs, so the server says itself what it would make of each object and what it would refuse. It acts as whoever
- * asks.
+ * dry runs, so the server says itself what it would make of each object and what it would refuse. It acts as the user
+ * who asks.
  */
 import { untilAborted } from '../../base/aborted.ts'
 import { append } from '../../base/append.ts'

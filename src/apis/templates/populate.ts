@@ -111,7 +111,7 @@ async function applyAll(
   const { concerned } = wanted
   const refused = await announce(pass, concerned)
   if (refused !== undefined) {
-    for (const p of concerned) results.push(failed(p.rendered, 'NotRecorded', refused.message, true))
+    for (const p of concerned) results.push(failureOf(p.rendered, 'NotRecorded', refused.message, true))
     return
   }
   const bindings = new Map(concerned.flatMap((p) => bindingIn(p, pass, wanted)))
@@ -125,7 +125,7 @@ async function applyAll(
     if (made !== undefined && made.failure === undefined) results.push(await applyOne(pass, binding))
     else {
       const message = `${role}, which it binds and its template holds, is not made by its template`
-      results.push(failed(binding.rendered, 'RoleNotOurs', message, made?.failure?.retriable ?? false))
+      results.push(failureOf(binding.rendered, 'RoleNotOurs', message, made?.failure?.retriable ?? false))
     }
   }
 }
@@ -136,7 +136,7 @@ async function announce(pass: Pass, concerned: readonly Placed[]): Promise<Statu
   const ahead = concerned.filter((p) => heldBy(pass, p) === undefined)
   if (records === undefined || ahead.length === 0) return undefined
   try {
-    const objects = ahead.map(({ rendered }) => recorded(rendered, '', ''))
+    const objects = ahead.map(({ rendered }) => recordOf(rendered, '', ''))
     await records.announce(request.namespace, objects, request.signal)
     return undefined
   } catch (error) {
@@ -146,7 +146,7 @@ async function announce(pass: Pass, concerned: readonly Placed[]): Promise<Statu
   }
 }
 
-function recorded({ template, object, config }: Rendered, uid: string, content: string): AppliedObject {
+function recordOf({ template, object, config }: Rendered, uid: string, content: string): AppliedObject {
   const { apiVersion = '', kind = '', metadata } = object
   const { name: templateName = '', generation = 0 } = template.metadata
   const name = metadata.name ?? ''
@@ -211,11 +211,11 @@ async function placeOf({ discovery }: Pick<Client, 'discovery'>, rendered: Rende
     const kind = await discovery.findKind(rendered.object.apiVersion ?? '', rendered.object.kind ?? '')
     const unusable = whyNot(kind, rendered)
     if (kind !== undefined && unusable === undefined) return { rendered, kind }
-    return failed(rendered, 'UnknownKind', unusable ?? '', true)
+    return failureOf(rendered, 'UnknownKind', unusable ?? '', true)
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    return failed(rendered, 'UnknownKind', status.message, true)
+    return failureOf(rendered, 'UnknownKind', status.message, true)
   }
 }
 
@@ -225,7 +225,7 @@ function whyNot(kind: ServedKind | undefined, { object }: Rendered): string | un
   return undefined
 }
 
-function failed({ template, object }: Rendered, reason: string, message: string, retriable: boolean): ObjectResult {
+function failureOf({ template, object }: Rendered, reason: string, message: string, retriable: boolean): ObjectResult {
   return { template: template.metadata.name ?? '', object: titleOf(object), failure: { reason, message, retriable } }
 }
 
@@ -243,7 +243,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const held = heldBy(pass, placed)
   if (held !== undefined) {
     if (held.applied !== config) index.upToDate(held, config)
-    return done('unchanged', recorded(rendered, held.uid, held.digest))
+    return done('unchanged', recordOf(rendered, held.uid, held.digest))
   }
   const known = index.find(kind, namespace, name)
   const claim = claims.get(identityOf(object))
@@ -257,7 +257,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     const mustBeAbsent = inherited === undefined && template.spec?.adopt !== true
     const applied = await applyWithDrift(client, kind, rendered, mustBeAbsent, request.signal)
     if ('failure' in applied) {
-      const result = failed(rendered, applied.failure, applied.message, false)
+      const result = failureOf(rendered, applied.failure, applied.message, false)
       if (applied.failure === 'AlreadyExists') return { ...result, released: identityOf(object) }
       // Without our label no watch tells when it goes.
       if (inherited === undefined) return { ...result, isUnwatched: true }
@@ -266,11 +266,11 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
     answer = { object: applied.object, config }
     const { uid = '', resourceVersion } = applied.object.metadata
     const outcome = known?.revision === resourceVersion ? 'unchanged' : 'configured'
-    return done(outcome, recorded(rendered, uid, contentDigest(applied.object)))
+    return done(outcome, recordOf(rendered, uid, contentDigest(applied.object)))
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    const result = failed(rendered, reasonOf(status), status.message, true)
+    const result = failureOf(rendered, reasonOf(status), status.message, true)
     return inherited === undefined ? result : { ...result, applied: inherited }
   } finally {
     written(answer)

@@ -67,11 +67,9 @@ export class PopulationState {
     this.statuses = new StatusSchedule(clock)
     this.watches = new Watches(deps)
     this.#namespaces = this.watches.on({ resource: namespaceResource, includeUninitialized: true }, (next, old) =>
-      this.#namespaceChanged(next as Namespace | undefined, old as Namespace | undefined),
+      this.#namespaceChanged(next, old),
     )
-    this.#templates = this.watches.on({ resource: templateResource }, (next, old) =>
-      this.#templateChanged(next as NamespaceTemplate | undefined, old as NamespaceTemplate | undefined),
-    )
+    this.#templates = this.watches.on({ resource: templateResource }, (next, old) => this.#templateChanged(next, old))
     this.index = this.#openIndex()
     this.rollouts = new Rollouts({
       ledger: this.ledger,
@@ -88,11 +86,11 @@ export class PopulationState {
   }
 
   findNamespace(name: string): Namespace | undefined {
-    return this.#namespaces.find('', name) as Namespace | undefined
+    return this.#namespaces.find('', name)
   }
 
   findTemplate(name: string): NamespaceTemplate | undefined {
-    return this.#templates.find('', name) as NamespaceTemplate | undefined
+    return this.#templates.find('', name)
   }
 
   /** All templates, with their selectors parsed. */

@@ -40,9 +40,9 @@ export function appliedRecord({ records, username }: RecordAdmissionDeps): Admis
         ? operation === 'UPDATE'
         : type.namespaced && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'),
     decide(a, view) {
-      const write = isNamespaces(a)
-        ? isRemoved(a.object as Namespace) && records.removed(view, a.name)
-        : a.user.username === username && appliedNow(a, view, records)
+      const write = a.type.namespaced
+        ? a.user.username === username && appliedNow(a, view, records)
+        : isRemoved(a.object as Namespace) && records.removed(view, a.name)
       return write ? { writes: [write] } : {}
     },
   }

@@ -27,7 +27,7 @@ export interface Skipped {
   readonly object: string
   readonly reason: 'CreatorUnknown' | 'Conflict' | 'Malformed'
   readonly message: string
-  /** What it is, as `identityOf` says; undefined = nobody knows. */
+  /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
 }
 
@@ -43,9 +43,13 @@ export function titleOf(object: { readonly kind?: unknown; readonly metadata?: u
 }
 
 /** `rbac.authorization.k8s.io/Role/admin`: two versions of a kind are one object. */
-export function identityOf({ apiVersion = '', kind, metadata }: Partial<KubeObject>): string {
-  return `${apiVersion.slice(0, Math.max(0, apiVersion.lastIndexOf('/')))}/${kind}/${metadata?.name}`
+export function identityOf({ apiVersion, kind, metadata }: Partial<KubeObject>): string {
+  const version = textOf(apiVersion)
+  return `${version.slice(0, Math.max(0, version.lastIndexOf('/')))}/${textOf(kind)}/${textOf(metadata?.name)}`
 }
+
+/** A client may have sent anything in the place of a text. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 /** What is the same of one source in every namespace. */
 interface Source {
@@ -83,12 +87,12 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       if (creator === undefined && namesCreator) {
         const message = 'it names $(CREATOR), and nobody recorded who created this namespace'
         const known = titleOf(source).includes(creatorToken) ? undefined : templateValues(source, namespaceName, '')
-        const identity = known && identityOf(known as KubeObject)
+        const identity = known && identityOf(known)
         skipped.push({ template, object: title, reason: 'CreatorUnknown', message, identity })
         continue
       }
       const object = (hasTokens ? substituteIn(source, tokens) : source) as KubeObject
-      const problem = malformed(object)
+      const problem = findMalformed(object)
       if (problem !== undefined) {
         skipped.push({ template, object: title, reason: 'Malformed', message: problem, identity: undefined })
         continue
@@ -102,21 +106,21 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       }
       owner.set(key, templateName)
       const config = namesCreator ? digestOf([digest, creator]) : digest
-      const rendered = { template, object: labelled(object, namespace, templateName), config }
+      const rendered = { template, object: addLabels(object, namespace, templateName), config }
       objects.push({ ...rendered, source: hasTokens ? undefined : source })
     }
   }
   return { objects, skipped }
 }
 
-function malformed(object: KubeObject): string | undefined {
+function findMalformed(object: KubeObject): string | undefined {
   if (typeof object.apiVersion !== 'string' || object.apiVersion === '') return 'apiVersion is missing'
   if (typeof object.kind !== 'string' || object.kind === '') return 'kind is missing'
   if (typeof object.metadata?.name !== 'string' || object.metadata.name === '') return 'metadata.name is missing'
   return undefined
 }
 
-function labelled(object: KubeObject, namespace: Namespace, template: string): KubeObject {
+function addLabels(object: KubeObject, namespace: Namespace, template: string): KubeObject {
   return {
     ...object,
     metadata: {

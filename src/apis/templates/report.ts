@@ -90,7 +90,7 @@ export async function reportCondition(
             .slice(0, 5)
             .join('; '),
         }
-  // On what is there now: the picture may be older than somebody else's last write, and no later event of ours would
+  // On what is there now: the picture may be older than another client's last write, and no later event of ours would
   // bring a lost condition back.
   for (let seen = namespace; ; ) {
     const conditions = mergeConditions(seen.status?.conditions ?? [], [condition], formatTime(clock.now()))

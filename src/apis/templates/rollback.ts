@@ -33,7 +33,7 @@ export async function rollbackTemplate(
     const what = generation === undefined ? 'an earlier generation' : `generation ${generation}`
     throw new Error(`${what} of ${name} (now ${from}) is not in ${revisionNamespace}: ${there}`)
   }
-  // With the resourceVersion: what somebody else said meanwhile is not undone unseen.
+  // With the resourceVersion: what another client wrote meanwhile is not undone unseen.
   const next = { ...template, spec: target.spec }
   const updated = await client.update(templateResource, next, { dryRun, signal })
   return { from, to: target.generation, generation: updated.metadata.generation ?? 0 }

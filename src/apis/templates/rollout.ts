@@ -13,9 +13,10 @@
  * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
+import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import type { Matcher } from './match.ts'
-import type { NamespaceTemplate } from './types.ts'
+import type { NamespaceTemplate, Rollout } from './types.ts'
 
 export interface Halt {
   readonly reason: 'Paused' | 'TooManyPrunes'
@@ -37,7 +38,7 @@ export type Release = () => void
 
 interface RolloutState {
   readonly version: Matcher
-  /** Known to be complete: nobody has to wait. */
+  /** Known to be complete: no namespace has to wait. */
   readonly settled: boolean
   readonly limit: number
   readonly busy: Set<string>
@@ -90,7 +91,7 @@ export class Rollouts {
       this.#wake(state)
     }
     const halt = this.#haltOf(state)
-    // Nobody is left whom a pause would keep back.
+    // No namespace is left that a pause would hold.
     return halt?.reason === 'Paused' && state.waiting.size === 0 ? undefined : halt
   }
 
@@ -98,7 +99,7 @@ export class Rollouts {
     return this.#states.get(template)?.waiting.size ?? 0
   }
 
-  /** It has gone, and its failures are out of the ledger: whoever waited for its place may have it. */
+  /** It has gone, and its failures are out of the ledger: the next in the queue may have its place. */
   forgetNamespace(namespace: string): void {
     for (const state of this.#states.values()) {
       state.busy.delete(namespace)
@@ -182,7 +183,7 @@ export class Rollouts {
   }
 }
 
-/** Whoever comes with an older version does not bring it back. */
+/** A late event with an older version does not bring it back. */
 const isNotBefore = (known: Matcher, version: Matcher): boolean =>
   known.template.metadata.uid === version.template.metadata.uid && generationOf(known) >= generationOf(version)
 
@@ -205,5 +206,18 @@ export function amountOf(value: number | string, whole: () => number): number {
   return share === null ? 0 : Math.ceil((Number(share[1]) * whole()) / 100)
 }
 
-export const isAmount = (value: number | string, least: number): boolean =>
+export function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
+  const errors: FieldError[] = []
+  if (maxUnavailable !== undefined && !isAmount(maxUnavailable, 1)) {
+    errors.push(
+      fieldInvalid('spec.rollout.maxUnavailable', maxUnavailable, 'must be at least 1, or a share like "10%"'),
+    )
+  }
+  if (maxPrune !== undefined && !isAmount(maxPrune, 0)) {
+    errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
+  }
+  return errors
+}
+
+const isAmount = (value: number | string, least: number): boolean =>
   typeof value === 'number' ? value >= least : sharePattern.test(value) && Number.parseInt(value, 10) <= 100

@@ -2,7 +2,7 @@
 import type { FeatureContext } from '../../feature/feature.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
-import { type NamespaceTemplate, templateResource } from './types.ts'
+import { templateResource } from './types.ts'
 
 /** Empty until it follows the store: on servers without population no template matches. */
 export class TemplateIndex {
@@ -10,7 +10,7 @@ export class TemplateIndex {
 
   follow({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): void {
     lister.subscribe(typeOf(templateResource), (next, old) => {
-      if (next) this.#matchers.set(next.name, compileMatcher(next.object as NamespaceTemplate))
+      if (next) this.#matchers.set(next.name, compileMatcher(next.object))
       else if (old) this.#matchers.delete(old.name)
     })
   }

@@ -2,7 +2,7 @@
  * NamespaceTemplate: its shape, its schema, and the labels, annotations and names by which templates, namespaces and
  * populated objects know each other. Vocabulary only; `reconcile.ts` is where the work begins.
  */
-import type { GroupVersionResource } from '../../kube/gvk.ts'
+import type { Resource } from '../../kube/resource.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 
@@ -87,7 +87,7 @@ export const templateGroups = ['policy', 'policy.borough.dev'] as const
 export const templateVersion = 'v1alpha1'
 export const templateResourceName = 'namespacetemplates'
 
-export const templateResource: GroupVersionResource = {
+export const templateResource: Resource<NamespaceTemplate> = {
   group: 'policy.borough.dev',
   version: templateVersion,
   resource: templateResourceName,
@@ -124,7 +124,7 @@ const object = (properties: Record<string, Schema>, description?: string): Schem
   properties: new Map(Object.entries(properties)),
   ...(description === undefined ? {} : { description }),
 })
-const described = (schema: Schema, description: string): Schema => ({ ...schema, description })
+const describe = (schema: Schema, description: string): Schema => ({ ...schema, description })
 
 const labelSelector = object({
   matchLabels: { type: 'object', additionalProperties: string },
@@ -142,7 +142,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
     object({
       namespaces: object(
         {
-          labelSelector: described(labelSelector, 'Namespaces by label; empty selects all but kube-system.'),
+          labelSelector: describe(labelSelector, 'Namespaces by label; empty selects all but kube-system.'),
           nameSelector: object({ include: strings, exclude: strings }, 'Namespaces by name, as globs.'),
           creatorSelector: object({ users: strings, serviceAccounts: strings }, 'Namespaces by creator, as globs.'),
         },
@@ -173,7 +173,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       adopt: { type: 'boolean', description: 'Take over objects that exist already instead of leaving them alone.' },
       rollout: object(
         {
-          maxUnavailable: described(
+          maxUnavailable: describe(
             { type: 'intOrString' },
             'Existing namespaces that may be under way or failed at one time: a number or a share (10%).',
           ),
@@ -181,7 +181,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
             type: 'boolean',
             description: 'After a failure no further namespace is begun until it is mended or the template is edited.',
           },
-          maxPrune: described(
+          maxPrune: describe(
             { type: 'intOrString' },
             'A change that would delete objects in more namespaces than this is not begun: a number or a share (10%).',
           ),

@@ -25,7 +25,6 @@ import type { JsonValue, KubeObject } from '../../kube/types.ts'
 import { assumeValid, unvalidated } from '../../kube/unvalidated.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
-import type { Namespace } from '../namespaces/types.ts'
 import { isTemplateType, namespaceTemplates } from './admission.ts'
 import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
 import { autoOptOut, populationConfig } from './auto-opt-out.ts'
@@ -62,7 +61,7 @@ interface World {
 }
 
 /** As the plugin has it that runs in Borough itself; what is sent back is the difference of two trees. */
-async function mutated(plugin: AdmissionPlugin, attributes: Attributes): Promise<KubeObject | undefined> {
+async function mutate(plugin: AdmissionPlugin, attributes: Attributes): Promise<KubeObject | undefined> {
   const { object } = attributes
   const next = await plugin.mutate?.({ ...attributes, object: object && unvalidated(object) }, onlyRound)
   return next && assumeValid(next)
@@ -81,8 +80,8 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
       if (object === undefined) return {}
       return decide(deps, request, signal, async (world, attributes) => {
         const plugin = namespaceTemplates(world.deps)
-        const admitted = (await mutated(plugin, attributes)) ?? object
-        const next = isNamespace(request) ? gated(world, attributes, admitted) : admitted
+        const admitted = (await mutate(plugin, attributes)) ?? object
+        const next = isNamespace(request) ? gate(world, attributes, admitted) : admitted
         // Without a name it is not known what is for it: `check` knows.
         if (isNamespace(request) && attributes.name !== '') await plugin.validate?.({ ...attributes, object: next })
         return jsonDiff(object as unknown as JsonValue, next as unknown as JsonValue)
@@ -95,13 +94,13 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         const plugin = namespaceTemplates(world.deps)
         await plugin.validate?.(attributes)
         if (isNamespace(request)) {
-          checkCreator(attributes, await mutated(plugin, attributes))
+          checkCreator(attributes, await mutate(plugin, attributes))
           checkGate(world, attributes)
         } else warnOfOwnRights(world, attributes)
         return []
       })
       return isTemplateType(request.resource) && verdict.refusal === undefined
-        ? tried(deps, request, verdict, signal)
+        ? tryCreate(deps, request, verdict, signal)
         : verdict
     },
     async hold({ resource, namespace, userInfo, operation }) {
@@ -158,18 +157,13 @@ async function decide(
 }
 
 /** Last, and only what nothing else is wrong with: our rights are not lent to an author who lacks them. */
-async function tried(
+async function tryCreate(
   deps: TemplateWebhookDeps,
   { object, oldObject, name }: AdmissionRequest,
   verdict: AdmissionVerdict,
   signal: AbortSignal,
 ): Promise<AdmissionVerdict> {
-  const { errors, warnings } = await dryRunObjects(
-    deps,
-    object as NamespaceTemplate,
-    oldObject as NamespaceTemplate | undefined,
-    signal,
-  )
+  const { errors, warnings } = await dryRunObjects(deps, object as NamespaceTemplate, oldObject, signal)
   const told = { ...verdict, warnings: [...(verdict.warnings ?? []), ...warnings] }
   if (errors.length === 0) return told
   return { ...told, refusal: invalid(deps.templateType, name, errors).toStatus() }
@@ -241,7 +235,7 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
   let next: string | undefined
   do {
     const page = await client.list(templateResource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    for (const template of page.items) matchers.push(compileMatcher(template as NamespaceTemplate))
+    for (const template of page.items) matchers.push(compileMatcher(template))
     next = page.metadata.continue
   } while (next)
   return matchers
@@ -251,18 +245,18 @@ async function listMatchers(client: Client): Promise<Matcher[]> {
  * The namespace with the label of a shut gate where it must wait. Whether it must is not known of one whose name the
  * server is still to make: it waits, and the controller lets it go at once if it need not have.
  */
-function gated(world: World, { operation, user, name, oldObject }: Attributes, object: KubeObject): KubeObject {
+function gate(world: World, { operation, user, name, oldObject }: Attributes, object: KubeObject): KubeObject {
   const given = object.metadata.labels?.[pendingLabel]
   if (operation === 'CREATE') {
-    const waits = name === '' || selectTemplates(world.deps.matchers(), object as Namespace).length > 0
-    return waits ? labelled(object, 'true') : labelled(object, undefined)
+    const waits = name === '' || selectTemplates(world.deps.matchers(), object).length > 0
+    return waits ? addLabel(object, 'true') : addLabel(object, undefined)
   }
   const before = oldObject?.metadata.labels?.[pendingLabel]
   if (given === before || world.mayInitialize(user, name)) return object
-  return labelled(object, before)
+  return addLabel(object, before)
 }
 
-function labelled(object: KubeObject, pending: string | undefined): KubeObject {
+function addLabel(object: KubeObject, pending: string | undefined): KubeObject {
   if (object.metadata.labels?.[pendingLabel] === pending) return object
   const { [pendingLabel]: _, ...labels } = object.metadata.labels ?? {}
   return {
@@ -321,8 +315,7 @@ function checkCreator({ type, name, object }: Attributes, ours: KubeObject | und
 function checkGate(world: World, attributes: Attributes): void {
   const { operation, object, type, name } = attributes
   if (operation === 'CREATE' || object === undefined) return
-  if (gated(world, attributes, object).metadata.labels?.[pendingLabel] === object.metadata.labels?.[pendingLabel])
-    return
+  if (gate(world, attributes, object).metadata.labels?.[pendingLabel] === object.metadata.labels?.[pendingLabel]) return
   throw forbidden(
     type,
     name,

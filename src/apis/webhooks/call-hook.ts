@@ -13,7 +13,7 @@ import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
-import { aggregated } from '../../kube/aggregate.ts'
+import { aggregate } from '../../kube/aggregate.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
 import { forbidden, internalError, StatusError, timeout } from '../../kube/status-error.ts'
@@ -53,7 +53,7 @@ export interface CallDeps {
   readonly log: Log
   readonly namespaces: NamespaceLookup
   readonly convert: Convert
-  /** For match conditions: whether somebody may do something. */
+  /** For match conditions: whether a user may do something. */
   readonly ask: AskPermission
   observe(call: ObservedCall): void
 }
@@ -156,7 +156,7 @@ export async function ask(
   }
 }
 
-/** Nobody waits for the answer of the request any more, whatever this webhook's policy is. */
+/** The client no longer waits for the answer, whatever this webhook's policy is. */
 const outOfTime = (): StatusError => timeout('request did not complete within requested timeout', {})
 
 /** Undefined = not a fault of the call. */
@@ -184,5 +184,5 @@ function conditionsHold(
   })
   if (matches !== undefined) return matches
   if (webhook.failurePolicy === 'Ignore') return false
-  throw forbidden(a.type, a.name, aggregated(errors))
+  throw forbidden(a.type, a.name, aggregate(errors))
 }

@@ -10,9 +10,9 @@ import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { Lister } from '../../registry/registry.ts'
 import { type Hook, hooksOf } from './hook.ts'
 import { RememberedMatches } from './remembered-matches.ts'
-import type { RuleWithOperations, WebhookConfiguration } from './types.ts'
+import type { RuleWithOperations } from './types.ts'
 
-/** As what somebody wants to see the object of a request. */
+/** The type as which a webhook wants to see the object of a request. */
 export interface SeenAs {
   /** Another than that of the request, where the rules name an equivalent one. */
   readonly type: ResourceType
@@ -53,7 +53,7 @@ export class HookIndex {
       const name = next?.name ?? old?.name ?? ''
       this.#byConfiguration.delete(name)
       try {
-        if (next) this.#byConfiguration.set(name, hooksOf(next.object as WebhookConfiguration))
+        if (next) this.#byConfiguration.set(name, hooksOf(next.object))
       } catch (error) {
         deps.onFault(name, error)
       }
@@ -64,7 +64,7 @@ export class HookIndex {
     deps.types.onChange(() => this.#forget())
   }
 
-  /** From now on webhooks are asked. What the server must write before it can serve anybody does not depend on them. */
+  /** From now on webhooks are asked. What the server must write before it serves clients does not depend on them. */
   start(): void {
     this.#started = true
     this.#forget()
@@ -117,7 +117,7 @@ export class HookIndex {
 export const kindOf = (type: ResourceType, subresource: string): GroupVersionKind | undefined =>
   subresource === '' ? type : type.subresources.get(subresource)?.kind
 
-/** Whoever could be stopped from changing what stops them could never be freed. */
+/** A webhook that could refuse changes of its own configuration could never be removed. */
 const exemptKinds = new Set([
   'ValidatingWebhookConfiguration',
   'MutatingWebhookConfiguration',

@@ -97,7 +97,7 @@ async function changedBy(
   if (verdict === undefined) return a.object
   recordVerdict(a, hook.webhook.name, verdict)
   if (!verdict.allowed) throw refusalOf(hook.webhook.name, verdict.result)
-  const changed = patched(deps, invocation, shown.object, verdict, hook.webhook.name)
+  const changed = applyPatch(deps, invocation, shown.object, verdict, hook.webhook.name)
   const isChanged = changed !== undefined && !jsonEqual(changed, shown.object)
   const said = { configuration: hook.configuration, webhook: hook.webhook.name }
   a.annotate(
@@ -118,7 +118,7 @@ export function recordVerdict(a: Attributes, webhook: string, { warnings, auditA
 /**
  * Undefined = no patch. A patch that does not apply is an error whatever the failure policy says. @throws StatusError
  */
-function patched(
+function applyPatch(
   deps: MutatingDeps,
   { type, kind }: HookInvocation,
   object: KubeObject | undefined,

@@ -1,6 +1,6 @@
 /**
- * Who is concerned by an operation on a resource: worked out once and remembered until whoever may be concerned, or
- * what is served, changes. A request that concerns nobody pays for one look into a map.
+ * Which webhooks or policies match an operation on a resource: worked out once and remembered until their list, or
+ * what is served, changes. A request that none matches pays for one look into a map.
  */
 import type { Operation } from '../../admission/admission.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'

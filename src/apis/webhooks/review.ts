@@ -8,7 +8,7 @@ import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from '
 import { isJsonObject } from '../../kube/json-value.ts'
 import { StatusError, type StatusReason } from '../../kube/status-error.ts'
 import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
-import type { KubeObject, StatusDetails } from '../../kube/types.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import type { SeenAs } from './hook-index.ts'
 
 export const reviewGroup = 'admission.k8s.io'
@@ -162,7 +162,7 @@ export function refusalOf(webhook: string, result: Readonly<Record<string, unkno
     // A webhook may name a reason of its own; clients see it as it is.
     ...(textOf(reason) === '' ? {} : { reason: textOf(reason) as StatusReason }),
     code: typeof code === 'number' && code >= 400 && code < 1000 ? code : 400,
-    ...(isJsonObject(details) ? { details: details as StatusDetails } : {}),
+    ...(isJsonObject(details) ? { details: details } : {}),
   })
 }
 

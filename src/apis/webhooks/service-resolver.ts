@@ -1,5 +1,5 @@
 /**
- * Where a Service is reached. There is no network here and no proxy in front of Services, so somebody must say: the
+ * Where a Service is reached. There is no network here and no proxy in front of Services, so it must be told: the
  * operator (`--service-address`), the Service itself (type ExternalName), or its EndpointSlices.
  * @see ResolveEndpoint in k8s.io/apiserver/pkg/util/proxy/proxy.go v0.36, whose words the faults have
  */

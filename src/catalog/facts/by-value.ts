@@ -78,8 +78,8 @@ export const printedZeros: Readonly<Record<string, string>> = {
 }
 
 /**
- * Text that Go prints even when it is empty, as far as anybody may leave it empty. Clients with types insist on it: the
- * Python client reads no Node without an architecture.
+ * Text that Go prints even when it is empty, as far as a client may leave it empty. Clients with types insist on it:
+ * the Python client reads no Node without an architecture.
  * @see k8s.io/api v0.36: strings that are neither pointers nor `omitempty`
  */
 export const printedEmpty: Readonly<Record<string, string>> = {

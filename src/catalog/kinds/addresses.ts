@@ -24,7 +24,7 @@ function blocks(...subnets: readonly (readonly [address: string, bits: number, f
   }
 }
 
-/** Nobody is there, or not the same for everyone. */
+/** Addresses of no host, or of a different one for each client. */
 const notForEndpoints: readonly (readonly [isIn: Contains, why: string])[] = [
   [blocks(['127.0.0.0', 8, 'ipv4'], ['::1', 128, 'ipv6']), 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
   [

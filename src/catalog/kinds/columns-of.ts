@@ -58,7 +58,7 @@ function declare(c: Column): DeclaredColumn {
   }
 }
 
-/** @throws JsonPathError if a path can't be read: whoever declares columns checks them first. */
+/** @throws JsonPathError if a path can't be read: declared paths are checked before. */
 function declaredColumns(declared: readonly Column[]): TableColumns {
   const columns = declared.map(declare)
   return {

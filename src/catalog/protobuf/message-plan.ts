@@ -67,6 +67,7 @@ export class MessagePlan implements ValueCodec {
     const byNumber = this.#byNumber
     while (reader.position < reader.end) {
       const tag = reader.tag()
+      reader.countValue()
       const field = byNumber[tag >>> 3]
       if (field === undefined) reader.skip(tag & 7)
       else field.read(reader, tag & 7, target)

@@ -1,6 +1,6 @@
 /**
  * Makes plans from facts. A plan is made when first needed and kept; a message that contains itself finds its own plan
- * half made, which is fine: nobody writes with it yet.
+ * half made, which is fine: no writer uses it yet.
  */
 import {
   bytesField,

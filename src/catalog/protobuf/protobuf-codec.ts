@@ -7,6 +7,7 @@
 import { apiVersionOf, type GroupVersionKind, parseApiVersion } from '../../kube/gvk.ts'
 import { badRequest, StatusError } from '../../kube/status-error.ts'
 import type { ListMeta, WatchEventType } from '../../kube/types.ts'
+import { countValues, ValueBudget } from '../../kube/value-count.ts'
 import { envelopeTail, hasMagic, readEnvelope, type TypeMeta, writeEnvelope, writeEnvelopeHead } from './envelope.ts'
 import { packageOf } from './kind-messages.ts'
 import type { MessageFields, MessagePlan } from './message-plan.ts'
@@ -35,11 +36,16 @@ const maxEmbedding = 8
 export class ProtobufCodec {
   readonly #writer = new WireWriter()
   readonly #plans: MessagePlans
+  readonly #maxValues: number
+  /** Of the call under way. */
+  #budget: ValueBudget | undefined
   #embedding = 0
   /** Every request asks, and always with the type it is about: resource types are not changed. */
   readonly #supported = new WeakMap<GroupVersionKind, boolean>()
 
-  constructor() {
+  /** `maxValues`: of what is decoded. Absent = any number. */
+  constructor({ maxValues = Number.POSITIVE_INFINITY }: { readonly maxValues?: number } = {}) {
+    this.#maxValues = maxValues
     this.#plans = new MessagePlans((bytes) => this.#readEmbedded(bytes))
   }
 
@@ -59,8 +65,10 @@ export class ProtobufCodec {
    *
    * @param assumed Stands in for what the envelope leaves empty.
    * @throws StatusError reason=BadRequest if the bytes are malformed or the kind has no protobuf form.
+   * @throws TooManyValuesError
    */
   decode(bytes: Uint8Array, assumed?: GroupVersionKind): DecodedObject {
+    this.#budget = new ValueBudget(this.#maxValues)
     try {
       return this.#decode(bytes, assumed)
     } catch (error) {
@@ -80,18 +88,25 @@ export class ProtobufCodec {
     const apiVersion = envelope.apiVersion || (assumed ? apiVersionOf(assumed) : '')
     const object: MessageFields = { apiVersion, kind }
     const plan = this.#planOf(apiVersion, kind)
-    plan.readBody(new WireReader(envelope.raw), object)
+    plan.readBody(new WireReader(envelope.raw, this.#budget), object)
     // A list without items has an empty one, as in JSON.
     if (kind.endsWith('List') && plan.has('items')) object['items'] ??= []
     return { apiVersion, kind, object }
   }
 
   #readEmbedded(bytes: Buffer): unknown {
-    if (!hasMagic(bytes)) return parseRawJson(bytes)
+    if (!hasMagic(bytes)) return this.#rawJson(bytes)
     if (++this.#embedding > maxEmbedding) throw new DecodeError(`more than ${maxEmbedding} objects inside one another`)
     const { object } = this.#decode(bytes, undefined)
     this.#embedding--
     return object
+  }
+
+  #rawJson(bytes: Buffer): unknown {
+    const value = parseRawJson(bytes, this.#maxValues)
+    // The value itself is a field that has been counted.
+    this.#budget?.take(countValues(value, this.#maxValues) - 1)
+    return value
   }
 
   /** The object in its envelope. @throws EncodeError if it does not have the shape of its kind. */

@@ -1,7 +1,9 @@
 /**
  * Types whose JSON form is not the form of their message: they marshal themselves in Go.
  */
+import { canonicalQuantity, QuantityError } from '../../kube/quantity.ts'
 import { JsonSyntaxError, parseJson } from '../../kube/strict-json.ts'
+import type { JsonValue } from '../../kube/types.ts'
 import { int32Codec, mismatch, stringCodec, type ValueCodec } from './value-codec.ts'
 import { DecodeError, type WireReader, wireBytes } from './wire-reader.ts'
 import type { WireWriter } from './wire-writer.ts'
@@ -11,6 +13,7 @@ export function readFields(reader: WireReader, take: (tag: number) => boolean): 
   const outer = reader.enter()
   while (reader.position < reader.end) {
     const tag = reader.tag()
+    reader.countValue()
     if (!take(tag)) reader.skip(tag & 7)
   }
   reader.leave(outer)
@@ -60,8 +63,8 @@ export const intOrStringCodec: ValueCodec = {
 }
 
 /**
- * {1: canonical text}. Go's zero quantity is "0", and as a struct it is never left out. The text is passed on as it
- * stands: making quantities canonical is the business of whoever stores them.
+ * {1: text}. Go's zero quantity is "0", and as a struct it is never left out. Read as Go reads it: another text than a
+ * quantity is no protobuf of this message, and one that is not canonical becomes so.
  */
 export const quantityCodec: ValueCodec = {
   wire: wireBytes,
@@ -81,12 +84,21 @@ export const quantityCodec: ValueCodec = {
       text = reader.string()
       return true
     })
-    return text
+    return canonical(text)
   },
   isEmpty: never,
 }
 
-/** The wire form of an object inside RawExtension may be an envelope again; whoever knows envelopes supplies this. */
+function canonical(text: string): string {
+  try {
+    return canonicalQuantity(text)
+  } catch (error) {
+    if (error instanceof QuantityError) throw new DecodeError(error.message, { cause: error })
+    throw error
+  }
+}
+
+/** The wire form of an object inside RawExtension may be an envelope again; the codec of envelopes supplies this. */
 export type ReadEmbedded = (bytes: Buffer) => unknown
 
 /** {1: bytes}: RawExtension, FieldsV1 and apiextensions' JSON. No bytes is JSON `null`. */
@@ -113,10 +125,10 @@ export function rawJsonCodec(readEmbedded: ReadEmbedded): ValueCodec {
   }
 }
 
-/** Raw bytes that must be JSON. @throws DecodeError if they are not. */
-export function parseRawJson(bytes: Buffer): unknown {
+/** Raw bytes that must be JSON. @throws DecodeError if they are not. @throws TooManyValuesError */
+export function parseRawJson(bytes: Buffer, maxValues?: number): JsonValue {
   try {
-    return parseJson(bytes.toString('utf8')).value
+    return parseJson(bytes.toString('utf8'), maxValues === undefined ? {} : { maxValues }).value
   } catch (cause) {
     if (!(cause instanceof JsonSyntaxError)) throw cause
     throw new DecodeError('embedded JSON does not parse', { cause })

@@ -1,7 +1,8 @@
 /**
- * Reads protobuf wire format out of bytes nobody vouches for: every read is checked against the end of the message it
+ * Reads protobuf wire format out of untrusted bytes: every read is checked against the end of the message it
  * belongs to, and nesting is bounded.
  */
+import type { ValueBudget } from '../../kube/value-count.ts'
 import { exactInteger } from './exact-integer.ts'
 
 export const wireVarint = 0
@@ -27,9 +28,12 @@ export class WireReader {
   position: number
   /** End of the message being read. */
   end: number
+  readonly #budget: ValueBudget | undefined
   #depth = 0
 
-  constructor(bytes: Uint8Array) {
+  /** `budget`: how many values may be read. */
+  constructor(bytes: Uint8Array, budget?: ValueBudget) {
+    this.#budget = budget
     this.#buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.position = 0
     this.end = bytes.length
@@ -48,6 +52,11 @@ export class WireReader {
     this.#depth--
     this.position = this.end
     this.end = outer
+  }
+
+  /** A field of a message, an item or an entry of a map comes next. @throws TooManyValuesError */
+  countValue(): void {
+    this.#budget?.take(1)
   }
 
   /** Field number × 8 + wire type. */

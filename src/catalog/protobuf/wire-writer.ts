@@ -14,7 +14,7 @@ const shortString = 40
 /** Deeper than any real object; keeps a hostile one from exhausting the stack. */
 const maxDepth = 500
 
-/** A value that does not fit its field: a fault of whoever made the object. */
+/** A value that does not fit its field: a fault of the caller. */
 export class EncodeError extends Error {
   override readonly name = 'EncodeError'
 }

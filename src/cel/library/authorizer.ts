@@ -1,5 +1,5 @@
 /**
- * `authorizer.group('apps').resource('deployments').namespace('a').check('create').allowed()`: whether somebody may do
+ * `authorizer.group('apps').resource('deployments').namespace('a').check('create').allowed()`: whether a user may do
  * something. Who decides is brought by the caller, and answers at once.
  * @see k8s.io/apiserver/pkg/cel/library/authz.go v0.36
  */

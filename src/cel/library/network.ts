@@ -51,7 +51,7 @@ class Range extends OpaqueValue {
   }
 }
 
-const quoted = (text: string): string => JSON.stringify(text.slice(0, maxText))
+const quote = (text: string): string => JSON.stringify(text.slice(0, maxText))
 
 /** @throws CelError */
 function addressOf(text: string): Address {
@@ -59,29 +59,27 @@ function addressOf(text: string): Address {
   const ip = text.length > maxText ? undefined : parseAddress(zoned ?? text)
   if (ip === undefined || (zoned !== undefined && ip.family === 'IPv4')) {
     throw new CelError(
-      `IP Address ${quoted(text)} parse error during conversion from string: ParseAddr(${quoted(text)}): ` +
+      `IP Address ${quote(text)} parse error during conversion from string: ParseAddr(${quote(text)}): ` +
         'unable to parse IP',
     )
   }
-  if (zoned !== undefined) throw new CelError(`IP address ${quoted(text)} with zone value is not allowed`)
-  if (isMappedIpv4(ip)) throw new CelError(`IPv4-mapped IPv6 address ${quoted(text)} is not allowed`)
+  if (zoned !== undefined) throw new CelError(`IP address ${quote(text)} with zone value is not allowed`)
+  if (isMappedIpv4(ip)) throw new CelError(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`)
   return new Address(ip)
 }
 
 /** @throws CelError */
 function parseRange(text: string): Range {
   const wrong = (why: string): CelError =>
-    new CelError(
-      `network address parse error during conversion from string: netip.ParsePrefix(${quoted(text)}): ${why}`,
-    )
+    new CelError(`network address parse error during conversion from string: netip.ParsePrefix(${quote(text)}): ${why}`)
   const slash = text.lastIndexOf('/')
   if (slash < 0 || text.length > maxText) throw wrong("no '/'")
   const bits = text.slice(slash + 1)
   const base = text.slice(0, slash)
   if (base.includes('%')) throw wrong('IPv6 zones cannot be present in a prefix')
-  if (parseAddress(base) === undefined) throw wrong(`ParseAddr(${quoted(base)}): unable to parse IP`)
+  if (parseAddress(base) === undefined) throw wrong(`ParseAddr(${quote(base)}): unable to parse IP`)
   const address = addressOf(base)
-  if (!/^(0|[1-9]\d{0,2})$/.test(bits)) throw wrong(`bad bits after slash: ${quoted(bits)}`)
+  if (!/^(0|[1-9]\d{0,2})$/.test(bits)) throw wrong(`bad bits after slash: ${quote(bits)}`)
   if (Number(bits) > addressBits[address.ip.family]) throw wrong('prefix length out of range')
   return new Range(address, Number(bits))
 }
@@ -123,13 +121,13 @@ const isBroadcast = within('255.255.255.255/32', undefined)
 const isGlobalUnicast = (a: Address): boolean =>
   !isUnspecified(a) && !isLoopback(a) && !isMulticast(a) && !isLinkLocalUnicast(a) && !isBroadcast(a)
 
-const printed = ({ ip }: Address): string => formatAddress(ip)
+const print = ({ ip }: Address): string => formatAddress(ip)
 
 export const networkLibrary: Library = [
   fn('string_to_ip', 'ip', ['string', 'net.IP'], (text: string) => addressOf(text)),
   fn('is_ip', 'isIP', ['string', 'bool'], (text: string) => succeeds(() => addressOf(text))),
-  fn('ip_is_canonical', 'ip.isCanonical', ['string', 'bool'], (text: string) => printed(addressOf(text)) === text),
-  fn('ip_to_string', 'string', ['net.IP', 'string'], printed),
+  fn('ip_is_canonical', 'ip.isCanonical', ['string', 'bool'], (text: string) => print(addressOf(text)) === text),
+  fn('ip_to_string', 'string', ['net.IP', 'string'], print),
   method('ip_family', 'family', ['net.IP', 'int'], (a: Address) => (a.ip.family === 'IPv4' ? 4n : 6n)),
   method('ip_is_unspecified', 'isUnspecified', ['net.IP', 'bool'], isUnspecified),
   method('ip_is_loopback', 'isLoopback', ['net.IP', 'bool'], isLoopback),
@@ -138,7 +136,7 @@ export const networkLibrary: Library = [
   method('ip_is_global_unicast', 'isGlobalUnicast', ['net.IP', 'bool'], isGlobalUnicast),
   fn('string_to_cidr', 'cidr', ['string', 'net.CIDR'], (text: string) => parseRange(text)),
   fn('is_cidr', 'isCIDR', ['string', 'bool'], (text: string) => succeeds(() => parseRange(text))),
-  fn('cidr_to_string', 'string', ['net.CIDR', 'string'], (r: Range) => `${printed(r.address)}/${r.length}`),
+  fn('cidr_to_string', 'string', ['net.CIDR', 'string'], (r: Range) => `${print(r.address)}/${r.length}`),
   method('cidr_contains_ip_string', 'containsIP', ['net.CIDR, string', 'bool'], (r: Range, text: string) => {
     return contains(r, addressOf(text))
   }),

@@ -36,7 +36,7 @@ function find(text: string, budget: Budget): Semver | undefined {
 }
 
 /** Without `v`, with three numbers, none with leading zeros. */
-function normalized(text: string): string {
+function normalize(text: string): string {
   const bare = text.replace(/^v/, '')
   const m = /^([\d.]+)(.*)$/s.exec(bare)
   if (!m || bare.length > maxText) return bare
@@ -77,11 +77,11 @@ const numberAt =
 export const semverLibrary: Library = [
   fn('string_to_semver', 'semver', ['string', type], parse),
   fn('string_bool_to_semver', 'semver', ['string, bool', type], (t: string, loose: boolean, b: Budget) =>
-    parse(loose ? normalized(t) : t, b),
+    parse(loose ? normalize(t) : t, b),
   ),
   fn('is_semver_string', 'isSemver', ['string', 'bool'], (t: string, b: Budget) => find(t, b) !== undefined),
   fn('is_semver_string_bool', 'isSemver', ['string, bool', 'bool'], (t: string, loose: boolean, b: Budget) => {
-    return find(loose ? normalized(t) : t, b) !== undefined
+    return find(loose ? normalize(t) : t, b) !== undefined
   }),
   method(
     'semver_is_greater_than',

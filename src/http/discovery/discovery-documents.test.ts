@@ -5,7 +5,7 @@ import { loadCatalog } from '../../catalog/catalog.ts'
 import { ProtobufCodec } from '../../catalog/protobuf/protobuf-codec.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { ApiRequest, ApiResponse, RequestContext } from '../api.ts'
-import { contentTypeOf } from '../negotiate.ts'
+import { contentTypes } from '../negotiate.ts'
 import { DiscoveryDocuments } from './discovery-documents.ts'
 
 const catalog = loadCatalog()
@@ -15,7 +15,7 @@ const discovery = new DiscoveryDocuments({
   serverAddress: () => '10.0.0.1:6443',
   render: (value, kind, n) => ({
     status: 200,
-    headers: { 'content-type': contentTypeOf(n) },
+    headers: { 'content-type': contentTypes[n.format] },
     body: n.format === 'protobuf' ? codec.encode(value, kind) : Buffer.from(JSON.stringify(value, undefined, 2)),
   }),
 })

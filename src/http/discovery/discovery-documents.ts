@@ -1,7 +1,7 @@
 /**
  * `/api`, `/apis`, `/apis/{group}`, `/api/{version}`, `/apis/{group}/{version}`.
  *
- * A document is made when first asked for and kept until the served types change. It knows no users: whether somebody
+ * A document is made when first asked for and kept until the served types change. It knows no users: whether a user
  * may ask is settled before.
  */
 import type { GroupVersionKind } from '../../kube/gvk.ts'
@@ -145,7 +145,7 @@ export class DiscoveryDocuments {
   }
 
   #respond(document: Document, request: ApiRequest): ApiResponse {
-    const n = negotiate(request.headers, new URLSearchParams(request.query), { protobuf: true, views: [] })
+    const n = negotiate(request.headers, new URLSearchParams(request.query), () => ({ protobuf: true, views: [] }))
     if (n.format !== 'json' || n.pretty) return this.#deps.render(document.value, document.kind, n)
     return { status: 200, headers: { 'content-type': jsonMediaType }, body: document.json }
   }

@@ -1,6 +1,6 @@
 /** HTTP/1.1: one request at a time on a connection, as Node's parser finds it, and its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { andThen, type Eventual } from '../../base/eventual.ts'
+import { andThen, type Eventual, isPending } from '../../base/eventual.ts'
 import { type ApiRequest, type ApiResponse, isStream } from '../api.ts'
 import { sendableHeaders } from '../header-value.ts'
 import type { Serve } from '../pipeline.ts'
@@ -90,7 +90,7 @@ export function answerHttp1(
   const request = new Http1Request(message, exchange)
   const answer = serve(request)
   // A client that is answered by now can't leave before.
-  if (answer instanceof Promise || isStream(answer.body)) {
+  if (isPending(answer) || isStream(answer.body)) {
     response.on('close', () => {
       if (!response.writableFinished) exchange.closed()
     })

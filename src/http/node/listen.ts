@@ -13,7 +13,7 @@ import http2 from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { aborted } from '../../base/aborted.ts'
-import type { Eventual } from '../../base/eventual.ts'
+import { type Eventual, isPending } from '../../base/eventual.ts'
 import { Gathered } from '../gather.ts'
 import type { Overload } from '../overload.ts'
 import type { Serve } from '../pipeline.ts'
@@ -68,28 +68,7 @@ const sessionMemoryMib = 64
 /** @throws NodeJS.ErrnoException EADDRINUSE, EACCES, EADDRNOTAVAIL */
 export async function listen(serve: Serve, options: ListenOptions): Promise<Listener> {
   const { overload, reserved = false } = options
-  const server = http2.createSecureServer({
-    ...tlsOptions(options.tls),
-    allowHTTP1: true,
-    requestCert: true,
-    rejectUnauthorized: false,
-    maxHeaderListPairs: 256,
-    maxHeaderSize: maxHeaderBytes,
-    maxSessionMemory: sessionMemoryMib,
-    settings: {
-      maxConcurrentStreams: overload.limits.http2.streams,
-      initialWindowSize: windowBytes,
-      maxHeaderListSize: maxHeaderBytes,
-    },
-    // Deadlines are ours (`connection.ts`): Node's would need a timer for each connection.
-    keepAliveTimeout: 0,
-    headersTimeout: 0,
-    requestTimeout: 0,
-    // Else a header whose value begins or ends with a blank vanishes, and `Impersonate-User` must not.
-    strictFieldWhitespaceValidation: false,
-    // Most requests have no body: nothing is set up to read one.
-    optimizeEmptyRequests: true,
-  } as http2.SecureServerOptions)
+  const server = createServer(options)
 
   const connections = new Connections(
     overload,
@@ -99,26 +78,8 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
   const ofSocket = new WeakMap<object, Connection>()
   const traffic = new Traffic()
   let closing = false
-  const ended = (): void => traffic.end()
-  const failed = (error: unknown): void => {
-    options.onError(error)
-    ended()
-  }
   const gathered = new Gathered()
-
-  /** Counts a request as under way until it is answered. */
-  const take = (answer: () => Eventual<void>): void => {
-    traffic.begin()
-    gathered.add(() => {
-      try {
-        const answering = answer()
-        if (answering instanceof Promise) answering.then(ended, failed)
-        else ended()
-      } catch (error) {
-        failed(error)
-      }
-    })
-  }
+  const take = (answer: () => Eventual<void>): void => count(traffic, gathered, options.onError, answer)
 
   // Before TLS is set up: a connection that is turned away costs no handshake.
   const begin = server.listeners('connection') as ((raw: Socket) => void)[]
@@ -177,6 +138,55 @@ export async function listen(serve: Serve, options: ListenOptions): Promise<List
       connections.close(deadline.aborted)
     },
   }
+}
+
+/** Counts a request as under way until it is answered. */
+function count(
+  traffic: Traffic,
+  gathered: Gathered,
+  onError: ListenOptions['onError'],
+  answer: () => Eventual<void>,
+): void {
+  const ended = (): void => traffic.end()
+  const failed = (error: unknown): void => {
+    onError(error)
+    ended()
+  }
+  traffic.begin()
+  gathered.add(() => {
+    try {
+      const answering = answer()
+      if (isPending(answering)) answering.then(ended, failed)
+      else ended()
+    } catch (error) {
+      failed(error)
+    }
+  })
+}
+
+function createServer({ tls, overload }: ListenOptions): http2.Http2SecureServer {
+  return http2.createSecureServer({
+    ...tlsOptions(tls),
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    maxHeaderListPairs: 256,
+    maxHeaderSize: maxHeaderBytes,
+    maxSessionMemory: sessionMemoryMib,
+    settings: {
+      maxConcurrentStreams: overload.limits.http2.streams,
+      initialWindowSize: windowBytes,
+      maxHeaderListSize: maxHeaderBytes,
+    },
+    // Deadlines are ours (`connection.ts`): Node's would need a timer for each connection.
+    keepAliveTimeout: 0,
+    headersTimeout: 0,
+    requestTimeout: 0,
+    // Else a header whose value begins or ends with a blank vanishes, and `Impersonate-User` must not.
+    strictFieldWhitespaceValidation: false,
+    // Most requests have no body: nothing is set up to read one.
+    optimizeEmptyRequests: true,
+  } as http2.SecureServerOptions)
 }
 
 function tlsOptions(tls: TlsMaterial): { key: string; cert: string; ca: string; minVersion: 'TLSv1.2' } {

@@ -92,7 +92,7 @@ async function sendStream(exchange: Exchange, sink: Writable, body: Stream<Uint8
       if (gone.aborted) break
       if (sink.write(chunk)) continue
       exchange.sends(chunk.length)
-      await drained(sink, gone)
+      await waitForDrain(sink, gone)
       exchange.sent()
     }
   } finally {
@@ -101,7 +101,7 @@ async function sendStream(exchange: Exchange, sink: Writable, body: Stream<Uint8
 }
 
 /** Resolves when the sink takes more, or the peer has left. */
-function drained(sink: Writable, gone: AbortSignal): Promise<void> {
+function waitForDrain(sink: Writable, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
       sink.off('drain', goOn)

@@ -1,5 +1,5 @@
 /**
- * Collects the definitions of one document: whoever refers to a type makes it part of the document.
+ * Collects the definitions of one document: a reference to a type makes it part of the document.
  */
 import type { GroupVersionKind } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -7,7 +7,7 @@ import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import { type DefinitionNames, metaType, type TypeCatalog } from './definition-names.ts'
 import {
-  described,
+  describe,
   inlineSchema,
   listItemsText,
   listMetadataText,
@@ -202,7 +202,7 @@ export class Definitions {
     return {
       apiVersion: { ...text('apiVersion'), type: 'string' },
       kind: { ...text('kind'), type: 'string' },
-      metadata: described(metadata, siblings, this.#style),
+      metadata: describe(metadata, siblings, this.#style),
     }
   }
 

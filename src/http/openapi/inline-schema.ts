@@ -22,7 +22,7 @@ export function inlineSchema(schema: Schema, options: InlineSchemaOptions): Json
   const { style } = options
   const text = texts(schema)
   const reference = schema.typeName === undefined ? undefined : options.reference(schema.typeName)
-  if (reference !== undefined) return described(reference, text, style)
+  if (reference !== undefined) return describe(reference, text, style)
   const out: JsonObject = { ...text, ...typeKeywords(schema, style), ...mergeExtensions(schema) }
   for (const keyword of valueKeywords) {
     const value = schema[keyword]
@@ -55,7 +55,7 @@ function texts({ description, title, example, externalDocs }: Schema): JsonObjec
 }
 
 /** A reference with what is said of this use of it. In OpenAPI 3.0 it must stand alone. */
-export function described(reference: JsonObject, text: JsonObject, style: OpenapiStyle): JsonObject {
+export function describe(reference: JsonObject, text: JsonObject, style: OpenapiStyle): JsonObject {
   if (Object.keys(text).length === 0) return reference
   return style === 'v2' ? { ...text, ...reference } : { ...text, allOf: [reference] }
 }
@@ -111,7 +111,7 @@ function embeddedFields({ style, reference }: InlineSchemaOptions): JsonObject {
         `${apiConventions}#types-kinds`,
       type: 'string',
     },
-    ...(metadata ? { metadata: described(metadata, { description: metadataText }, style) } : {}),
+    ...(metadata ? { metadata: describe(metadata, { description: metadataText }, style) } : {}),
   }
 }
 

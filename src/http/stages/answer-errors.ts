@@ -2,6 +2,7 @@
  * The outermost stage: nothing gets past it. What is not a StatusError is a bug or a fault; the caller gets a 500 with
  * the request's id and no internals, the log gets the rest.
  */
+import { isPending } from '../../base/eventual.ts'
 import { findStatusError, internalError } from '../../kube/status-error.ts'
 import type { Status } from '../../kube/types.ts'
 import type { ApiRequest, ApiResponse, RequestContext, Stage } from '../api.ts'
@@ -26,7 +27,7 @@ export function answerErrors(report: ErrorReport, render: RenderStatus): Stage {
   return (next) => (request, context) => {
     try {
       const response = next(request, context)
-      if (!(response instanceof Promise)) return withCommonHeaders(response, context)
+      if (!isPending(response)) return withCommonHeaders(response, context)
       return response.then(
         (r) => withCommonHeaders(r, context),
         (error: unknown) => refusal(error, request, context),
@@ -39,13 +40,15 @@ export function answerErrors(report: ErrorReport, render: RenderStatus): Stage {
 
 function withCommonHeaders(response: ApiResponse, context: RequestContext): ApiResponse {
   // Spread first: what is copied whole is copied fastest.
-  const headers: Record<string, string | readonly string[]> = {
-    ...response.headers,
-    ...context.flow?.headers,
-    'audit-id': context.requestId,
+  const headers: Record<string, string | readonly string[]> = { ...response.headers, 'audit-id': context.requestId }
+  if (context.flow !== undefined) {
+    // By name: to spread a second record costs more than admission does.
+    const { headers: ofFlow } = context.flow
+    headers['x-kubernetes-pf-flowschema-uid'] = ofFlow['x-kubernetes-pf-flowschema-uid']
+    headers['x-kubernetes-pf-prioritylevel-uid'] = ofFlow['x-kubernetes-pf-prioritylevel-uid']
   }
   headers['cache-control'] ??= 'no-cache, private'
-  if (context.warnings.length > 0) headers['warning'] = bounded(context.warnings).map(warningHeader)
+  if (context.warnings.length > 0) headers['warning'] = limitWarnings(context.warnings).map(warningHeader)
   return { ...response, headers }
 }
 
@@ -53,7 +56,7 @@ const maxWarningRunes = 4096
 const cutWarningRunes = 256
 
 /** As upstream: where they are long together each is cut, and what is too much even so is left out. */
-function bounded(warnings: readonly string[]): readonly string[] {
+function limitWarnings(warnings: readonly string[]): readonly string[] {
   const runes = warnings.map((text) => [...text])
   let total = runes.reduce((sum, { length }) => sum + length, 0)
   if (total <= maxWarningRunes) return warnings

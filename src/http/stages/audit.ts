@@ -79,14 +79,14 @@ export function auditRequests(deps: AuditDeps): Stage {
   }
 }
 
-/** Requests with credentials that nobody takes for good. */
+/** Requests with credentials that no authenticator accepts. */
 export function auditRefusals(deps: AuditDeps): Stage {
   return (next) => async (request, context) => {
     try {
       return await next(request, context)
     } catch (error) {
       const status = findStatusError(error)
-      // 401 is what authentication answers, and nobody else.
+      // Only authentication answers 401.
       if (status?.reason === 'Unauthorized') {
         const decision = deps.policy.decide(subjectOf(context))
         const nobody = { username: '', groups: [] }
@@ -246,7 +246,7 @@ class Recording {
     try {
       return recordedBody(this.#deps.decode(bytes, mediaType), this.#subject, this.#decision.omitManagedFields)
     } catch {
-      // Whoever sends what is no object is told so in the answer, whose status the event holds.
+      // A client that sends no object is told so in the answer, whose status the event holds.
       return undefined
     }
   }

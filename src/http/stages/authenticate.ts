@@ -6,7 +6,7 @@ import { anonymousUser, type UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, Stage } from '../api.ts'
 import { bearerTokenOf, websocketTokenOf } from '../bearer-token.ts'
 
-/** undefined = nobody recognised the credentials. @throws StatusError Unauthorized */
+/** undefined = no authenticator recognised the credentials. @throws StatusError Unauthorized */
 export type Authenticate = (credentials: Credentials) => Eventual<UserInfo | undefined>
 
 export function authenticate(decide: Authenticate): Stage {

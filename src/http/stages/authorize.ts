@@ -9,11 +9,11 @@ import { isNamespaces, type Target } from '../resolution.ts'
 export interface AuthorizeOptions {
   readonly decide: (attributes: AuthzAttributes) => AuthzDecision
   /**
-   * Called before a refusal that names a namespace: catches up with the store, so that nobody is refused by a view
+   * Called before a refusal that names a namespace: catches up with the store, so that no request is refused by a view
    * older than their request. False = nothing new, the refusal stands.
    */
   readonly refresh: () => Promise<boolean>
-  /** Asked of what would be refused: somebody else may allow it. */
+  /** Asked of what would be refused: another authorizer may allow it. */
   readonly askElsewhere?: ((attributes: AuthzAttributes) => Promise<AuthzDecision>) | undefined
   /**
    * Asked of what would be refused: the reason to let it go on all the same, with what the caller may get one by one
@@ -35,19 +35,19 @@ export function authorize(options: AuthorizeOptions): Stage {
   return (next) => {
     const refusedAtFirst: Handler = async (request, context) => {
       const attributes = attributesOf(context)
-      const decision = await decided(options, attributes, (wait) => awaitOutside(request, context, wait))
+      const decision = await decide(options, attributes, (wait) => awaitOutside(request, context, wait))
       const narrowed = decision.allowed ? undefined : options.narrow?.(attributes)
       context.decision = narrowed === undefined ? decision : { allowed: true, reason: narrowed }
       if (narrowed !== undefined) context.onlyOwn = true
       else if (!decision.allowed) {
-        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decided(options, a))
+        const instead = await options.insteadOfRefusal?.(attributes, request, context, (a) => decide(options, a))
         throw instead ?? options.refuse(attributes, decision, context)
       }
       return next(request, context)
     }
     // Nearly all requests are allowed at once: those cost no promise.
     return (request, context) => {
-      // Anonymous users are not told apart from those who lack rights: they are to learn nothing about types.
+      // Anonymous users are not told apart from users who lack rights: they are to learn nothing about types.
       if (context.resolution === 'no such path' && isAuthenticated(context)) throw resourceNotFound()
       const decision = options.decide(attributesOf(context))
       if (!decision.allowed) return refusedAtFirst(request, context)
@@ -65,12 +65,12 @@ export async function requireAuthorized(
   attributes: AuthzAttributes,
   context: RequestContext,
 ): Promise<void> {
-  const decision = await decided(options, attributes)
+  const decision = await decide(options, attributes)
   if (!decision.allowed) throw options.refuse(attributes, decision, context)
 }
 
 /** `outside`: how the request waits for an authorizer elsewhere. */
-async function decided(
+async function decide(
   options: AuthorizeOptions,
   attributes: AuthzAttributes,
   outside = (wait: Promise<AuthzDecision>): Promise<AuthzDecision> => wait,
@@ -105,7 +105,7 @@ function scopeOf(target: Target, pinnedName: string): Omit<ResourceAttributes, '
     resource: type.resource,
     subresource,
     // A namespace is authorized like content of itself.
-    namespace: isNamespaces(type) ? name : namespace,
+    namespace: !type.namespaced && isNamespaces(type) ? name : namespace,
     name: name || pinnedName,
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Where several processes serve one store: nobody is answered by a view older than their request. What was acknowledged
+ * Where several processes serve one store: no request is answered by a view older than itself. What was acknowledged
  * by any of them before the request came (a binding taken away, an account, a definition, a deletion that began) holds
  * for it, in authentication, authorization, admission and discovery alike.
  *

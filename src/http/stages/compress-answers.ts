@@ -1,14 +1,22 @@
 /**
- * Long answers in gzip for those who take it, also those that are made while they are sent. Not watches: an event must
- * not wait for a block to fill. The fastest level, on another thread; an answer whose bytes are kept (a document) is
- * compressed once.
+ * Long answers in gzip for clients that accept it, also those that are made while they are sent. Not watches: an event
+ * must not wait for a block to fill. The fastest level, on another thread; an answer whose bytes are kept (a document)
+ * is compressed once.
  * @see k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/writers.go v0.36
  */
 import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
-import { andThen } from '../../base/eventual.ts'
-import { type AnswerStream, type ApiBody, type ApiResponse, isAnswerStream, isStream, type Stage } from '../api.ts'
+import { andThen, type Eventual } from '../../base/eventual.ts'
+import {
+  type AnswerStream,
+  type ApiBody,
+  type ApiRequest,
+  type ApiResponse,
+  isAnswerStream,
+  isStream,
+  type Stage,
+} from '../api.ts'
 
 /** Above that, as upstream: in a fast network less is not worth the work. */
 export const compressedFromBytes: number = 128 * 1024
@@ -27,28 +35,31 @@ export function compressAnswers(): Stage {
     return made
   }
   const isKept = (body: Uint8Array | readonly Uint8Array[]): boolean => body instanceof Uint8Array && kept.has(body)
-  return (next) => (request, context) =>
-    andThen(next(request, context), (response) => {
-      const { status, body, headers } = response
-      const isInTheMaking = isAnswerStream(body)
-      if (
-        !(isInTheMaking || isLong(body)) ||
-        headers['content-encoding'] !== undefined ||
-        !takesGzip(request.headers['accept-encoding']) ||
-        !((!isInTheMaking && isKept(body)) || (request.account?.tryCharge(costOf(body)) ?? true))
-      ) {
-        return response
-      }
-      const inGzip = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
-      if (isInTheMaking) return compressedStream(body, { status, headers }, inGzip)
-      return compressed(body instanceof Uint8Array ? body : Buffer.concat(body)).then(
-        (bytes): ApiResponse => ({
-          status,
-          headers: inGzip,
-          body: bytes,
-        }),
-      )
-    })
+  const compressIfLong = (request: ApiRequest, response: ApiResponse): Eventual<ApiResponse> => {
+    const { status, body, headers } = response
+    const isInTheMaking = isAnswerStream(body)
+    if (
+      !(isInTheMaking || isLong(body)) ||
+      headers['content-encoding'] !== undefined ||
+      !((!isInTheMaking && isKept(body)) || (request.account?.tryCharge(costOf(body)) ?? true))
+    ) {
+      return response
+    }
+    const inGzip = { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+    if (isInTheMaking) return compressedStream(body, { status, headers }, inGzip)
+    return compressed(body instanceof Uint8Array ? body : Buffer.concat(body)).then(
+      (bytes): ApiResponse => ({
+        status,
+        headers: inGzip,
+        body: bytes,
+      }),
+    )
+  }
+  return (next) => (request, context) => {
+    const accepted = request.headers['accept-encoding']
+    if (accepted === undefined || !takesGzip(accepted)) return next(request, context)
+    return andThen(next(request, context), (response) => compressIfLong(request, response))
+  }
 }
 
 /** What turns out to be short is sent as it is. */
@@ -114,5 +125,4 @@ function costOf(body: Uint8Array | readonly Uint8Array[] | AnswerStream): number
 }
 
 /** Upstream looks for the bare word: `gzip;q=0` and `gzip;q=1` both are no request for it. */
-const takesGzip = (accepted: string | undefined): boolean =>
-  accepted?.split(',').some((token) => token.trim() === 'gzip') ?? false
+const takesGzip = (accepted: string): boolean => accepted.split(',').some((token) => token.trim() === 'gzip')

@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../kube/user.ts'
 import type { ApiRequest, RequestContext, Stage } from '../api.ts'
 
-/** Whom the headers ask for, or undefined if they ask for nobody. @throws StatusError Forbidden */
+/** Whom the headers ask for, or undefined if they name no user. @throws StatusError Forbidden */
 export type Impersonation = (
   request: Pick<ApiRequest, 'headers' | 'headerValues'>,
   context: RequestContext,
@@ -10,13 +10,11 @@ export type Impersonation = (
 
 export function impersonate(decide: Impersonation): Stage {
   return (next) => (request, context) => {
-    if (request.localUser === undefined) {
-      const other = decide(request, context)
-      if (other !== undefined) {
-        context.impersonator = context.user
-        context.user = other.user
-        if (other.constraint !== undefined) context.impersonationConstraint = other.constraint
-      }
+    const other = decide(request, context)
+    if (other !== undefined) {
+      context.impersonator = context.user
+      context.user = other.user
+      if (other.constraint !== undefined) context.impersonationConstraint = other.constraint
     }
     return next(request, context)
   }

@@ -2,6 +2,7 @@
  * Bounds how long one request may take. Watches, our own controllers and requests that wait (for a body, a revision, an
  * initializer; see `places.ts`) are not timed: they have deadlines of their own. Nor are answers while they are sent.
  */
+import { isPending } from '../../base/eventual.ts'
 import { Link, LinkedList } from '../../base/linked-list.ts'
 import type { Sweeper } from '../../base/sweeper.ts'
 import { timeout } from '../../kube/status-error.ts'
@@ -32,11 +33,11 @@ export function limitTime({ handlerMs, sweeper, incidents }: TimeLimit): Stage {
     return !underWay.isEmpty
   })
   return (next) => (request, context) => {
-    if (request.localUser !== undefined || context.info.verb === 'watch') return next(request, context)
+    if (context.info.verb === 'watch') return next(request, context)
     const work = new Work(underWay, sweeper, request, context)
     context.places.push(work)
     const answer = next(request, context)
-    return answer instanceof Promise ? work.follow(answer) : answer
+    return isPending(answer) ? work.follow(answer) : answer
   }
 }
 

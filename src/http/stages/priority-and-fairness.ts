@@ -8,7 +8,7 @@
  *
  * Our own controllers pass by: the server's own work must not wait behind a tenant's.
  */
-import { andFinally, type Eventual } from '../../base/eventual.ts'
+import { andFinally, type Eventual, isPending } from '../../base/eventual.ts'
 import type { Admission, FlowControl, FlowHeaders, Refused, Seat } from '../../flowcontrol/flowcontrol.ts'
 import { type StatusError, tooManyRequests } from '../../kube/status-error.ts'
 import type { ApiRequest, ApiResponse, Handler, Place, RequestContext, RequestFlow, Stage } from '../api.ts'
@@ -21,14 +21,13 @@ export interface PriorityAndFairnessDeps {
 
 export function priorityAndFairness({ flowControl, now }: PriorityAndFairnessDeps): Stage {
   return (next) => (request, context) => {
-    if (request.localUser !== undefined) return next(request, context)
     const readmit = (): Eventual<Admission> => {
       const { user, info } = context
       // Received anew: how long it waited elsewhere is not held against it.
       return flowControl.admit({ user, info, receivedAtMs: now() }, request)
     }
     const admission = flowControl.admit(context, request)
-    return admission instanceof Promise
+    return isPending(admission)
       ? admission.then((admitted) => work(next, request, context, admitted, readmit))
       : work(next, request, context, admission, readmit)
   }

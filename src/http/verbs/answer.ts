@@ -31,7 +31,7 @@ export type Answer = (
 export interface AnswerDeps {
   readonly decoder: BodyDecoder
   readonly renderer: Renderer
-  /** Asks admission; absent for reviews, which upstream lets nobody refuse. */
+  /** Asks admission; absent for reviews, which upstream lets no plugin refuse. */
   readonly admit?: Registry['admit']
   /** Of the body, where it is not the type in the URL. */
   readonly bodyType?: ResourceType
@@ -41,7 +41,7 @@ export function answerVerb({ decoder, renderer, bodyType, admit }: AnswerDeps, a
   return async (request, context, target) => {
     const type = bodyType ?? target.type
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(type, []))
+    const n = negotiate(request.headers, query, () => renderer.offer(type, []))
     checkWriteOptions('CreateOptions', query)
     const sent = await decoder.decodeObject(request, context, type)
     const given = sent.metadata.namespace

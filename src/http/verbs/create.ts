@@ -1,5 +1,4 @@
 /** POST of an object. */
-import { andThen, type Eventual } from '../../base/eventual.ts'
 import { keepDistinctOwners } from '../../kube/metadata.ts'
 import { badRequest } from '../../kube/status-error.ts'
 import type { Unvalidated } from '../../kube/types.ts'
@@ -12,43 +11,34 @@ import { warn, writeScope } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
 export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDeps): VerbHandler {
-  const storeObject = (
-    object: Unvalidated,
-    request: ApiRequest,
-    context: RequestContext,
-    target: Target,
-  ): Eventual<StoredObject> => {
-    const { type } = target
-    if (type.namespaced) {
-      const given = object.metadata.namespace
-      if (given && given !== target.namespace) {
-        throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
-      }
-      object.metadata.namespace = target.namespace
-    } else {
-      delete object.metadata.namespace
-    }
-    keepDistinctOwners(object, (text) => warn(context, text))
-    const { name } = object.metadata
-    if (name) context.createdName = name
-    const created = registry.create(writeScope(request, context, target), object)
-    return andThen(created, (stored) => {
-      context.createdName = stored.name
-      return stored
-    })
-  }
   // A function of its own: an answer may wait for minutes, and what was sent must not be kept as long.
-  const store = (request: ApiRequest, context: RequestContext, target: Target): Eventual<StoredObject> =>
-    andThen(decoder.decodeObject(request, context, target.type), (object) =>
-      storeObject(object, request, context, target),
-    )
-
-  return (request, context, target) => {
-    const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
-    checkWriteOptions('CreateOptions', query)
-    return andThen(store(request, context, target), (stored) =>
-      andThen(awaitCreated(stored, request, context, target), (shown) => renderer.object(shown, n, query, 201)),
-    )
+  const store = async (request: ApiRequest, context: RequestContext, target: Target): Promise<StoredObject> => {
+    const object = await decoder.decodeObject(request, context, target.type)
+    placeObject(object, target)
+    const { name, ownerReferences } = object.metadata
+    if (ownerReferences) keepDistinctOwners(object, (text) => warn(context, text))
+    if (name) context.createdName = name
+    const stored = await registry.create(writeScope(request, context, target), object)
+    context.createdName = stored.name
+    return stored
   }
+  return async (request, context, target) => {
+    const { query } = context.info
+    const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
+    if (query.size > 0) checkWriteOptions('CreateOptions', query)
+    const stored = await store(request, context, target)
+    return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201)
+  }
+}
+
+/** The namespace is that of the request. @throws StatusError BadRequest */
+function placeObject({ metadata }: Unvalidated, { type, namespace }: Target): void {
+  if (!type.namespaced) {
+    delete metadata.namespace
+    return
+  }
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  metadata.namespace = namespace
 }

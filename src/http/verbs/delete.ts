@@ -19,7 +19,7 @@ export interface DeleteDeps extends VerbDeps {
 export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: DeleteDeps): VerbHandler {
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, options.raw)
     const { stored, removed } = await registry.delete(scope, options.parsed)
@@ -34,7 +34,7 @@ export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: Dele
 export function deleteCollectionVerb({ registry, decoder, renderer, visibility, turns }: DeleteDeps): VerbHandler {
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partialList']))
+    const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partialList']))
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, options.raw)
     const selection = listQuery(query, target.namespace, visibility(target, context))

@@ -1,5 +1,5 @@
 /** PATCH in its four kinds: JSON, merge, strategic merge, and server-side apply. */
-import { afterPause } from '../../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../../base/eventual.ts'
 import type { Slice } from '../../base/turns.ts'
 import { cloneJson } from '../../kube/clone-json.ts'
 import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
@@ -30,6 +30,9 @@ const mergePatch = 'application/merge-patch+json'
 const strategicMergePatch = 'application/strategic-merge-patch+json'
 export const applyMediaType = 'application/apply-patch+yaml'
 
+/** The 10,000 operations that upstream takes. What they make of an object is bounded as other bodies are. */
+const maxJsonPatchValues = 50_000
+
 export interface PatchDeps extends VerbDeps {
   readonly apply: Apply
 }
@@ -39,12 +42,12 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
   return async (request, context, target) => {
     const { type } = target
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, () => renderer.offer(type, ['table', 'partial']))
     const patch = await readPatch(deps, request, context, target)
     const scope = writeScope(request, context, target)
     const { stored, created } =
       patch.mediaType === applyMediaType
-        ? await applied(deps, patch.parsed, request, context, target, scope)
+        ? await applyConfigurationTo(deps, patch.parsed, request, context, target, scope)
         : await registry.update(scope, patchTransform(deps, patch, context, target))
     const status = created ? 201 : 200
     if (request.sharing !== undefined && n.view === 'object') {
@@ -79,7 +82,8 @@ export async function readPatch(
   const shared = request.sharing?.value
   if (shared !== undefined) return { mediaType, parsed: { value: shared, duplicates: [] } }
   const report = !isApply && fieldValidationOf(query) !== 'Ignore'
-  return { mediaType, parsed: await decoder.parsePatch(request, context, isApply, report) }
+  const most = mediaType === jsonPatch ? { most: maxJsonPatchValues } : {}
+  return { mediaType, parsed: await decoder.parsePatch(request, context, { isApply, report, ...most }) }
 }
 
 export function patchTransform(
@@ -93,15 +97,17 @@ export function patchTransform(
   const change = changeOf(mediaType, value, type)
   const isStrategic = mediaType === strategicMergePatch
   const dialect = isStrategic ? 'map' : 'json'
-  const settle = (changed: JsonObject, patched: JsonObject): Unvalidated => {
+  const settle = (changed: JsonObject, patched: JsonObject, slice: Slice | undefined): Eventual<Unvalidated> => {
     // Upstream works on the object for the one, on the text of the object for the others.
     const shown = (): string => (isStrategic ? printGoValue(value) : JSON.stringify(changed))
     checkIdentity(patched, shown, type, isStrategic)
-    const object = settlePatched(shown, () =>
-      decoder.settle(patched, { duplicates }, context, type, validation, dialect),
+    const settled = settlePatched(shown, () =>
+      decoder.settle(patched, { duplicates }, context, type, validation, dialect, slice),
     )
-    checkAddress(object, target)
-    return object
+    return andThen(settled, (object) => {
+      checkAddress(object, target)
+      return object
+    })
   }
   return (current, slice) => {
     const changed = change(current as unknown as JsonObject)
@@ -109,7 +115,7 @@ export function patchTransform(
     return afterPause(slice, () => {
       // A patched value shares parts with what it was made from, and defaults are filled in place.
       const patched = cloneJson(changed)
-      return afterPause(slice, () => settle(changed, patched))
+      return afterPause(slice, () => settle(changed, patched, slice))
     })
   }
 }
@@ -132,7 +138,7 @@ function changeOf(mediaType: string, value: JsonValue, type: ResourceType): (cur
 }
 
 /** What a patch made and no decoder takes is the patch's fault: 422, about a field `patch`. */
-function settlePatched(shown: Shown, settle: () => Unvalidated): Unvalidated {
+function settlePatched(shown: Shown, settle: () => Eventual<Unvalidated>): Eventual<Unvalidated> {
   try {
     return settle()
   } catch (error) {
@@ -178,7 +184,7 @@ function checkIdentity(patched: JsonObject, shown: Shown, type: ResourceType, is
   if (errors.length > 0) throw invalid({ group: type.group, kind }, name ?? '', errors)
 }
 
-async function applied(
+async function applyConfigurationTo(
   { registry, decoder, apply, requireCreate }: PatchDeps,
   parsed: Parsed,
   request: ApiRequest,
@@ -198,7 +204,7 @@ async function applied(
   const applyTo = async (live: KubeObject | undefined, slice: Slice | undefined): Promise<Unvalidated> => {
     const applied = await apply({
       live,
-      config: addressed(value, target),
+      config: addressTo(value, target),
       type,
       subresource,
       manager: scope.fieldManager,
@@ -209,7 +215,7 @@ async function applied(
     await slice?.pause()
     const merged = cloneJson(applied) as unknown as JsonObject
     await slice?.pause()
-    return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed')
+    return decoder.settle(merged, { duplicates: [] }, context, type, validation, 'typed', slice)
   }
   const whenMissing = async (): Promise<Unvalidated> => {
     await requireCreate(context)
@@ -239,7 +245,7 @@ function reportRepeats({ duplicates, repeats }: Parsed, validation: FieldValidat
 const lastKey = (path: string): string => /[^.]*$/.exec(path)?.[0] ?? path
 
 /** With the name and the namespace of the URL. What has another type than these is left for the schema to refuse. */
-function addressed(config: JsonObject, { type, name, namespace }: Target): KubeObject {
+function addressTo(config: JsonObject, { type, name, namespace }: Target): KubeObject {
   const given = config['metadata'] ?? {}
   if (!isJsonObject(given)) return config as unknown as KubeObject
   const metadata = { ...given }

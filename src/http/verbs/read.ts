@@ -15,7 +15,7 @@ const largeBytes = 64 * 1024
 export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
   return (request, context, { type, namespace, name }) => {
     const { info, caughtUp = false } = context
-    const n = negotiate(request.headers, info.query, renderer.offer(type, ['table', 'partial']))
+    const n = negotiate(request.headers, info.query, () => renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
     const found = registry.get(
@@ -34,7 +34,7 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
 export function listVerb({ registry, renderer, visibility, turns }: VerbDeps): VerbHandler {
   return async (request, context, target) => {
     const { info } = context
-    const n = negotiate(request.headers, info.query, renderer.offer(target.type, ['table', 'partialList']))
+    const n = negotiate(request.headers, info.query, () => renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, context))
     const slice = turns.slice(context)

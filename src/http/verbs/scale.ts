@@ -135,6 +135,6 @@ function answer(
   query: URLSearchParams,
   workload: StoredObject,
 ): ApiResponse {
-  const n = negotiate(request.headers, query, renderer.offer(scaleType, ['table', 'partial']))
+  const n = negotiate(request.headers, query, () => renderer.offer(scaleType, ['table', 'partial']))
   return renderer.made(scaleType, scaleOf(workload.object, pathsOf(workload.type)), n, query)
 }

@@ -32,7 +32,8 @@ export function writeScope(
   options: Readonly<Record<string, unknown>> = {},
 ): WriteScope {
   const { query } = context.info
-  const dryRun = options['dryRun'] ?? query.getAll('dryRun')
+  const asked = query.size === 0 ? options : { ...queryOptions(query), ...options }
+  const { dryRun } = asked
   return {
     type: target.type,
     namespace: target.namespace,
@@ -41,12 +42,12 @@ export function writeScope(
     user: context.user,
     dryRun: Array.isArray(dryRun) && dryRun.length > 0,
     fieldManager: fieldManagerOf(request, query),
-    options: { ...queryOptions(query), ...options },
+    options: asked,
     warn: (text) => warn(context, text),
     annotate: (key, value) => annotate(context, key, value),
     caller: callerOf(request, context),
     slice: context.slice,
-    deadlineMs: context.receivedAtMs + requestTimeoutMs(query),
+    deadlineMs: context.receivedAtMs + (query.size === 0 ? maxRequestMs : requestTimeoutMs(query)),
   }
 }
 

@@ -18,7 +18,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
   const { registry, decoder, renderer } = deps
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     checkWriteOptions('UpdateOptions', query)
     const object = await decoder.decodeObject(request, context, target.type)
     checkAddress(object, target)

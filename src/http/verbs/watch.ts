@@ -1,6 +1,6 @@
 /**
- * watch: one line per event, frames shared by all watchers that want the same form. Nobody waits for a watcher: the
- * registry's stream is bounded and ends with an error for one that is too slow.
+ * watch: one line per event, frames shared by all watchers that want the same form. The write path waits for no
+ * watcher: the registry's stream is bounded and ends with an error for one that is too slow.
  */
 import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
@@ -12,7 +12,7 @@ import { badRequest, findStatusError, internalError, notAcceptable } from '../..
 import { watchLine } from '../../kube/stored-form.ts'
 import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
-import { contentTypeOf, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
+import { contentTypes, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
 import { waitingBytes } from '../places.ts'
 import { isTrue } from '../request-info.ts'
 import type { Target } from '../resolution.ts'
@@ -45,7 +45,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
   const { registry, renderer, visibility, permitOf, random } = deps
   return async (request, context, target) => {
     const { query } = context.info
-    const n = negotiate(request.headers, query, renderer.offer(target.type, ['table', 'partial']))
+    const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     if (n.format === 'yaml') throw notAcceptable(streamedMediaTypes)
     checkIncludeObject(query)
     request.account?.charge(waitingBytes)
@@ -70,7 +70,8 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       return { status: 200, headers: {}, body: nothing, shared: { events } }
     }
     const frames = framesOf(deps, target.type, n, query)
-    const contentType = n.format === 'protobuf' ? `${contentTypeOf(n)};stream=watch` : contentTypeOf(n)
+    const mediaType = contentTypes[n.format]
+    const contentType = n.format === 'protobuf' ? `${mediaType};stream=watch` : mediaType
     return {
       status: 200,
       headers: { 'content-type': contentType },

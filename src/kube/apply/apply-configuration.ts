@@ -7,7 +7,7 @@ import { parseApiVersion } from '../gvk.ts'
 import { badRequest, StatusError } from '../status-error.ts'
 import type { JsonObject, KubeObject } from '../types.ts'
 import { configurationProblem } from './check-configuration.ts'
-import { compareObjects } from './compare.ts'
+import { comparingObjects } from './compare.ts'
 import { configuredFields } from './configured-fields.ts'
 import { allowedAside, type Conflict, conflictError, conflictsWith } from './conflicts.ts'
 import { equalSets, type FieldSet, isEmpty } from './field-set.ts'
@@ -16,16 +16,17 @@ import { type Managed, type ManagerId, readStored, sameManager, timeOfWrite, wri
 import { mergeValues } from './merge-values.ts'
 import { objectSchema } from './object-schema.ts'
 import { pruned } from './prune.ts'
+import { pausing, type Steps, settled } from './steps.ts'
 import {
   changesFor,
   knownOnly,
-  reconciled,
+  reconcile,
   type TrackUpdateInput,
   trackUpdate,
   withEntries,
   withoutFields,
 } from './track-update.ts'
-import { ChangesByVersion, pausing, type Steps, settled } from './versions.ts'
+import { ChangesByVersion } from './versions.ts'
 
 export interface ApplyInput extends Omit<TrackUpdateInput, 'next'> {
   /** The body of the request, as the client wrote it: not defaulted, not pruned. */
@@ -59,8 +60,11 @@ function* applied(input: ApplyInput): Steps<KubeObject> {
   yield* pausing(input.slice)
   const managed = input.live === undefined ? [] : entriesBefore(input, input.live)
   const plan = yield* planned(input, managed)
+  yield* pausing(input.slice)
   const conflicts = input.force ? [] : realConflicts(input, plan.conflicts)
+  yield* pausing(input.slice)
   if (conflicts.length > 0) throw conflictError(conflicts)
+  yield* pausing(input.slice)
   const result = withEntries(plan.object, entriesAfter(input, managed, plan))
   return input.manager === kubectlManager ? withLastApplied(result, input.config) : result
 }
@@ -83,10 +87,10 @@ function typeText({ apiVersion = '', kind = '' }: KubeObject): string {
   return `${group}/${version}, Kind=${kind}`
 }
 
-/** An object that nobody tracked so far belongs to one manager as it is, so that no apply can change it unnoticed. */
+/** An object without managedFields belongs to one manager as it is, so that no apply can change it unnoticed. */
 function entriesBefore(input: ApplyInput, live: KubeObject): readonly Managed[] {
   const stored = readStored(live.metadata.managedFields)
-  if (stored.length > 0) return reconciled(stored, input)
+  if (stored.length > 0) return reconcile(stored, input)
   const { versions: _, slice: __, ...whole } = input
   const claimed = trackUpdate({ ...whole, live: undefined, next: withEntries(live, undefined), manager: firstManager })
   return readStored(claimed.metadata.managedFields)
@@ -106,6 +110,7 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   const { live, schema, resetFields } = input
   const root = objectSchema(schema)
   const config = withoutServerMetadata(input.config)
+  yield* pausing(input.slice)
   const fields = configuredFields(schema, config, resetFields)
   const previous = managed.find((m) => sameManager(m, managerOf(input)))
   const others = knownOnly(
@@ -122,18 +127,16 @@ function* planned(input: ApplyInput, managed: readonly Managed[]): Steps<Plan> {
   // What was emptied by pruning is gone; if the configuration says it is empty, it must be there.
   const object = (rest === merged ? merged : lay(rest)) as unknown as KubeObject
   yield* pausing(input.slice)
-  const changes = object === live || others.length === 0 ? undefined : compareObjects(schema, live, object, resetFields)
+  const isSame = object === live || others.length === 0
+  const changes = isSame ? undefined : yield* comparingObjects(schema, live, object, resetFields, input.slice)
   if (changes === undefined) return { object, fields, previous, others, conflicts: [] }
   yield* pausing(input.slice)
   const byVersion = new ChangesByVersion(input, withEntries(live, undefined), withEntries(object, undefined), changes)
   const found = yield* changesFor(others, byVersion, input)
-  return {
-    object,
-    fields,
-    previous,
-    others: withoutFields(others, found),
-    conflicts: conflictsWith(others, found),
-  }
+  yield* pausing(input.slice)
+  const remaining = yield* withoutFields(others, found, input.slice)
+  yield* pausing(input.slice)
+  return { object, fields, previous, others: remaining, conflicts: conflictsWith(others, found) }
 }
 
 const managerOf = ({ manager, apiVersion, subresource }: ApplyInput): ManagerId => ({

@@ -158,7 +158,7 @@ describe('apply', () => {
           const said = lookUp(config, path)
           if (typeof said !== 'object') expect(lookUp(result, path)).toEqual(said)
         }
-        // Laying it over what it made changes nothing, whoever does it.
+        // Laying it over what it made changes nothing, by any manager.
         expect(normal(apply(result, 'another', config))).toEqual(normal(result))
       }),
       { numRuns: 150 },
@@ -209,7 +209,7 @@ describe('apply', () => {
   })
 })
 
-/** Structs held by value may stay behind empty; empty keyed lists belong to nobody (as upstream has it). */
+/** Structs held by value may stay behind empty; empty keyed lists have no owner (as upstream has it). */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value) && value.length === 0) return undefined
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

@@ -7,9 +7,10 @@
  * - An empty map or list is a leaf; so is a set of duplicate items.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/compare.go
  */
+import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import { emptySet, type FieldSet, leaf, ordered, recursiveDifference, union, withoutSelf } from './field-set.ts'
+import { emptySet, type FieldSet, leaf, orderMembers, recursiveDifference, union, withoutSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import {
@@ -25,6 +26,7 @@ import {
   shapeOf,
   sortedNames,
 } from './shape.ts'
+import { pausing, type Steps } from './steps.ts'
 
 export interface Changes {
   readonly added: FieldSet
@@ -41,21 +43,61 @@ export function compareObjects(
   next: KubeObject,
   resetFields?: FieldSet | undefined,
 ): Changes | undefined {
+  const { root, metadata } = pairsOf(schema, live, next)
+  const builder = new ChangesBuilder()
+  compareFields(root, builder)
+  const ofMetadata = new ChangesBuilder()
+  compareFields(metadata, ofMetadata)
+  builder.put('f:metadata', ofMetadata.build())
+  return settableChanges(builder.build(), resetFields)
+}
+
+/** With pauses where the object is large: then maps of many members are gone through in parts. */
+export function* comparingObjects(
+  schema: Schema,
+  live: KubeObject | undefined,
+  next: KubeObject,
+  resetFields: FieldSet | undefined,
+  slice: Slice | undefined,
+): Steps<Changes | undefined> {
+  if (slice === undefined) return compareObjects(schema, live, next, resetFields)
+  const { root, metadata } = pairsOf(schema, live, next)
+  const builder = new ChangesBuilder()
+  yield* comparingFields(root, builder, slice)
+  const ofMetadata = new ChangesBuilder()
+  yield* comparingFields(metadata, ofMetadata, slice)
+  builder.put('f:metadata', ofMetadata.build())
+  yield* pausing(slice)
+  return settableChanges(builder.build(), resetFields)
+}
+
+/** The object and its metadata, as they are compared. */
+function pairsOf(schema: Schema, live: KubeObject | undefined, next: KubeObject): Record<'root' | 'metadata', Pair> {
   const before = (live ?? emptyMap) as JsonObject
   const after = next as unknown as JsonObject
   const root = objectSchema(schema)
-  const builder = new ChangesBuilder()
-  compareFields(root, before, after, builder, (name) => name === 'metadata' || untrackedFields.has(name))
-  const metadata = new ChangesBuilder()
-  compareFields(
-    fieldSchema(root, 'metadata') as Schema,
-    mapOrEmpty(before['metadata']),
-    mapOrEmpty(after['metadata']),
-    metadata,
-    (name) => untrackedMetadata.has(name),
-  )
-  builder.put('f:metadata', metadata.build())
-  const changes = builder.build()
+  return {
+    root: {
+      schema: root,
+      before,
+      after,
+      skip: (name) => name === 'metadata' || untrackedFields.has(name),
+      hadStructs: true,
+      hasStructs: true,
+    },
+    metadata: {
+      schema: fieldSchema(root, 'metadata') as Schema,
+      before: mapOrEmpty(before['metadata']),
+      after: mapOrEmpty(after['metadata']),
+      skip: (name) => untrackedMetadata.has(name),
+      hadStructs: true,
+      hasStructs: true,
+    },
+  }
+}
+
+/** Without what the endpoint can't set. */
+function settableChanges(changes: NodeChanges | undefined, resetFields: FieldSet | undefined): Changes | undefined {
   if (changes === undefined || resetFields === undefined) return complete(changes)
   return complete({
     added: changes.added && recursiveDifference(changes.added, resetFields),
@@ -77,7 +119,7 @@ function complete(changes: NodeChanges | undefined): Changes | undefined {
 }
 
 /** The changes at and below one node. An absent set has no member there. */
-interface NodeChanges {
+export interface NodeChanges {
   readonly added?: FieldSet | undefined
   readonly modified?: FieldSet | undefined
   readonly removed?: FieldSet | undefined
@@ -110,32 +152,23 @@ class ChangesBuilder {
   build(): NodeChanges | undefined {
     if (!this.#added && !this.#modified && !this.#removed) return undefined
     return {
-      added: this.#added && ordered(this.#added),
-      modified: this.#modified && ordered(this.#modified),
-      removed: this.#removed && ordered(this.#removed),
+      added: this.#added && orderMembers(this.#added),
+      modified: this.#modified && orderMembers(this.#modified),
+      removed: this.#removed && orderMembers(this.#removed),
     }
   }
 }
 
 const modifiedLeaf: NodeChanges = { modified: leaf }
 
-function compareValues(schema: Schema, before: JsonValue, after: JsonValue): NodeChanges | undefined {
+export function compareValues(schema: Schema, before: JsonValue, after: JsonValue): NodeChanges | undefined {
   if (before === after) return undefined
   const left = shapeOf(schema, before)
   const right = shapeOf(schema, after)
   if (left === 'map' && right === 'map') {
-    if (isVoid(before) && isVoid(after)) return equalValues(before, after) ? undefined : modifiedLeaf
     const builder = new ChangesBuilder()
-    compareFields(
-      schema,
-      (before ?? {}) as JsonObject,
-      (after ?? {}) as JsonObject,
-      builder,
-      none,
-      before !== null,
-      after !== null,
-    )
-    return builder.build()
+    compareFields(pairOf(schema, before, after), builder)
+    return builder.build() ?? voidChange(before, after)
   }
   if (left === 'list' && right === 'list') {
     // Most lists of an update are as they were: seen here without naming their items.
@@ -148,7 +181,37 @@ function compareValues(schema: Schema, before: JsonValue, after: JsonValue): Nod
 }
 
 const none = (): boolean => false
+
+/** Two maps, field by field. */
+interface Pair {
+  readonly schema: Schema
+  readonly before: JsonObject
+  readonly after: JsonObject
+  readonly skip: (name: string) => boolean
+  /** Whether structs by value were there before: not where the map was null. */
+  readonly hadStructs: boolean
+  readonly hasStructs: boolean
+}
+
+/** `before` and `after` are maps or null. */
+const pairOf = (schema: Schema, before: JsonValue, after: JsonValue): Pair => ({
+  schema,
+  before: (before ?? emptyMap) as JsonObject,
+  after: (after ?? emptyMap) as JsonObject,
+  skip: none,
+  hadStructs: before !== null,
+  hasStructs: after !== null,
+})
+
+/** Asked last: of a map of many members it costs as much as going through all of them. */
+function voidChange(before: JsonValue, after: JsonValue): NodeChanges | undefined {
+  if ((before === null) === (after === null)) return undefined
+  return isVoid(before) && isVoid(after) ? modifiedLeaf : undefined
+}
+
+/** Maps of more are gone through in order, and in parts where there may be pauses. */
 const manyNames = 100
+const namesAtOnce = 2048
 
 /** Null or without content. */
 function isVoid(value: JsonValue): boolean {
@@ -167,37 +230,79 @@ function compareShapes(schema: Schema, before: JsonValue, left: Shape, after: Js
   }
 }
 
-function compareFields(
-  schema: Schema,
-  before: JsonObject,
-  after: JsonObject,
-  builder: ChangesBuilder,
-  skip: (name: string) => boolean,
-  hadStructs = true,
-  hasStructs = true,
-): void {
-  // In order from the beginning where there are many: their sets are not built twice.
-  const names = Object.keys(after)
-  for (const name of names.length > manyNames ? sortedNames(after) : names) {
+function compareFields(pair: Pair, builder: ChangesBuilder): void {
+  compareNames(namesInOrder(pair.after), pair, builder)
+  compareGone(Object.keys(pair.before), pair, builder)
+}
+
+/** In order from the beginning where there are many: their sets are not built twice. */
+function namesInOrder(map: JsonObject): readonly string[] {
+  const names = Object.keys(map)
+  return names.length > manyNames ? sortedNames(map) : names
+}
+
+/** Fields that are there now. */
+function compareNames(names: readonly string[], pair: Pair, builder: ChangesBuilder): void {
+  const { schema, before, after } = pair
+  for (const name of names) {
     const value = after[name]
     let old = own(before, name)
-    if (value === old || value === undefined || skip(name)) continue
+    if (value === old || value === undefined || pair.skip(name)) continue
     const field = fieldSchema(schema, name) ?? anySchema
-    if (old === undefined && field.byValue && hadStructs) old = unset(field)
+    if (old === undefined && field.byValue && pair.hadStructs) old = unset(field)
     if (old === undefined) builder.add(fieldElement(name), wholeNode(field, value))
     else builder.put(fieldElement(name), compareValues(field, old, value))
   }
-  for (const name of Object.keys(before)) {
+}
+
+/** Fields that are there no more. */
+function compareGone(names: readonly string[], pair: Pair, builder: ChangesBuilder): void {
+  const { schema, before, after } = pair
+  for (const name of names) {
     const old = before[name]
-    if (old === undefined || own(after, name) !== undefined || skip(name)) continue
+    if (old === undefined || own(after, name) !== undefined || pair.skip(name)) continue
     const field = fieldSchema(schema, name) ?? anySchema
-    if (field.byValue && hasStructs) builder.put(fieldElement(name), compareValues(field, old, unset(field)))
+    if (field.byValue && pair.hasStructs) builder.put(fieldElement(name), compareValues(field, old, unset(field)))
     else builder.remove(fieldElement(name), wholeNode(field, old))
   }
 }
 
-/** A field by value that nobody has set: Go prints it as an empty struct or a null list. */
-const unset = (field: Schema): JsonValue => (field.type === 'array' ? null : emptyMap)
+/** Goes down where maps have few members, and takes those of many in parts: total work is bounded, its depth is not. */
+function* comparingFields(pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
+  const names = namesInOrder(pair.after)
+  if (names.length > manyNames) yield* inParts(names, (part) => compareNames(part, pair, builder), slice)
+  else for (const name of names) yield* comparingField(name, pair, builder, slice)
+  yield* pausing(slice)
+  yield* inParts(Object.keys(pair.before), (part) => compareGone(part, pair, builder), slice)
+}
+
+function* comparingField(name: string, pair: Pair, builder: ChangesBuilder, slice: Slice | undefined): Steps<void> {
+  const value = pair.after[name]
+  const field = fieldSchema(pair.schema, name) ?? anySchema
+  let old = own(pair.before, name)
+  if (old === undefined && field.byValue && pair.hadStructs) old = unset(field)
+  const isPart = value !== undefined && !pair.skip(name) && isMap(value) && shapeOf(field, value) === 'map'
+  if (isPart && old === undefined) builder.add(fieldElement(name), yield* makingWhole(field, value, slice))
+  else if (isPart && old !== value && isMap(old) && shapeOf(field, old) === 'map') {
+    const inner = new ChangesBuilder()
+    yield* comparingFields(pairOf(field, old, value), inner, slice)
+    builder.put(fieldElement(name), inner.build())
+  } else compareNames([name], pair, builder)
+}
+
+function* inParts(
+  names: readonly string[],
+  work: (part: readonly string[]) => void,
+  slice: Slice | undefined,
+): Steps<void> {
+  for (let from = 0; from < names.length; from += namesAtOnce) {
+    work(names.slice(from, from + namesAtOnce))
+    yield* pausing(slice)
+  }
+}
+
+/** A field by value that is not set: Go prints it as an empty struct or a null list. */
+export const unset = (field: Schema): JsonValue => (field.type === 'array' ? null : emptyMap)
 
 function compareItems(
   schema: Schema,
@@ -229,7 +334,7 @@ function compareDuplicates(items: Schema, before: Items, after: Items): NodeChan
 const wholeItems = (items: Schema, found: Items): FieldSet => ('item' in found ? wholeNode(items, found.item) : leaf)
 
 /** The node of a value that came or went as a whole: itself and everything in it. */
-function wholeNode(schema: Schema, value: JsonValue): FieldSet {
+export function wholeNode(schema: Schema, value: JsonValue): FieldSet {
   switch (shapeOf(schema, value)) {
     case 'leaf':
       return leaf
@@ -242,14 +347,40 @@ function wholeNode(schema: Schema, value: JsonValue): FieldSet {
 
 function wholeMap(schema: Schema, map: JsonObject): FieldSet {
   const node: Node = { '.': leaf }
-  let content = false
-  for (const name of sortedNames(map)) {
+  const hasContent = addWhole(sortedNames(map), schema, map, node)
+  return hasContent ? node : leaf
+}
+
+/** False: none of them has a value. */
+function addWhole(names: readonly string[], schema: Schema, map: JsonObject, node: Node): boolean {
+  let hasContent = false
+  for (const name of names) {
     const value = map[name]
     if (value === undefined) continue
     node[fieldElement(name)] = wholeNode(fieldSchema(schema, name) ?? anySchema, value)
-    content = true
+    hasContent = true
   }
-  return content ? node : leaf
+  return hasContent
+}
+
+/** `wholeMap` of a large map, with pauses. */
+function* makingWhole(schema: Schema, map: JsonObject, slice: Slice | undefined): Steps<FieldSet> {
+  const names = sortedNames(map)
+  const node: Node = { '.': leaf }
+  let hasContent = false
+  if (names.length > manyNames) {
+    yield* inParts(names, (part) => (hasContent = addWhole(part, schema, map, node) || hasContent), slice)
+    return hasContent ? node : leaf
+  }
+  for (const name of names) {
+    const value = map[name]
+    const field = fieldSchema(schema, name) ?? anySchema
+    if (value !== undefined && isMap(value) && shapeOf(field, value) === 'map') {
+      node[fieldElement(name)] = yield* makingWhole(field, value, slice)
+      hasContent = true
+    } else hasContent = addWhole([name], schema, map, node) || hasContent
+  }
+  return hasContent ? node : leaf
 }
 
 function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
@@ -257,7 +388,7 @@ function wholeList(schema: Schema, list: readonly JsonValue[]): FieldSet {
   const node: Node = { '.': leaf }
   const items = itemSchema(schema)
   for (const [element, found] of indexList(schema, list)) node[element] = wholeItems(items, found)
-  return ordered(node)
+  return orderMembers(node)
 }
 
 /** Added and modified: what the writer takes. */

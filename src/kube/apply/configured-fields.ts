@@ -5,12 +5,12 @@
  */
 import type { Schema } from '../schema/schema.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../types.ts'
-import { emptySet, type FieldSet, isEmpty, leaf, ordered, recursiveDifference, withSelf } from './field-set.ts'
+import { emptySet, type FieldSet, isEmpty, leaf, orderMembers, recursiveDifference, withSelf } from './field-set.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement, type PathElement } from './path-element.ts'
 import { anySchema, declaredField, fieldSchema, indexList, isMap, itemSchema, shapeOf, sortedNames } from './shape.ts'
 
-/** Without what nobody owns (TypeMeta, names, ...). */
+/** Without what has no owner (TypeMeta, names, ...). */
 export function configuredFields(schema: Schema, config: KubeObject, resetFields?: FieldSet | undefined): FieldSet {
   const set = difference(fieldsOf(objectSchema(schema), config as unknown as JsonValue))
   return resetFields === undefined ? set : recursiveDifference(set, resetFields)
@@ -73,7 +73,7 @@ function listNode(schema: Schema, list: readonly JsonValue[]): FieldSet | undefi
   for (const [element, found] of indexList(schema, list)) {
     node[element] = 'item' in found ? withSelf(nodeOf(items, found.item)) : leaf
   }
-  return ordered(node)
+  return orderMembers(node)
 }
 
 /** The set, with every struct field that has something in the set below it (as removing the field removes it all). */
@@ -98,7 +98,7 @@ function childSchema(schema: Schema, element: PathElement): Schema {
 }
 
 /**
- * The set after the schema changed: where a part has become atomic, whoever owned something in it owns all of it.
+ * The set after the schema changed: where a part has become atomic, an owner of something in it owns all of it.
  * The other way (atomic to granular) needs nothing: upstream treats it as always having been granular.
  * @see sigs.k8s.io/structured-merge-diff/v6 typed/reconcile_schema.go
  */

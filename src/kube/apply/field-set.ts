@@ -4,7 +4,7 @@
  * node that is in the set with nothing below it.
  *
  * Invariants: keys are canonical and in the order of `compareSiblings`; `.` never stands alone; no node exists without
- * a member at or below it. The root stands for the whole object, which nobody can own: `{}` there is the empty set.
+ * a member at or below it. The root stands for the whole object, which has no owner: `{}` there is the empty set.
  *
  * Sets are immutable and share structure; an operation that changes nothing returns its argument.
  * @see sigs.k8s.io/structured-merge-diff/v6 fieldpath/set.go
@@ -21,7 +21,9 @@ export const leaf: FieldSet = emptySet
 
 const self = '.'
 
+/** Beginning to go through a set of many members costs as much as going through all of them, so `.` is asked first. */
 export function isEmpty(set: FieldSet): boolean {
+  if (self in set) return false
   for (const _ in set) return false
   return true
 }
@@ -50,16 +52,16 @@ export function withoutSelf(node: FieldSet): FieldSet | undefined {
 }
 
 /** Puts the elements in order; takes ownership of `node`. */
-export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
+export function orderMembers(node: Record<PathElement, FieldSet>): FieldSet {
   let previous: PathElement | undefined
   let sibling: Sibling | undefined
   for (const key in node) {
     if (isField(key) && (previous === undefined || isField(previous))) {
-      if (previous !== undefined && previous > key) return sorted(node)
+      if (previous !== undefined && previous > key) return sortMembers(node)
       sibling = undefined
     } else {
       const next = siblingOf(key)
-      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sorted(node)
+      if (previous !== undefined && compareSiblings(sibling ?? siblingOf(previous), next) > 0) return sortMembers(node)
       sibling = next
     }
     previous = key
@@ -67,7 +69,7 @@ export function ordered(node: Record<PathElement, FieldSet>): FieldSet {
   return node
 }
 
-function sorted(node: FieldSet): FieldSet {
+function sortMembers(node: FieldSet): FieldSet {
   const result: Record<PathElement, FieldSet> = {}
   for (const element of inOrder(Object.keys(node))) result[element] = node[element] as FieldSet
   return result
@@ -110,7 +112,7 @@ function merge(a: FieldSet, b: FieldSet): FieldSet {
     grew ||= left === undefined
   }
   if (result === undefined) return a
-  return grew ? ordered(result) : result
+  return grew ? orderMembers(result) : result
 }
 
 function unionNode(a: FieldSet, b: FieldSet): FieldSet {
@@ -256,8 +258,8 @@ export function setOf(paths: Iterable<readonly PathElement[]>): FieldSet {
 }
 
 /**
- * Reads FieldsV1 that somebody else wrote: any order, any spelling of keys, elements of unknown kinds dropped. What is
- * in good order already is returned as it is.
+ * Reads FieldsV1 that another program wrote: any order, any spelling of keys, elements of unknown kinds dropped. What
+ * is in good order already is returned as it is.
  * @throws SyntaxError
  */
 export function parseFieldSet(fields: unknown): FieldSet {
@@ -287,7 +289,7 @@ function parseChildren(fields: unknown): { readonly children: FieldSet | undefin
     asGiven &&= element === key && (node === given[key] || (child.children === undefined && isBare(given[key])))
   }
   if (isEmpty(result)) return { children: undefined, member: true }
-  const children = ordered(member ? { [self]: leaf, ...result } : result)
+  const children = orderMembers(member ? { [self]: leaf, ...result } : result)
   return { children: asGiven && sameOrder(children, given) ? (given as FieldSet) : children, member }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Living with client-side `kubectl apply`, which keeps its configuration in an annotation. Only the manager named
- * `kubectl` gets this treatment; whoever wants none of it chooses another name.
+ * `kubectl` gets this treatment; a client that wants none of it chooses another name.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/lastappliedmanager.go v0.36
  */
 import type { Schema } from '../schema/schema.ts'
@@ -17,10 +17,10 @@ export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configu
 
 const maxAnnotationsBytes = 256 * 1024
 
-/** Fields that client-side apply set and nobody has changed since: `kubectl` may take them over from anybody. */
+/** Fields that client-side apply set and no manager has changed since: `kubectl` may take them over. */
 export function fieldsOfLastApplied(schema: Schema, live: KubeObject, apiVersion: string): FieldSet {
   const text = live.metadata.annotations?.[lastAppliedAnnotation]
-  const config = text ? parsed(text) : undefined
+  const config = text ? parse(text) : undefined
   if (config === undefined || config.apiVersion !== apiVersion) return emptySet
   if (configurationProblem(schema, config) !== undefined) return emptySet
   const fields = configuredFields(schema, config)
@@ -28,8 +28,8 @@ export function fieldsOfLastApplied(schema: Schema, live: KubeObject, apiVersion
   return changes === undefined ? fields : difference(fields, union(takenFields(changes), changes.removed))
 }
 
-/** The annotation belongs to whoever writes the object: what is no configuration is as good as none. */
-function parsed(text: string): KubeObject | undefined {
+/** The annotation belongs to the writer of the object: what is no configuration is as good as none. */
+function parse(text: string): KubeObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isMap(value)) return undefined
@@ -44,7 +44,7 @@ function parsed(text: string): KubeObject | undefined {
 export function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
   const annotations = object.metadata.annotations
   if (!annotations?.[lastAppliedAnnotation]) return object
-  const value = `${goJson(sorted(withoutAnnotation(config) as unknown as JsonValue))}\n`
+  const value = `${goJson(sortKeys(withoutAnnotation(config) as unknown as JsonValue))}\n`
   if (annotations[lastAppliedAnnotation] === value) return object
   const next: Record<string, string> = { ...annotations, [lastAppliedAnnotation]: value }
   if (sizeBytes(next) > maxAnnotationsBytes) delete next[lastAppliedAnnotation]
@@ -58,13 +58,13 @@ function withoutAnnotation(config: KubeObject): KubeObject {
 }
 
 /** With all keys in order, as Go prints maps. */
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (!isMap(value)) return value
   const result: JsonObject = Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((name) => [name, sorted(value[name] ?? null)]),
+      .map((name) => [name, sortKeys(value[name] ?? null)]),
   )
   return result
 }

@@ -134,8 +134,8 @@ function canonicalTime(time: string | undefined): string | undefined {
 }
 
 /**
- * Do two lists say the same but for times (and so maybe order)? A write that changes nothing else is no write: whoever
- * stores the object then keeps the old list.
+ * Do two lists say the same but for times (and so maybe order)? A write that changes nothing else is no write: the
+ * old list is stored then.
  */
 export function sameOwnership(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
   if (a.length !== b.length) return false
@@ -154,7 +154,7 @@ export function isReset(entries: unknown): boolean {
   return entries.length === 1 && typeof only === 'object' && only !== null && isEmpty(only as FieldSet)
 }
 
-/** In the order upstream stores them; undefined if nobody owns anything. */
+/** In the order upstream stores them; undefined if nothing has an owner. */
 export function writeManaged(managed: readonly Managed[]): ManagedFieldsEntry[] | undefined {
   if (managed.length === 0) return undefined
   if (managed.length === 1) return managed.map(entryOf)
@@ -210,7 +210,7 @@ export const maxUpdateManagers = 10
 const bucketName = 'ancient-changes'
 
 /** Folds the oldest Update entries into one per version until there are few enough. */
-export function capped(managed: readonly Managed[]): readonly Managed[] {
+export function capUpdates(managed: readonly Managed[]): readonly Managed[] {
   const updates = managed.filter((m) => m.operation === 'Update')
   let excess = updates.length - maxUpdateManagers
   if (excess <= 0) return managed

@@ -1,5 +1,5 @@
 /**
- * What is the same for every object whatever its schema says: TypeMeta, ObjectMeta, and the fields that nobody owns.
+ * What is the same for every object whatever its schema says: TypeMeta, ObjectMeta, and the fields without owners.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/stripmeta.go v0.36
  */
 import type { Schema } from '../schema/schema.ts'
@@ -60,10 +60,10 @@ export function objectSchema(schema: Schema): Schema {
   return root
 }
 
-/** Root fields that nobody owns. */
+/** Root fields without owners. */
 export const untrackedFields: ReadonlySet<string> = new Set(['apiVersion', 'kind'])
 
-/** Fields of metadata that nobody owns: they identify the object or belong to the server. */
+/** Fields of metadata without owners: they identify the object or belong to the server. */
 export const untrackedMetadata: ReadonlySet<string> = new Set([
   'name',
   'namespace',

@@ -1,5 +1,5 @@
 /**
- * A configuration laid over an object, without anybody owning anything afterwards: what a mutating policy applies. It
+ * A configuration laid over an object, which leaves ownership as it was: what a mutating policy applies. It
  * may not set what is replaced as a whole, for then all that it does not mention would be gone.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch/smd.go v0.36
  */

@@ -54,7 +54,7 @@ export function goJson(value: JsonValue): string {
 }
 
 /**
- * The canonical text of an element that somebody else wrote; undefined for a kind of element we do not know, which
+ * The canonical text of an element that another program wrote; undefined for a kind of element we do not know, which
  * is dropped as upstream drops it.
  * @throws SyntaxError for anything malformed
  */

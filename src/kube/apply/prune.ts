@@ -1,5 +1,5 @@
 /**
- * What an applier no longer speaks about goes away, if nobody else owns it.
+ * What an applier no longer speaks about goes away, if no other manager owns it.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (prune), typed/remove.go
  */
 import type { Schema } from '../schema/schema.ts'
@@ -20,7 +20,8 @@ import type { Managed } from './managed-fields.ts'
 import { objectSchema, untrackedFields, untrackedMetadata } from './object-schema.ts'
 import { fieldElement } from './path-element.ts'
 import { anySchema, elementOf, fieldSchema, itemSchema, put, shapeOf } from './shape.ts'
-import { type Form, formOf, inForm, type RequestVersion, type Steps } from './versions.ts'
+import type { Steps } from './steps.ts'
+import { type Form, formOf, inForm, type RequestVersion } from './versions.ts'
 
 export interface PruneInput {
   readonly request: RequestVersion
@@ -30,7 +31,7 @@ export interface PruneInput {
   readonly previous: Managed
   /** What it owns now, in the version of the request. */
   readonly fields: FieldSet
-  /** Everybody else. */
+  /** All other managers. */
   readonly others: readonly Managed[]
 }
 
@@ -44,7 +45,7 @@ const everybodys: FieldSet = setOf([
  * `merged` itself if nothing goes.
  *
  * Three steps, because removing a list item removes everything in it, also what is not this manager's to remove:
- * remove all that was applied last time; find out what of that is still owned, by anybody, in whatever version; from
+ * remove all that was applied last time; find out what of that is still owned, by any manager, in any version; from
  * what then is missing, really remove only what this manager had applied. It is done in the version that was applied
  * last time: its fields are known in no other.
  */
@@ -74,7 +75,7 @@ interface Owned {
   readonly fields: FieldSet
 }
 
-/** What anybody owns now, this manager's new configuration included, by the version whose fields they are. */
+/** What any manager owns now, this manager's new configuration included, by the version whose fields they are. */
 function ownedByForm(
   request: RequestVersion,
   fields: FieldSet,

@@ -1,6 +1,6 @@
 /**
- * Parts of an object that a request through one endpoint cannot set: what a body says there is dropped, so nobody comes
- * to own it.
+ * Parts of an object that a request through one endpoint cannot set: what a body says there is dropped, so no manager
+ * comes to own it.
  * @see k8s.io/apiserver/pkg/registry/rest/resetfields.go v0.36 and the GetResetFields of the strategies
  */
 import type { ResourceType } from '../resource-type.ts'

@@ -111,7 +111,7 @@ export function indexList(schema: Schema, list: readonly JsonValue[]): Map<PathE
     const earlier = index.get(element)
     if (earlier === undefined) index.set(element, { item })
     else if ('item' in earlier) index.set(element, { duplicates: [earlier.item, item] })
-    // In place: somebody may send a hundred thousand.
+    // In place: a client may send a hundred thousand.
     else earlier.duplicates.push(item)
   }
   return index

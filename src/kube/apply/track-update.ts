@@ -4,14 +4,13 @@
  * Runs on every create and update, so it compares once and touches only entries that lose or gain something.
  * @see k8s.io/apimachinery/pkg/util/managedfields/internal/fieldmanager.go v0.36
  */
-import { afterPause, type Eventual } from '../../base/eventual.ts'
 import type { Slice } from '../../base/turns.ts'
-import type { KubeObject, ManagedFieldsEntry } from '../types.ts'
-import { type Changes, compareObjects, takenFields } from './compare.ts'
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../types.ts'
+import { type Changes, comparingObjects, takenFields } from './compare.ts'
 import { reconciledWithSchema } from './configured-fields.ts'
 import { difference, type FieldSet, isEmpty, type Sizes, union } from './field-set.ts'
 import {
-  capped,
+  capUpdates,
   entryOf,
   isReset,
   type Managed,
@@ -22,16 +21,10 @@ import {
   withFields,
   writeManaged,
 } from './managed-fields.ts'
+import { fieldsOfNew } from './new-fields.ts'
 import { objectSchema } from './object-schema.ts'
-import {
-  ChangesByVersion,
-  formOf,
-  pausing,
-  type RequestVersion,
-  type Steps,
-  settled,
-  type Version,
-} from './versions.ts'
+import { pausing, type Steps, settled } from './steps.ts'
+import { ChangesByVersion, formOf, type RequestVersion, type Version } from './versions.ts'
 
 /** `schema` is that of the kind in version `apiVersion`; so are `resetFields` (`status` on the main resource). */
 export interface TrackUpdateInput extends RequestVersion {
@@ -51,39 +44,64 @@ export interface TrackUpdateInput extends RequestVersion {
 /**
  * `next` with its managedFields brought up to date; shares everything else with `next`, and is `next` itself if they
  * were right already. Throws only what a conversion between versions throws.
- * What mutating admission changes afterwards belongs to nobody, as upstream.
+ * What mutating admission changes afterwards has no owner, as upstream.
  */
 export function trackUpdate(input: TrackUpdateInput & { readonly versions?: never; readonly slice?: never }): KubeObject
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject>
 export function trackUpdate(input: TrackUpdateInput): KubeObject | Promise<KubeObject> {
   const { live, next, subresource = '' } = input
-  if (live === undefined && !next.metadata.managedFields) return tracksNew(input)
+  if (live === undefined && !next.metadata.managedFields) {
+    return input.slice === undefined ? trackNew(input) : settled(trackNewInSteps(input))
+  }
   const stored = readStored(live?.metadata.managedFields)
   const base = baseEntries(next.metadata.managedFields, stored, subresource)
-  // An object whose ownership was cleared stays untracked until somebody applies.
+  // An object whose ownership was cleared stays untracked until the next apply.
   if (base.length === 0 && live !== undefined) return withEntries(next, undefined)
   return settled(tracked(input, stored, base))
 }
 
 function* tracked(input: TrackUpdateInput, stored: readonly Managed[], base: readonly Managed[]): Steps<KubeObject> {
   const { live, next } = input
-  const changes = compareObjects(input.schema, live, next, input.resetFields)
+  const changes = yield* comparingObjects(input.schema, live, next, input.resetFields, input.slice)
   yield* pausing(input.slice)
   const managed = yield* updated(base, changes, input)
   if (managed === stored) return withEntries(next, live?.metadata.managedFields)
   return withEntries(next, writeManaged(managed))
 }
 
-/** What is created without a history belongs to its creator: no sets to join. */
-function tracksNew(input: TrackUpdateInput): Eventual<KubeObject> {
-  const { next, schema, resetFields } = input
-  const { added, modified } = compareObjects(schema, undefined, next, resetFields) ?? {}
+/** What is created without managedFields belongs to its creator: there are no sets to join, and no other versions. */
+export function trackNew({
+  next,
+  schema,
+  resetFields,
+  manager,
+  apiVersion,
+  subresource,
+  now,
+}: Omit<TrackUpdateInput, 'live' | 'versions' | 'slice'>): KubeObject {
+  const fields = fieldsOfNew(schema, next, resetFields)
+  if (fields === undefined) return next
+  const entry: ManagedFieldsEntry = {
+    manager: manager || 'unknown',
+    operation: 'Update',
+    apiVersion,
+    time: now,
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields as JsonObject,
+  }
+  if (subresource) entry.subresource = subresource
+  return { ...next, metadata: { ...next.metadata, managedFields: [entry] } }
+}
+
+/** The same as `trackNew`, with pauses: for objects that are large. */
+function* trackNewInSteps(input: TrackUpdateInput): Steps<KubeObject> {
+  const { next, schema, resetFields, slice } = input
+  const { added, modified } = (yield* comparingObjects(schema, undefined, next, resetFields, slice)) ?? {}
   if (!added || !modified) return next
-  return afterPause(input.slice, () => {
-    const taken = isEmpty(modified) ? added : union(added, modified)
-    if (isEmpty(taken)) return next
-    return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
-  })
+  yield* pausing(slice)
+  const taken = isEmpty(modified) ? added : union(added, modified)
+  if (isEmpty(taken)) return next
+  return { ...next, metadata: { ...next.metadata, managedFields: [entryOf(managedBy(input, taken))] } }
 }
 
 /** The body's own entries are believed if they are good, but never through a sub-resource. */
@@ -105,9 +123,11 @@ function* updated(
   const taken = takenFields(changes)
   // The writer itself loses nothing that it takes: it is given it again below.
   yield* pausing(input.slice)
-  const remaining = yield* withoutChanged(reconciled(current, input), changes, input)
+  const reconciledEntries = reconcile(current, input)
   yield* pausing(input.slice)
-  return isEmpty(taken) ? remaining : capped(given(remaining, taken, input))
+  const remaining = yield* withoutChanged(reconciledEntries, changes, input)
+  yield* pausing(input.slice)
+  return isEmpty(taken) ? remaining : capUpdates(given(remaining, taken, input))
 }
 
 /** Every entry without what was changed or removed. */
@@ -117,7 +137,7 @@ function* withoutChanged(
   input: TrackUpdateInput,
 ): Steps<readonly Managed[]> {
   const byVersion = new ChangesByVersion(input, withoutEntries(input.live), withoutEntries(input.next), changes)
-  return withoutFields(managed, yield* changesFor(managed, byVersion, input))
+  return yield* withoutFields(managed, yield* changesFor(managed, byVersion, input), input.slice)
 }
 
 /** For each entry what happened, in the entry's own version. */
@@ -135,24 +155,35 @@ export function* changesFor(
   return found
 }
 
-/** Every entry without what somebody else changed or removed; those that end up empty are dropped. */
-export function withoutFields(managed: readonly Managed[], changes: ReadonlyMap<Managed, Changes>): readonly Managed[] {
+/** Every entry without what another manager changed or removed; those that end up empty are dropped. */
+export function* withoutFields(
+  managed: readonly Managed[],
+  changes: ReadonlyMap<Managed, Changes>,
+  slice: Slice | undefined,
+): Steps<readonly Managed[]> {
   const sizes: Sizes = new Map()
   /** Most entries are of one version, and so share what happened. */
   const concerned = new Map<Changes, FieldSet>()
-  return mapEntries(managed, (m) => {
+  const result: Managed[] = []
+  for (const m of managed) {
     const found = changes.get(m)
-    if (found === undefined) return m
+    if (found === undefined) {
+      result.push(m)
+      continue
+    }
     let fields = concerned.get(found)
     if (fields === undefined) {
       fields = union(takenFields(found), found.removed)
       concerned.set(found, fields)
+      yield* pausing(slice)
     }
-    return withFields(m, difference(m.fields, fields, sizes))
-  })
+    result.push(withFields(m, difference(m.fields, fields, sizes)))
+    yield* pausing(slice)
+  }
+  return keptEntries(managed, result)
 }
 
-/** Without managedFields: nobody is to be asked to convert them. */
+/** Without managedFields: they are not to be converted. */
 function withoutEntries<T extends KubeObject | undefined>(object: T): T {
   return (object === undefined ? object : withEntries(object, undefined)) as T
 }
@@ -166,7 +197,7 @@ export function knownOnly(managed: readonly Managed[], request: RequestVersion):
 }
 
 /** As the schema of each entry's version is now. */
-export function reconciled(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
+export function reconcile(managed: readonly Managed[], request: RequestVersion): readonly Managed[] {
   return mapEntries(managed, (m) => {
     const form: Version | undefined = formOf(request, m.apiVersion)
     return form ? withFields(m, reconciledWithSchema(objectSchema(form.schema), m.fields)) : m
@@ -174,7 +205,12 @@ export function reconciled(managed: readonly Managed[], request: RequestVersion)
 }
 
 function mapEntries(managed: readonly Managed[], change: (m: Managed) => Managed): readonly Managed[] {
-  const result = managed.map(change).filter((m, i) => m === managed[i] || !isEmpty(m.fields))
+  return keptEntries(managed, managed.map(change))
+}
+
+/** `changed` entry by entry: those that ended up empty are dropped. The old list where nothing has changed. */
+function keptEntries(managed: readonly Managed[], changed: readonly Managed[]): readonly Managed[] {
+  const result = changed.filter((m, i) => m === managed[i] || !isEmpty(m.fields))
   return result.length === managed.length && result.every((m, i) => m === managed[i]) ? managed : result
 }
 

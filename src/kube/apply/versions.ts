@@ -2,15 +2,15 @@
  * The versions of a kind, as far as ownership is concerned: an entry names fields of its own version, so they are
  * compared with what the object looks like in that version.
  *
- * Converting may mean asking somebody (a webhook), so what needs it is written as steps: a generator that yields
+ * Converting may mean asking a webhook, so what needs it is written as steps: a generator that yields
  * conversions and is given the converted objects. Without such a question nothing is awaited.
  * @see sigs.k8s.io/structured-merge-diff/v6 merge/update.go (Converter)
  */
-import type { Slice } from '../../base/turns.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { KubeObject } from '../types.ts'
 import { type Changes, compareObjects } from './compare.ts'
 import type { FieldSet } from './field-set.ts'
+import type { Steps } from './steps.ts'
 
 /** What a version of the kind is like. */
 export interface Version {
@@ -33,39 +33,6 @@ export interface RequestVersion extends Version {
   readonly apiVersion: string
   /** Absent: the kind has one form, whatever its versions are called. */
   readonly versions?: Versions | undefined
-}
-
-/** Yields what may have to be waited for, a conversion or a pause; is given what came of it. */
-export type Steps<T> = Generator<KubeObject | Promise<KubeObject | undefined>, T, KubeObject>
-
-/** Between two passes over a large object. */
-export function* pausing(slice: Slice | undefined): Steps<void> {
-  const pause = slice?.pause()
-  if (pause) yield pause.then(() => undefined)
-}
-
-/** Runs steps: at once if none of them has to be waited for. */
-export function settled<T>(steps: Steps<T>): T | Promise<T> {
-  let step = steps.next()
-  while (!step.done) {
-    if (step.value instanceof Promise) return settledLater(steps, step.value)
-    step = steps.next(step.value)
-  }
-  return step.value
-}
-
-async function settledLater<T>(steps: Steps<T>, first: Promise<KubeObject | undefined>): Promise<T> {
-  let awaited: KubeObject | Promise<KubeObject | undefined> = first
-  for (;;) {
-    let step: IteratorResult<KubeObject | Promise<KubeObject | undefined>, T>
-    try {
-      step = steps.next((await awaited) as KubeObject)
-    } catch (error) {
-      step = steps.throw(error)
-    }
-    if (step.done) return step.value
-    awaited = step.value
-  }
 }
 
 /** The version in whose form the fields of an entry are compared; undefined = it is gone. */

@@ -14,12 +14,12 @@ export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): JsonDi
     const operations: JsonDiffOperation[] = []
     for (const key of Object.keys(before)) {
       if (!Object.hasOwn(after, key) || after[key] === undefined)
-        operations.push({ op: 'remove', path: `${path}/${escaped(key)}` })
+        operations.push({ op: 'remove', path: `${path}/${escapeKey(key)}` })
     }
     for (const [key, value] of Object.entries(after)) {
       if (value === undefined) continue
       const old = Object.hasOwn(before, key) ? before[key] : undefined
-      const place = `${path}/${escaped(key)}`
+      const place = `${path}/${escapeKey(key)}`
       if (old === undefined) operations.push({ op: 'add', path: place, value })
       else append(operations, jsonDiff(old, value, place))
     }
@@ -31,4 +31,4 @@ export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): JsonDi
 const isObject = (value: JsonValue): value is { [key: string]: JsonValue } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

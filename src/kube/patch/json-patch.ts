@@ -114,7 +114,7 @@ function given(pointer: string | undefined, fault: string): string {
   return pointer
 }
 
-/** Undefined for what points to no member. What stands before the first slash is nobody's concern. */
+/** Undefined for what points to no member. What stands before the first slash is not read. */
 function tokensOf(pointer: string): string[] | undefined {
   const [, ...tokens] = pointer.split('/')
   if (tokens.length === 0) return undefined

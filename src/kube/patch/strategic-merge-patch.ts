@@ -50,7 +50,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
 
 const fieldOf = (schema: Schema | undefined, key: string): Schema | undefined => schema && memberSchema(schema, key)
 
-/** The strategy beside retainKeys, which only matters to those who make patches. */
+/** The strategy beside retainKeys, which only matters to programs that make patches. */
 const strategyOf = (schema: Schema | undefined): string | undefined =>
   schema?.patchStrategy?.find((s) => s !== 'retainKeys')
 
@@ -58,8 +58,8 @@ const isDirectiveKey = (key: string): boolean =>
   key === retainKeys || key.startsWith(setElementOrder) || key.startsWith(deleteFromPrimitiveList)
 
 /** What a patch brings where nothing was: without nulls and directives. Undefined if the whole is a directive. */
-function cleaned(value: JsonValue): JsonValue | undefined {
-  if (Array.isArray(value)) return value.map(cleaned).filter((item) => item !== undefined)
+function clean(value: JsonValue): JsonValue | undefined {
+  if (Array.isArray(value)) return value.map(clean).filter((item) => item !== undefined)
   if (!isJsonObject(value)) return value
   if (Object.hasOwn(value, directive)) return undefined
   return cleanedMembers(value)
@@ -69,7 +69,7 @@ function cleanedMembers(value: JsonObject): JsonObject {
   const out: JsonObject = {}
   for (const [key, child] of Object.entries(value)) {
     if (child === null || key === directive || isDirectiveKey(key)) continue
-    const kept = cleaned(child)
+    const kept = clean(child)
     if (kept !== undefined) setMember(out, key, kept)
   }
   return out
@@ -127,7 +127,7 @@ function mergeMember(out: JsonObject, key: string, change: JsonValue, schema: Sc
   else if (isJsonObject(before) && isJsonObject(change)) {
     after = strategyOf(schema) === 'replace' ? cleanedMembers(change) : mergeMap(before, change, schema)
   } else if (Array.isArray(before) && Array.isArray(change)) after = mergeList(before, change, schema)
-  else after = cleaned(change)
+  else after = clean(change)
   if (after === undefined) delete out[key]
   else setMember(out, key, after)
 }
@@ -200,14 +200,14 @@ function mergeList(
   patch: readonly JsonValue[],
   schema: Schema | undefined,
 ): JsonValue[] {
-  if (strategyOf(schema) !== 'merge') return patch.map(cleaned).filter((item) => item !== undefined)
+  if (strategyOf(schema) !== 'merge') return patch.map(clean).filter((item) => item !== undefined)
   const kind = elementKind(original, patch)
   if (kind === 'none') return []
   const mergeKey = mergeKeyFor(kind, schema)
   const { before, changes } =
     mergeKey === undefined ? { before: original, changes: patch } : applyItemDirectives(original, patch, mergeKey)
   const merged = mergeItems(before, changes, mergeKey, schema?.items)
-  return arranged(merged, changes, before, mergeKey)
+  return arrange(merged, changes, before, mergeKey)
 }
 
 /** Takes out what `$patch: delete` items name; a `$patch: replace` item makes the patch the whole list. */
@@ -230,7 +230,7 @@ function applyItemDirectives(
     else if (what === 'merge') throw badRequest('merging lists cannot yet be specified in the patch')
     else throw badRequest(`unknown patch type: ${printGoValue(what)} in map: ${printGoValue(item)}`)
   }
-  if (replace) return { before: changes.map((item) => cleaned(item) ?? null), changes: [] }
+  if (replace) return { before: changes.map((item) => clean(item) ?? null), changes: [] }
   if (gone.size === 0) return { before: original, changes }
   const before = original.filter((item) => {
     const value = isJsonObject(item) ? member(item, mergeKey) : undefined
@@ -260,7 +260,7 @@ function mergeItems(
       out[place] = mergeMap(before, item, itemSchema)
     else {
       places.set(key, out.length)
-      out.push(cleaned(item) ?? null)
+      out.push(clean(item) ?? null)
     }
   }
   return out
@@ -285,8 +285,8 @@ function mergeOrdered(
   let merged: readonly JsonValue[]
   if (before && changes) merged = mergeList(before, changes, schema)
   else if (before) merged = before
-  else merged = (changes ?? []).map(cleaned).filter((item) => item !== undefined)
-  return arranged(merged, order, before ?? [], mergeKey)
+  else merged = (changes ?? []).map(clean).filter((item) => item !== undefined)
+  return arrange(merged, order, before ?? [], mergeKey)
 }
 
 /** The items of the patch must stand in `$setElementOrder`, in the same order; items that only delete don't count. */
@@ -315,7 +315,7 @@ function refuseOtherOrder(
  * Items named in `order` follow it; the others follow the live list. The two are then interleaved: an item only the
  * server has stands before the first named item that comes after it in the live list.
  */
-function arranged(
+function arrange(
   merged: readonly JsonValue[],
   order: readonly JsonValue[],
   live: readonly JsonValue[],

@@ -19,7 +19,7 @@ function defaultsOf(schema: Schema): readonly (readonly [string, Schema])[] {
   return found
 }
 
-function filled(value: JsonValue, schema: Schema | undefined): JsonValue {
+function fill(value: JsonValue, schema: Schema | undefined): JsonValue {
   if (schema === undefined) return value
   if (value !== null) return applyDefaults(value, schema)
   return schema.nullable || schema.default === undefined ? null : applyDefaults(schema.default, schema)
@@ -31,7 +31,7 @@ export function applyDefaults(value: JsonValue, schema: Schema): JsonValue {
     if (!schema.items) return value
     let out: JsonValue[] | undefined
     for (const [i, item] of value.entries()) {
-      const kept = filled(item, schema.items)
+      const kept = fill(item, schema.items)
       if (kept === item) continue
       out ??= value.slice()
       out[i] = kept
@@ -46,7 +46,7 @@ export function applyDefaults(value: JsonValue, schema: Schema): JsonValue {
     setMember(out, key, applyDefaults(field.default, field))
   }
   for (const [key, child] of Object.entries(value)) {
-    const kept = filled(child, memberSchema(schema, key))
+    const kept = fill(child, memberSchema(schema, key))
     if (kept === child) continue
     out ??= { ...value }
     setMember(out, key, kept)

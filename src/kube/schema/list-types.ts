@@ -14,7 +14,7 @@ import type { Schema } from './schema.ts'
 import { canonicalText } from './validate.ts'
 
 /** Places of the second occurrence of each repeated text. */
-function repeated(texts: readonly string[]): number[] {
+function findRepeated(texts: readonly string[]): number[] {
   const seen = new Map<string, number>()
   const places: number[] = []
   texts.forEach((text, i) => {
@@ -37,13 +37,13 @@ function keysOf(item: JsonValue, keys: readonly string[]): JsonObject {
 
 function validateItems(list: readonly JsonValue[], schema: Schema, field: string): FieldError[] {
   if (schema.listType === 'set') {
-    return repeated(list.map(canonicalText)).map((i) => fieldDuplicate(`${field}[${i}]`, list[i]))
+    return findRepeated(list.map(canonicalText)).map((i) => fieldDuplicate(`${field}[${i}]`, list[i]))
   }
   if (schema.listType !== 'map') return []
   const bad = list.findIndex((item) => item !== null && !isJsonObject(item))
   if (bad >= 0) return [fieldInvalid(`${field}[${bad}]`, list[bad], 'must be an object for an array of list-type map')]
   const keys = list.map((item) => keysOf(item, schema.listMapKeys ?? []))
-  return repeated(keys.map(canonicalText)).map((i) => fieldDuplicate(`${field}[${i}]`, keys[i]))
+  return findRepeated(keys.map(canonicalText)).map((i) => fieldDuplicate(`${field}[${i}]`, keys[i]))
 }
 
 /** Of a value that is a resource. Its metadata has the right types already. */
@@ -97,6 +97,8 @@ function errorsBelow(value: JsonValue, schema: Schema, field: string, itemsOf: t
   if (!isJsonObject(value)) return []
   const errors = schema.embeddedResource && field !== '' ? embeddedErrors(value, field) : []
   const { additionalProperties } = schema
+  // Of unknown content nothing is said, and it may have many members.
+  if (schema.properties === undefined && typeof additionalProperties !== 'object') return errors
   for (const [key, child] of Object.entries(value)) {
     const known = schema.properties?.get(key)
     if (known) append(errors, errorsBelow(child, known, field === '' ? key : `${field}.${key}`, itemsOf))

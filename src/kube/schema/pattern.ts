@@ -12,7 +12,7 @@ const stepsPerValidation = 20_000_000
 const compiledLimit = 2_000
 const compiled = new BoundedCache<string, RE2JS>(compiledLimit)
 
-/** Loading the engine takes 40 ms, which nobody without patterns need pay. */
+/** Loading the engine takes 40 ms, which a server without patterns need not pay. */
 const loadEngine = loadLater<{ readonly RE2JS: typeof RE2JS }>('re2js')
 
 /** @throws Error whose message says what is wrong with the pattern */

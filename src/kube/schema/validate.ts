@@ -254,7 +254,7 @@ class Validator {
   #object(value: JsonObject, schema: Schema, path: string, before: Before | undefined, result: Result): void {
     const { minProperties, maxProperties } = schema
     const field = fieldAt(path)
-    const size = Object.keys(value).length
+    const size = minProperties === undefined && maxProperties === undefined ? 0 : Object.keys(value).length
     if (minProperties !== undefined) {
       this.#check(size >= minProperties, result, () =>
         fieldInvalid(field, size, `${path} in body should have at least ${minProperties} properties`),

@@ -6,10 +6,10 @@
  *   etcd ──► catch-up stream ──────────┘ or straight to one watch that begins further back
  *
  * The live stream begins with the first watch and goes on until the end; when it breaks it is resumed after the last
- * complete commit, and nobody notices but by the delay. If etcd has compacted what is missing, every watch ends with
+ * complete commit, noticed only as a delay. If etcd has compacted what is missing, every watch ends with
  * `compacted` and the feed starts anew.
  *
- * Progress: an event at revision r proves that everything up to r has been seen. When somebody must learn of a revision
+ * Progress: an event at revision r proves that everything up to r has been seen. When a reader must learn of a revision
  * that brings no event of ours (another application's key), a write to our barrier key makes one. etcd has a request
  * for that, but members before 3.4.31 and 3.5.13 may answer it ahead of the events; the barrier is right with all of
  * them.
@@ -72,7 +72,7 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
   #window: History | undefined
   #head: Revision = 0
   #compacted: Revision = 0
-  /** The revision that somebody waits to be told of. */
+  /** The revision that a reader waits for. */
   #wanted: Revision = 0
   #patience: Timer | undefined
   /** Ends the live stream that is open. */
@@ -282,7 +282,7 @@ export class ChangeFeed implements WatchSource, AsyncDisposable {
       patience.cancel()
     }
     if (through < base) return found
-    // Somebody else may have extended the window meanwhile, or it may have moved on.
+    // Another caller may have extended the window meanwhile, or it may have moved on.
     if (window === this.#window && window.base === base) {
       window.prepend(
         found.filter(({ revision }) => revision <= base),

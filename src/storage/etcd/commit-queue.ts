@@ -25,7 +25,7 @@ import { type HeaderOf, PreparedTransaction, plainPut } from './prepared-transac
 const maxEtcdOperations = 128
 /** etcd's default `--max-request-bytes` is 1.5 MiB; a request of several transactions stays well below. */
 const maxSharedBytes = 1024 * 1024
-/** Beyond this somebody commits without ever waiting for an outcome. */
+/** Beyond this a caller commits without ever waiting for an outcome. */
 const maxWaiting = 100_000
 
 interface Waiting {

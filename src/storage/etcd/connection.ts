@@ -2,7 +2,7 @@
  * Connections to the members of an etcd cluster: which member to ask, deadlines, TLS, moving on when one fails.
  *
  * It knows methods and members, not keys. One channel per endpoint; the one that answered last is asked first.
- * A request that changes something is sent once: when its connection breaks, nobody knows whether it was applied, and
+ * A request that changes something is sent once: when its connection breaks, it is unknown whether it was applied, and
  * the caller hears `unavailable`. Reads are asked again, of every member, until one answers or time is up; a member
  * that takes long for one (it is paused, cut off, overloaded) is not waited for as long as there are others.
  */
@@ -33,7 +33,7 @@ export interface EtcdConnectionOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
-  /** Absent: nobody, or whom the client certificate names. */
+  /** Absent: no user, or the one that the client certificate names. */
   readonly user?: EtcdUser
   readonly clock: Clock
   /** For a request, with all its attempts. */
@@ -206,7 +206,7 @@ export class EtcdConnection {
       const member = this.#members[index]
       if (!member) break
       try {
-        // With nobody else to turn to there is no hurry.
+        // Without another endpoint there is no hurry.
         const patienceMs = this.#members.length > 1 ? this.#connectTimeoutMs : Number.POSITIVE_INFINITY
         await this.#connect(member, Math.min(deadlineMs, this.#clock.now() + patienceMs), signal)
         this.#preferred = index

@@ -40,7 +40,7 @@ export interface EtcdStorageOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
-  /** Absent: nobody, or whom the client certificate names. */
+  /** Absent: no user, or the one that the client certificate names. */
   readonly user?: EtcdUser
   /** In front of every key: empty, or `/like/this`. Default empty. */
   readonly prefix?: string
@@ -185,7 +185,7 @@ export class EtcdStorage implements Storage {
       this.#checkOpen()
       await this.#connection.call(compactMethod, modRevision, { repeatable: true })
     } catch (error) {
-      // Somebody was here before, with this revision or a later one.
+      // Another process was here before, with this revision or a later one.
       if (!isStorageError(error, 'compacted')) throw error
       await this.compactedRevision()
       return
@@ -254,7 +254,7 @@ export class EtcdStorage implements Storage {
     signal?.throwIfAborted()
     this.#checkOpen()
     const answer = await this.#connection.call(rangeMethod, request, { signal, repeatable: true })
-    // Whoever reads at a revision may wait for a watch to reach it.
+    // A read at a revision may wait for a watch to reach it.
     if (!request.revision) this.#feed.want(endOf(answer.revision))
     return answer
   }

@@ -1,8 +1,8 @@
 /**
  * Where our keys lie in etcd: `prefix` + key, so that `etcdctl get --prefix /registry/namespaces/` reads as expected.
  *
- * Beside the users' keys it has two of the engine's own, under `/borough/etcd/`. They are never shown to anybody and
- * nobody else may write there.
+ * Beside the users' keys it has two of the engine's own, under `/borough/etcd/`. They are never shown to users and
+ * no other program may write there.
  */
 import type { Span } from '../storage.ts'
 import { StorageError } from '../storage.ts'

@@ -22,7 +22,7 @@ export class Login {
     this.#user = user
   }
 
-  /** Undefined where etcd knows no users yet. Those who wait at the same time share one login. */
+  /** Undefined where etcd knows no users yet. Callers that wait at the same time share one login. */
   token(authenticate: Authenticate): Promise<string | undefined> {
     this.#token ??= this.#ask(authenticate)
     return this.#token

@@ -8,7 +8,7 @@
  * wakes. The member itself knows: its term is another than it was when the request was sent, as far as it had told us.
  * And a member that does not even answer that question is paused or cut off.
  *
- * Nobody knows whether a transaction that is given up here was applied; that is so too when a connection breaks.
+ * It is unknown whether a transaction that is given up here was applied; that is so too when a connection breaks.
  */
 import type { Clock, Timer } from '../../base/clock.ts'
 import { StorageError } from '../storage.ts'

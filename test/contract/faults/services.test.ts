@@ -249,12 +249,6 @@ const rows: readonly FaultRow[] = [
   },
   {
     of: 'slice',
-    name: 'with too many ports',
-    put: { ports: Array.from({ length: 20001 }, (_, i) => ({ name: `p${i}` })) },
-    faults: ['ports: Too many: 20001: must have at most 20000 items'],
-  },
-  {
-    of: 'slice',
     name: 'that is to hold another kind of address',
     update: { addressType: 'IPv6', endpoints: [] },
     faults: ['addressType: Invalid value: "IPv6": field is immutable'],

@@ -40,7 +40,7 @@ function world(cached: Namespace | undefined, stored = cached) {
     failed: ({ isFatal }) => told.push(isFatal ? 'fatal' : 'not fatal'),
   })
   const view: DecisionView = {
-    see: () => ({ key: '/namespaces/n', object: stored, expect: 7 as never }),
+    see: <T extends KubeObject>() => ({ key: '/namespaces/n', object: stored as T | undefined, expect: 7 }),
     queuedIn: () => undefined,
   }
   const ask = (given: Partial<Attributes> = {}): Attributes => ({

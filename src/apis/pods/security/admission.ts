@@ -3,12 +3,12 @@
  * their like would make, tells the audit log, and sees to the labels themselves.
  *
  * Upstream judges by a copy of the namespace that may be old. Here a pod is judged once more at its commit, by the
- * namespace as it is then, and a guard holds it: none gets past a label that somebody else has set, on any replica.
+ * namespace as it is then, and a guard holds it: no pod gets past a label that was set meanwhile, on any replica.
  * @see k8s.io/pod-security-admission/admission/admission.go v0.36
  */
 import type { AdmissionPlugin, Attributes, Operation } from '../../../admission/admission.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { aggregated } from '../../../kube/aggregate.ts'
+import { aggregate } from '../../../kube/aggregate.ts'
 import type { FieldError } from '../../../kube/field-error.ts'
 import { forbidden, invalid, notFound, type StatusError } from '../../../kube/status-error.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -80,7 +80,7 @@ export function podSecurity(parts: PodSecurityParts): AdmissionPlugin {
     decide(a, view) {
       if (judgedOf(a.type) !== 'pod' || !isWorthALook(a)) return {}
       const seen = view.see(namespaces.type, '', a.namespace)
-      const namespace = seen.object as Namespace | undefined
+      const namespace = seen.object
       if (namespace !== undefined) {
         const enforce = enforcedIn(namespace)
         const found = violations(a, enforce)
@@ -163,7 +163,7 @@ function tell(
     a.annotate(`${prefix}audit-violations`, wouldViolate(audit))
     parts.judged({ ...about, mode: 'audit', policy: audit, isAllowed: false })
   }
-  // Whoever is refused need not be warned as well.
+  // A refusal needs no warning beside it.
   if (!isAllowed) throw refusalOf(a, enforce, findingsOf(enforce))
   if (findingsOf(warn).length > 0) {
     a.warn(wouldViolate(warn))
@@ -171,7 +171,7 @@ function tell(
   }
 }
 
-/** Labels that say nothing are refused, but not of whoever finds them there. @throws StatusError */
+/** Labels that say nothing are refused, but not in updates that leave them as they were. @throws StatusError */
 function checkNamespace(a: Attributes, parts: PodSecurityParts): void | Promise<void> {
   const { policy, faults } = policyOf(a.object as KubeObject)
   const before = a.oldObject && policyOf(a.oldObject)
@@ -190,4 +190,4 @@ const isTightened = (now: LevelVersion, before: LevelVersion): boolean =>
   !allows(now) && !isSame(now, before) && (now.version !== before.version || isStricter(now.level, before.level))
 
 const printFaults = (faults: readonly FieldError[]): string =>
-  aggregated(faults.map(({ field, body }) => `${field}: ${body}`))
+  aggregate(faults.map(({ field, body }) => `${field}: ${body}`))

@@ -1,6 +1,6 @@
 /**
- * What is said to whoever makes a namespace stricter than the pods in it are. They stay; it is told what the next of
- * their kind will be refused for. Bounded in pods and in time, and others get their turn in between.
+ * The warnings to a client that makes a namespace stricter than the pods in it. The pods stay; the warnings say what
+ * the next of their kind will be refused for. Bounded in pods and in time, and other work gets its turn in between.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.ts'
@@ -56,7 +56,7 @@ export async function warnOfExisting(
       `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${printPolicy(enforce)}"`,
     )
   }
-  return [...warnings, ...[...byReason].map(([reasons, names]) => `${listed(names)}: ${reasons}`).sort()]
+  return [...warnings, ...[...byReason].map(([reasons, names]) => `${list(names)}: ${reasons}`).sort()]
 }
 
 /** The others that a controller made come last: they are like the first. */
@@ -74,7 +74,7 @@ function onePerController(pods: Iterable<KubeObject>): KubeObject[] {
 }
 
 /** The first of them by name, and how many more there are. */
-function listed(names: readonly string[]): string {
+function list(names: readonly string[]): string {
   const name = names.reduce((least, next) => (next < least ? next : least))
   const others = names.length - 1
   return others === 0 ? name : `${name} (and ${others} other ${others === 1 ? 'pod' : 'pods'})`

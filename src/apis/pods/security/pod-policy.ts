@@ -24,7 +24,7 @@ export interface PodPolicy {
   readonly enforce: LevelVersion
   /** Violations stand in the audit log. */
   readonly audit: LevelVersion
-  /** Whoever writes is warned of violations. */
+  /** Writers are warned of violations. */
   readonly warn: LevelVersion
 }
 

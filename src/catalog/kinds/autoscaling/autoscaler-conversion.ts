@@ -6,8 +6,9 @@
 import type { Conversion } from '../../../kube/resource-type.ts'
 import { DecodeError, decode } from '../../../kube/schema/decode.ts'
 import type { Schema } from '../../../kube/schema/schema.ts'
-import { JsonSyntaxError, parseJson, TooManyValuesError } from '../../../kube/strict-json.ts'
+import { JsonSyntaxError, parseJson } from '../../../kube/strict-json.ts'
 import type { KubeObject, ObjectMeta } from '../../../kube/types.ts'
+import { TooManyValuesError } from '../../../kube/value-count.ts'
 import { type Part, partIn, partsIn, textIn } from '../report.ts'
 
 /** On objects of v1: what v2 has besides. */
@@ -32,7 +33,7 @@ const isCpuUtilization = (metric: Part): boolean => {
 const maxCarriedValues = 10_000
 
 /** Annotations are text from a client: one that does not decode is left out, as upstream leaves it out. */
-function carried(schema: Schema, text: string | undefined, [part, field]: readonly [string, string]): unknown {
+function readCarried(schema: Schema, text: string | undefined, [part, field]: readonly [string, string]): unknown {
   if (text === undefined) return undefined
   try {
     const { value } = parseJson(text, { maxValues: maxCarriedValues })
@@ -97,7 +98,7 @@ function toAutoscalerV2(object: KubeObject, schema: Schema): KubeObject {
   const { currentCPUUtilizationPercentage: seen, ...status } = partIn(object, 'status')
   const given = object.metadata.annotations
   const list = (key: string, ...place: [string, string]): unknown[] => {
-    const found = carried(schema, given?.[key], place)
+    const found = readCarried(schema, given?.[key], place)
     return Array.isArray(found) ? [...(found as unknown[])] : []
   }
   const cpu = (part: Record<string, unknown>): unknown => ({ type: 'Resource', resource: { name: 'cpu', ...part } })
@@ -107,7 +108,7 @@ function toAutoscalerV2(object: KubeObject, schema: Schema): KubeObject {
   }
   const current = list(carryingAnnotations.currentMetrics, 'status', 'currentMetrics')
   if (seen !== undefined) current.push(cpu({ current: { averageUtilization: seen } }))
-  const behavior = carried(schema, given?.[carryingAnnotations.behavior], ['spec', 'behavior'])
+  const behavior = readCarried(schema, given?.[carryingAnnotations.behavior], ['spec', 'behavior'])
   const conditions = list(carryingAnnotations.conditions, 'status', 'conditions')
   return {
     ...object,

@@ -11,7 +11,7 @@ import type { BuiltInKind } from '../kind.ts'
 
 const nameLabel = 'kubernetes.io/metadata.name'
 
-/** Overwrites what was sent: nobody can take the label off or change it (SEMANTICS 1.1). */
+/** Overwrites what was sent: no client can take the label off or change it (SEMANTICS 1.1). */
 const namespaceLabel: DefaultRule = (namespace) => {
   const metadata = structIn(namespace, 'metadata')
   if (!isUnset(metadata.name)) structIn(metadata, 'labels')[nameLabel] = metadata.name

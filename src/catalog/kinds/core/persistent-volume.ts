@@ -42,7 +42,7 @@ const sourcesOf = (spec: Part): string[] =>
   Object.keys(spec).filter((f) => !volumeFields.has(f) && spec[f] !== undefined)
 
 /** As Go prints a map. */
-const sorted = (part: Part): Part => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+const sortKeys = (part: Part): Part => Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 function checkCapacity(report: Report, field: string, value: unknown): void {
   const amount = amountOf(value)
@@ -66,7 +66,7 @@ function checkPersistentVolume(
   const capacity = partIn(spec, 'capacity')
   if (Object.keys(capacity).length === 0) report.required('spec.capacity')
   if (Object.keys(capacity).length > 1 || capacity.storage === undefined) {
-    report.notSupported('spec.capacity', sorted(capacity), ['storage'])
+    report.notSupported('spec.capacity', sortKeys(capacity), ['storage'])
   }
   for (const name of Object.keys(capacity).sort()) checkCapacity(report, `spec.capacity[${name}]`, capacity[name])
   report.oneOfIfSet('spec.persistentVolumeReclaimPolicy', spec.persistentVolumeReclaimPolicy, reclaimPolicies)

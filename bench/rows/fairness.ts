@@ -1,0 +1,183 @@
+/**
+ * What a victim sees of each attack: server, victim and attacker are processes of their own, the victim an ordinary
+ * user, the attacker another one on another address of the loopback. Right before each attack the victim is measured
+ * undisturbed.
+ */
+import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { AttackTask } from '../fairness/attacker.ts'
+import { attacks } from '../fairness/attacks.ts'
+import type { Tally } from '../fairness/means.ts'
+import type { VictimResult, VictimTask } from '../fairness/victim.ts'
+import { type Connection, connect, type Endpoint } from '../load/connection.ts'
+import { type Row, spread } from '../report.ts'
+import { create, createNamespace, endpointOf } from '../target.ts'
+import { type Bench, configMap } from './rows.ts'
+
+const file = (name: string): string => fileURLToPath(new URL(`../fairness/${name}`, import.meta.url))
+const executable = fileURLToPath(new URL('../../bin/borough.mjs', import.meta.url))
+
+/** Of an attack. With what surrounds it: less than ten seconds. */
+const times = { undisturbedMs: 2000, attackMs: 5000, leadMs: 500 }
+const quickTimes = { undisturbedMs: 1000, attackMs: 2000, leadMs: 300 }
+/** Whichever is more. */
+const goal = { timesUndisturbed: 3, p99Ms: 100 }
+
+class Child<Task, Result> implements AsyncDisposable {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown>
+
+  constructor(script: string, args: readonly string[] = []) {
+    this.#child = fork(file(script), [...args])
+    this.#ended = once(this.#child, 'exit')
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  ask(task: Task): Promise<Result> {
+    this.#child.send(task as object)
+    return this.said()
+  }
+
+  /** @throws Error as the child says it */
+  async said(): Promise<Result> {
+    const [message] = (await Promise.race([
+      once(this.#child, 'message'),
+      this.#ended.then(() => Promise.reject(new Error('the process ended'))),
+    ])) as [{ readonly error?: string; readonly result?: Result; readonly answer?: Result }]
+    if (message.error !== undefined) throw new Error(message.error)
+    return (message.result ?? message.answer) as Result
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.disconnect()
+    await this.#ended
+  }
+}
+
+interface World {
+  readonly server: Child<string, number>
+  readonly victim: Child<VictimTask, VictimResult>
+  readonly attacker: Child<AttackTask, Tally>
+  readonly asVictim: Endpoint
+  readonly asAttacker: Endpoint
+}
+
+/** At the address of `at`: the folder does not tell where a server on a free port is. */
+async function endpointFor(dataDir: string, user: string, { host, port }: Endpoint): Promise<Endpoint> {
+  const args = [executable, 'kubeconfig', '--data-dir', dataDir, '--user', user, '--group', 'tenants']
+  return { ...endpointOf((await promisify(execFile)(process.execPath, args)).stdout), host, port }
+}
+
+async function bind(admin: Connection, user: string, namespace: string, role = 'edit'): Promise<void> {
+  await create(admin, `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+    metadata: { name: user },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+  })
+}
+
+/** 31 MB of Secrets and 83 MB of ConfigMaps that the attacker may read, and what the victim works with. */
+async function fill(admin: Connection): Promise<void> {
+  for (const name of ['victim', 'attacker', 'hoard']) await createNamespace(admin, name)
+  await bind(admin, 'victim', 'victim')
+  await bind(admin, 'attacker', 'attacker')
+  await bind(admin, 'attacker', 'hoard', 'view')
+  await create(admin, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name: 'attacker' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'borough:namespace-creator' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'attacker' }],
+  })
+  for (const namespace of ['victim', 'attacker']) {
+    await create(admin, `/api/v1/namespaces/${namespace}/configmaps`, configMap('mine', 1000))
+  }
+  const value = Buffer.alloc(7500, 'x').toString('base64')
+  for (let i = 0; i < 3100; i++) {
+    const metadata = { name: `s-${i}`, labels: { kept: 'yes' } }
+    await create(admin, '/api/v1/namespaces/attacker/secrets', { metadata, data: { value } })
+  }
+  for (let i = 0; i < 83; i++) {
+    await create(admin, '/api/v1/namespaces/hoard/configmaps', configMap(`c-${i}`, 1_000_000))
+  }
+}
+
+/** Of a process, since `forgetPeak`; 0 where /proc is missing. */
+async function peakMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024
+}
+
+const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {})
+
+function rowOf(
+  name: string,
+  before: VictimResult,
+  under: VictimResult,
+  held: number,
+  topMiB: number,
+  tally: Tally,
+): Row {
+  const most = Math.max(goal.timesUndisturbed * before.p99Ms, goal.p99Ms)
+  const failed = Object.values(under.failures).reduce((sum, times) => sum + times, 0)
+  const told = Object.entries({ ...under.failures }).map(([why, times]) => `${times} ${why}`)
+  return {
+    what: name,
+    unit: 'ms p99',
+    ours: spread([under.p99Ms]),
+    limit: { what: `undisturbed (p50 ${before.p50Ms.toFixed(1)})`, value: spread([before.p99Ms]) },
+    ratio: spread([under.p99Ms / before.p99Ms]),
+    p50Ms: under.p50Ms,
+    p99Ms: under.p99Ms,
+    failures: failed === 0 ? `none of ${under.requests}` : `${told.join(', ')} of ${under.requests}`,
+    heldMs: held,
+    topMiB,
+    attacker: `${tally.sent} sent; ${Object.entries(tally.answers)
+      .map(([answer, times]) => `${times} ${answer}`)
+      .join(', ')}`,
+    goal: `< ${Math.round(most)} ms, no failure`,
+    met: under.p99Ms < most && failed === 0,
+  }
+}
+
+async function measure(world: World, name: string, { undisturbedMs, attackMs, leadMs }: typeof times): Promise<Row> {
+  const { server, victim, attacker, asVictim, asAttacker } = world
+  const living = (durationMs: number): Promise<VictimResult> =>
+    victim.ask({ endpoint: asVictim, namespace: 'victim', durationMs })
+  const before = await living(undisturbedMs)
+  await forgetPeak(server.pid)
+  await server.ask('longest')
+  const attacking = attacker.ask({ name, endpoint: asAttacker, localAddress: '127.0.0.2', durationMs: attackMs })
+  await new Promise((resolve) => setTimeout(resolve, leadMs))
+  const under = await living(attackMs - leadMs)
+  const tally = await attacking
+  const held = await server.ask('longest')
+  return rowOf(name, before, under, held, await peakMiB(server.pid), tally)
+}
+
+export async function* fairnessRows(bench: Bench): AsyncGenerator<Row> {
+  const dataDir = await bench.tempDir()
+  await using server = new Child<string, number>('server.mjs', [join(dataDir)])
+  const adminEndpoint = endpointOf(String(await server.said()))
+  const admin = await connect(adminEndpoint, 'http/1.1')
+  await fill(admin)
+  admin.close()
+  await using victim = new Child<VictimTask, VictimResult>('victim.ts')
+  await using attacker = new Child<AttackTask, Tally>('attacker.ts')
+  const world = {
+    server,
+    victim,
+    attacker,
+    asVictim: await endpointFor(dataDir, 'victim', adminEndpoint),
+    asAttacker: await endpointFor(dataDir, 'attacker', adminEndpoint),
+  }
+  for (const { name } of attacks) {
+    if (bench.attack !== undefined && !name.includes(bench.attack)) continue
+    yield measure(world, name, bench.quick ? quickTimes : times)
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Work that may have to wait, for a conversion between versions or for the next slice of the loop (`turns.ts`), as a
+ * generator: where nothing has to be waited for, nothing is awaited.
+ */
+import type { Slice } from '../../base/turns.ts'
+import type { KubeObject } from '../types.ts'
+
+/** Yields what may have to be waited for, a conversion or a pause; is given what came of it. */
+export type Steps<T> = Generator<KubeObject | Promise<KubeObject | undefined>, T, KubeObject>
+
+/** Between two passes over a large object. */
+export function* pausing(slice: Slice | undefined): Steps<void> {
+  const pause = slice?.pause()
+  if (pause) yield pause.then(() => undefined)
+}
+
+/** Runs steps: at once if none of them has to be waited for. */
+export function settled<T>(steps: Steps<T>): T | Promise<T> {
+  let step = steps.next()
+  while (!step.done) {
+    if (step.value instanceof Promise) return settledLater(steps, step.value)
+    step = steps.next(step.value)
+  }
+  return step.value
+}
+
+async function settledLater<T>(steps: Steps<T>, first: Promise<KubeObject | undefined>): Promise<T> {
+  let awaited: KubeObject | Promise<KubeObject | undefined> = first
+  for (;;) {
+    let step: IteratorResult<KubeObject | Promise<KubeObject | undefined>, T>
+    try {
+      step = steps.next((await awaited) as KubeObject)
+    } catch (error) {
+      step = steps.throw(error)
+    }
+    if (step.done) return step.value
+    awaited = step.value
+  }
+}
