@@ -42,7 +42,12 @@ const layers = {
   pki: ['base', 'authn/service-account-key.ts', 'storage/storage.ts', 'storage/storage-choice.ts'],
   backup: [
     ...['base', 'kube', 'datadir/data-dir.ts', 'pki/pki.ts', 'storage/storage.ts', 'storage/storage-choice.ts'],
-    ...['storage/open-storage.ts', 'storage/served-storage.ts', 'storage/unfinished-copy.ts'],
+    ...[
+      'storage/open-storage.ts',
+      'storage/served-storage.ts',
+      'storage/unfinished-copy.ts',
+      'storage/damaged-value.ts',
+    ],
   ],
   client: ['base', 'kube'],
   controller: ['base', 'kube', 'client'],

@@ -4,6 +4,8 @@ import type { AdmissionPlugin } from '../admission/admission.ts'
  * Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas).
  */
 export const admissionOrder = [
+  // Nothing is allowed because what would refuse it can't be read.
+  'DamagedObjects',
   'CustomResourceDefinitions',
   'NamespaceAutoProvision',
   'NamespaceLifecycle',

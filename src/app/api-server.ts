@@ -56,6 +56,7 @@ import { translate } from '../registry/errors.ts'
 import { applyWith } from '../registry/field-ownership.ts'
 import type { StoredObject } from '../registry/registry.ts'
 import { isShared } from '../storage/storage-choice.ts'
+import { requireDefinition } from './damaged-deciders.ts'
 import { answeredKinds, specialSubresources } from './subresources.ts'
 import type { Core } from './wire.ts'
 
@@ -139,6 +140,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       authorize: authorize(authorization),
     } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({
+      onUnknown: requireDefinition(core.cache.damaged),
       verbs: verbsOf(verbDeps),
       special: specialSubresources(answering),
       answered: answeredKinds(answering),

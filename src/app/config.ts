@@ -53,6 +53,8 @@ export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
   readonly dataDir?: string
   readonly storage: StorageChoice
+  /** Serve a store that ends before what was acknowledged; see docs/operations.md. */
+  readonly acceptLoss?: boolean
   /** Which of several processes on one data directory this is; no two that run have the same. */
   readonly workerSlot?: number
   /** Ways to the primary of the group of processes that this one is in; absent = it is alone. */

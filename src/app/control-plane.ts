@@ -14,6 +14,7 @@ import { openAuthenticators } from '../authn/open-authenticators.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { ServiceAccountTokens } from '../authn/service-account-token.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
+import type { Log } from '../base/log.ts'
 import { sliceBegan } from '../base/turns.ts'
 import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
@@ -29,13 +30,14 @@ import type { Serve } from '../http/pipeline.ts'
 import { reachedUrl } from '../http/reached-url.ts'
 import { gitVersion } from '../http/version.ts'
 import type { GroupVersionResource } from '../kube/gvk.ts'
+import { isStoreReadError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { type Culprit, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
-import type { Storage } from '../storage/storage.ts'
+import { isStorageError, type Storage } from '../storage/storage.ts'
 import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
@@ -123,7 +125,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
   const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
-  await bootstrap(bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), kubernetesService)
+  await bootstrap(log, bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), kubernetesService)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
@@ -281,7 +283,7 @@ interface DocumentSources {
 
 /** What is served besides resources. */
 function documentsOf(
-  { config, catalog, lister }: Core,
+  { config, catalog, lister, cache }: Core,
   { keys, flowControl, address, metricsText }: DocumentSources,
 ): ApiServerDeps['documents'] {
   const { clock } = config
@@ -291,7 +293,7 @@ function documentsOf(
       checks: {
         healthz: [ping],
         livez: [ping],
-        readyz: [ping, { name: 'storage', check: () => lister.refresh() }],
+        readyz: [ping, { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] }],
       },
       onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
     },
@@ -338,6 +340,7 @@ function culpritOf(owner: object | undefined): Culprit | undefined {
 
 /** What must be there before any client is answered. All at once: a first start is a flush or two, not fifty. */
 async function bootstrap(
+  log: Log,
   client: Client,
   core: Pick<Core, 'lister' | 'catalog' | 'features'>,
   trust: Record<string, string>,
@@ -348,18 +351,31 @@ async function bootstrap(
     if (type && core.lister.find(type, '', object.metadata.name ?? '') !== undefined) return
     await createUnlessThere(client, resource, object, fieldManager === undefined ? {} : { fieldManager })
   }
-  await Promise.all([
-    bootstrapRbac({ client, policy: defaultClusterPolicy(controllerRulesOf(core.features.list)) }),
-    kubernetesService.makeRange(),
-    ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
-    ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
-    ...core.features.list
-      .flatMap(({ defaultObjects = [] }) => defaultObjects)
-      .map(({ resource, object, fieldManager }) => make(resource, object, fieldManager)),
-  ])
-  await Promise.all([
-    bootstrapRbac({ client, policy: systemPolicy }),
-    publishAuthenticationTrust(client, trust),
-    kubernetesService.makeService(),
-  ])
+  /** One of these objects that can't be read is there all the same: the rest is served. */
+  const unlessDamaged = async (work: Promise<unknown>): Promise<void> => {
+    try {
+      await work
+    } catch (error) {
+      if (!isStoreReadError(error) && !isStorageError(error, 'damaged')) throw error
+      log.error({ error }, "an object of the server's own is damaged and was left as it is")
+    }
+  }
+  await Promise.all(
+    [
+      bootstrapRbac({ client, policy: defaultClusterPolicy(controllerRulesOf(core.features.list)) }),
+      kubernetesService.makeRange(),
+      ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
+      ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
+      ...core.features.list
+        .flatMap(({ defaultObjects = [] }) => defaultObjects)
+        .map(({ resource, object, fieldManager }) => make(resource, object, fieldManager)),
+    ].map(unlessDamaged),
+  )
+  await Promise.all(
+    [
+      bootstrapRbac({ client, policy: systemPolicy }),
+      publishAuthenticationTrust(client, trust),
+      kubernetesService.makeService(),
+    ].map(unlessDamaged),
+  )
 }

@@ -37,9 +37,11 @@ import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { defaultWindowLimits } from '../watch/change-window.ts'
+import type { DamagedObjects } from '../watch/damaged-objects.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { inAdmissionOrder } from './admission-order.ts'
 import type { Config } from './config.ts'
+import { damagedDeciders, damagedRights } from './damaged-deciders.ts'
 import type { Features } from './features.ts'
 import { rbacSource } from './rbac-source.ts'
 import { ownScope } from './server-scope.ts'
@@ -77,7 +79,7 @@ export async function wireCore(
 
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
-  const { authorizer, grants } = wireAuthorization(config, lister, typeOf)
+  const { authorizer, grants } = wireAuthorization(config, lister, typeOf, cache.damaged)
   const watchPermits = watchPermitsOf(lister, typeOf(namespaceResource))
   const webhookClient = webhookClientOf(config, lister, typeOf)
   const folded = isShared(config) ? new FoldedCommits({ storage, clock, random: Math.random }) : undefined
@@ -107,6 +109,7 @@ export async function wireCore(
     },
   }
   for (const feature of features.list) parts.push(feature.open(context))
+  parts.push(damagedDeciders(cache.damaged))
 
   const registry: Registry = createRegistry({
     storage,
@@ -180,12 +183,13 @@ function wireAuthorization(
   { clock, listOwnNamespaces }: Config,
   lister: Lister,
   typeOf: TypeOf,
+  damaged: DamagedObjects,
 ): { readonly authorizer: Authorizer; readonly grants: NamespaceGrants | undefined } {
   const grants = listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
   if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
   const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
-  return { authorizer: unionAuthorizer([mastersAuthorizer, rbac, creators]), grants }
+  return { authorizer: unionAuthorizer([mastersAuthorizer, rbac, creators, damagedRights(damaged)]), grants }
 }
 
 function webhookClientOf({ clock, serviceAddresses }: Config, lister: Lister, typeOf: TypeOf): WebhookClient {

@@ -8,6 +8,15 @@ import { backupSource, backupTarget } from './backup-file.ts'
 import type { Source, Target } from './store-copy.ts'
 import { type PlaceOptions, type StorePlace, storeSource, storeTarget } from './store-places.ts'
 
+export {
+  type DamagedEntry,
+  damagedAt,
+  type Remedy,
+  rebuildIndexAt,
+  repairAt,
+  type Verification,
+  verifyStoreAt,
+} from './repair.ts'
 export { type CopyResult, copyStore, type Source, type Target } from './store-copy.ts'
 export type { PlaceOptions, StorePlace } from './store-places.ts'
 

@@ -5,6 +5,7 @@
  * It knows pairs of keys and bytes, and nothing of engines or files; `store-places.ts` does.
  */
 import { createHash } from 'node:crypto'
+import { damageOf } from '../storage/damaged-value.ts'
 
 export interface Pair {
   readonly key: string
@@ -60,7 +61,10 @@ export class ContentDigest {
   entries = 0
   bytes = 0
 
+  /** @throws CopyError for a value that is damaged where it lies: no copy pretends that it is sound */
   add({ key, value }: Pair): void {
+    const damage = damageOf(value)
+    if (damage !== undefined) throw new CopyError(`${damage}. Repair it first: borough storage repair`)
     const keyBytes = Buffer.from(key)
     if (this.#last && Buffer.compare(this.#last, keyBytes) >= 0) throw new CopyError(`${key} is out of order`)
     this.#last = keyBytes

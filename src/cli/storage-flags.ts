@@ -14,6 +14,7 @@ export interface NamedEtcd {
 
 export interface EtcdFlags {
   readonly etcdPrefix: string
+  readonly etcdChecksums?: true
   readonly etcdCafile?: string
   readonly etcdCertfile?: string
   readonly etcdKeyfile?: string
@@ -30,6 +31,7 @@ export function addEtcdOptions(command: Command, { prefix }: { readonly prefix: 
     )
   }
   return command
+    .option('--etcd-checksums', 'write values with a checksum; every server on this etcd must be able to read them')
     .option('--etcd-cafile <pem>', "speak TLS to etcd; the authority of its members' certificates")
     .option('--etcd-certfile <pem>', 'the client certificate for etcd')
     .option('--etcd-keyfile <pem>', 'its key')
@@ -52,6 +54,7 @@ export function storageChoice(named: NamedStorage, flags: EtcdFlags, command: Co
     engine: 'etcd',
     endpoints,
     prefix,
+    ...(flags.etcdChecksums ? { checksums: true } : {}),
     ...(tls ? { tls } : {}),
     ...(user === undefined
       ? {}

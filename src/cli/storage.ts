@@ -1,17 +1,11 @@
 /** `borough storage copy`, `borough backup`, `borough restore`: a whole store, moved or kept, and proved. */
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { CopyResult, Place, PlaceOptions, Source, StorePlace, Target } from '../backup/backup.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { CopyResult, Place, Source, StorePlace, Target } from '../backup/backup.ts'
 import { outputOption } from './output-option.ts'
-import {
-  addEtcdOptions,
-  type EtcdFlags,
-  type NamedEtcd,
-  type NamedStorage,
-  parseEtcd,
-  parseStorage,
-  storageChoice,
-} from './storage-flags.ts'
+import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
+import { addRepairCommand, addVerifyCommand } from './storage-repair.ts'
+import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 
 /** `sqlite:DIR` or `etcd://host:port[,…][/prefix]`. */
 type NamedPlace = { readonly dataDir: string } | (NamedEtcd & { readonly prefix: string })
@@ -22,18 +16,15 @@ interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'> {
   readonly output: string
 }
 
-interface BackupFlags extends EtcdFlags {
-  readonly storage: NamedStorage
-  readonly dataDir: string
-  readonly output: string
-}
-
 const digestHelp = `
 What was written is read back: a digest over all keys and values must be that of what was read, or the command fails.
 Nothing is ever overwritten. The keys of the certificate authority and of service accounts go along.`
 
 export function addStorageCommand(program: Command): void {
-  const copy = program.command('storage').description('whole stores').command('copy')
+  const storage = program.command('storage').description('whole stores')
+  addVerifyCommand(storage)
+  addRepairCommand(storage)
+  const copy = storage.command('copy')
   copy
     .description('copy everything from one store to another, empty one, at one revision')
     .requiredOption('--from <place>', 'sqlite:DATA-DIR or etcd://host:port[,host:port…][/prefix]', parsePlace)
@@ -70,7 +61,7 @@ Examples:
   borough backup --data-dir /var/lib/borough --to /backup/borough-monday
   borough backup --storage etcd://10.0.0.1:2379 --to /backup/borough-monday -o json`,
     )
-    .action(async (flags: BackupFlags & { readonly to: string }, command: Command) => {
+    .action(async (flags: StoreFlags & { readonly to: string }, command: Command) => {
       await run('backed up', storeOf(flags, command), { file: resolve(flags.to) }, flags.output === 'json')
     })
 }
@@ -88,20 +79,9 @@ Examples:
   borough restore --from /backup/borough-monday --data-dir /var/lib/borough
   borough restore --from /backup/borough-monday --storage etcd://10.0.0.1:2379`,
     )
-    .action(async (flags: BackupFlags & { readonly from: string }, command: Command) => {
+    .action(async (flags: StoreFlags & { readonly from: string }, command: Command) => {
       await run('restored', { file: resolve(flags.from) }, storeOf(flags, command), flags.output === 'json')
     })
-}
-
-function addStoreOptions(command: Command): Command {
-  command
-    .option('--data-dir <dir>', 'the data directory of a SQLite store', '.borough')
-    .addOption(
-      new Option('--storage <engine>', 'sqlite, or etcd://host:port[,host:port…]')
-        .argParser(parseStorage)
-        .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
-    )
-  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
 }
 
 async function run(done: string, from: Place, to: Place, json: boolean): Promise<void> {
@@ -137,19 +117,6 @@ function inWords(
 }
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
-
-async function placeOptions(): Promise<PlaceOptions> {
-  const { systemClock } = await import('../base/clock.ts')
-  const { silentLog } = await import('../base/log.ts')
-  return { clock: systemClock, log: silentLog }
-}
-
-function storeOf(flags: BackupFlags, command: Command): StorePlace {
-  const choice = storageChoice(flags.storage, flags, command)
-  if (choice.engine === 'etcd') return { etcd: choice }
-  if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is nothing to read')
-  return { dataDir: resolve(flags.dataDir) }
-}
 
 function placeOf(named: NamedPlace, flags: Omit<EtcdFlags, 'etcdPrefix'>, command: Command): StorePlace {
   if ('dataDir' in named) return named

@@ -24,6 +24,7 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
+  readonly acceptLoss?: true
   readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
@@ -108,6 +109,7 @@ function addServingOptions(command: Command): void {
     )
   addEtcdOptions(command, { prefix: true })
   command
+    .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
     .option(
       '--tls-san <names...>',
       'further names or addresses of the serving certificate: of a load balancer, say',
@@ -202,6 +204,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...defaultConfig,
     dataDir: resolve(flags.dataDir),
     storage: storageChoice(flags.storage, flags, command),
+    ...(flags.acceptLoss ? { acceptLoss: true } : {}),
     listen: flags.listen,
     extraNames: flags.tlsSan,
     history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },

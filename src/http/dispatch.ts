@@ -27,6 +27,8 @@ export interface DispatchDeps {
   readonly documents: (path: string) => Handler | undefined
   /** For the answer to an unknown path. */
   readonly knownPaths: () => readonly string[]
+  /** Called before a request for a resource that is not served is answered; it may throw another refusal. */
+  readonly onUnknown?: (info: RequestInfo) => void
 }
 
 export function dispatcher(deps: DispatchDeps): Handler {
@@ -39,6 +41,7 @@ export function dispatcher(deps: DispatchDeps): Handler {
     }
     // Upstream's router knows no HEAD, though authorization takes it for a get.
     if (request.method === 'HEAD') throw methodNotAllowed()
+    if (typeof context.resolution !== 'object') deps.onUnknown?.(info)
     const target = targetOf(context)
     if (target === 'no such group') return pageNotFound()
     if (info.legacy && request.method !== 'GET') throw methodNotAllowed()

@@ -4,7 +4,8 @@
  * @see k8s.io/apiserver/pkg/server/healthz v0.36
  */
 import { methodNotAllowed } from '../kube/status-error.ts'
-import type { ApiRequest, ApiResponse } from './api.ts'
+import { authenticatedGroup } from '../kube/user.ts'
+import type { ApiRequest, ApiResponse, RequestContext } from './api.ts'
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz'
 
@@ -13,6 +14,8 @@ export interface HealthCheck {
   readonly name: string
   /** Throws if unhealthy. Must give up when the signal aborts. */
   check(signal: AbortSignal): void | Promise<void>
+  /** What is wrong although requests can be served, one line each: told at length, by name to known users alone. */
+  warnings?(): readonly string[]
 }
 
 export interface HealthDeps {
@@ -23,6 +26,8 @@ export interface HealthDeps {
 /** The check that says: the process answers. */
 export const ping: HealthCheck = { name: 'ping', check() {} }
 
+type Caller = Pick<RequestContext, 'user'>
+
 interface Outcome {
   readonly name: string
   readonly healthy: boolean
@@ -32,12 +37,12 @@ interface Outcome {
 export function findHealthHandler(
   path: string,
   deps: HealthDeps,
-): ((request: ApiRequest) => Promise<ApiResponse>) | undefined {
+): ((request: ApiRequest, context?: Caller) => Promise<ApiResponse>) | undefined {
   const trimmed = path.replace(/^\/+|\/+$/g, '')
   const slash = trimmed.indexOf('/')
   const endpoint = slash < 0 ? trimmed : trimmed.slice(0, slash)
   if (!isEndpoint(endpoint)) return undefined
-  if (slash < 0) return (request) => respondAll(endpoint, request, deps)
+  if (slash < 0) return (request, context) => respondAll(endpoint, request, context, deps)
   const check = deps.checks[endpoint].find((c) => c.name === trimmed.slice(slash + 1))
   return check && ((request) => respondOne(endpoint, check, request, deps))
 }
@@ -50,9 +55,17 @@ export function healthPaths(deps: HealthDeps): readonly string[] {
   ])
 }
 
+/** Told of one check. */
+const maxWarnings = 100
+
 const isEndpoint = (text: string): text is HealthEndpoint => text === 'healthz' || text === 'livez' || text === 'readyz'
 
-async function respondAll(endpoint: HealthEndpoint, request: ApiRequest, deps: HealthDeps): Promise<ApiResponse> {
+async function respondAll(
+  endpoint: HealthEndpoint,
+  request: ApiRequest,
+  caller: Caller | undefined,
+  deps: HealthDeps,
+): Promise<ApiResponse> {
   requireGet(request)
   const query = new URLSearchParams(request.query)
   const excluded = new Set(query.getAll('exclude'))
@@ -60,7 +73,8 @@ async function respondAll(endpoint: HealthEndpoint, request: ApiRequest, deps: H
   const outcomes = await Promise.all(
     checks.filter((c) => !excluded.has(c.name)).map((c) => run(endpoint, c, request.signal, deps)),
   )
-  const { status, text } = report(endpoint, checks, outcomes, excluded, query.has('verbose'))
+  const names = caller?.user.groups.includes(authenticatedGroup) === true
+  const { status, text } = report(endpoint, checks, outcomes, excluded, query.has('verbose'), names)
   return plainText(status, text)
 }
 
@@ -71,12 +85,17 @@ function report(
   outcomes: readonly Outcome[],
   excluded: ReadonlySet<string>,
   verbose: boolean,
+  names: boolean,
 ): { readonly status: number; readonly text: string } {
   const failed = new Set(outcomes.filter((o) => !o.healthy).map((o) => o.name))
   if (failed.size === 0 && !verbose) return { status: 200, text: 'ok' }
-  const lines = checks.map(({ name }) => {
+  const lines = checks.flatMap(({ name, warnings }) => {
     if (excluded.has(name)) return `[+]${name} excluded: ok`
-    return failed.has(name) ? `[-]${name} failed: reason withheld` : `[+]${name} ok`
+    if (failed.has(name)) return `[-]${name} failed: reason withheld`
+    const warned = warnings?.() ?? []
+    if (warned.length === 0) return `[+]${name} ok`
+    const told = names ? warned.slice(0, maxWarnings).map((warning) => `warn: ${warning}`) : []
+    return [`[+]${name} ok, with ${warned.length} warnings`, ...told]
   })
   const unknown = [...excluded].filter((name) => !checks.some((c) => c.name === name)).sort()
   if (unknown.length > 0) {

@@ -28,6 +28,7 @@ export const codeByReason = {
   ServiceUnavailable: 503,
   Timeout: 504,
   ServerTimeout: 500,
+  StoreReadError: 500,
 } as const
 
 export type StatusReason = keyof typeof codeByReason
@@ -83,6 +84,7 @@ const hasReason =
     findStatusError(error)?.reason === reason
 
 export const isNotFound: (error: unknown) => boolean = hasReason('NotFound')
+export const isStoreReadError: (error: unknown) => boolean = hasReason('StoreReadError')
 export const isConflict: (error: unknown) => boolean = hasReason('Conflict')
 export const isAlreadyExists: (error: unknown) => boolean = hasReason('AlreadyExists')
 export const isForbidden: (error: unknown) => boolean = hasReason('Forbidden')
@@ -173,6 +175,10 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
     details: { causes: [{ message }] },
     cause,
   })
+
+/** What is stored can't be read. `message` names it: a client that may read it is told which object it is. */
+export const storeReadError = (message: string, cause?: unknown): StatusError =>
+  new StatusError(message, { reason: 'StoreReadError', details: { causes: [{ message }] }, cause })
 
 /** Ours: a client that sends 50,000 bad labels is not sent 50 MB about them. Enough for what a person wrote. */
 const maxFaults = 100

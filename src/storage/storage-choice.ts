@@ -14,6 +14,8 @@ export interface EtcdChoice {
   readonly endpoints: readonly string[]
   /** In front of every key; empty or `/like/this`. */
   readonly prefix: string
+  /** Values are written with a checksum: every server of this etcd must be able to read that. Absent = false. */
+  readonly checksums?: boolean
   /** Absent = no TLS. */
   readonly tls?: EtcdTlsFiles
   /** Absent = no user, or the one that the client certificate names. */

@@ -33,6 +33,7 @@ export const maxValueBytes: number = 1536 * 1024 - 16 * 1024
 
 export interface Entry {
   readonly key: string
+  /** Where what is stored is not what was written: a note that says so, see `damageOf` in `damaged-value.ts`. */
   readonly value: Uint8Array
   /** Of the change that wrote this value. */
   readonly revision: Revision
@@ -174,6 +175,8 @@ export type StorageErrorCode =
   | 'unavailable'
   | 'full'
   | 'corrupt'
+  /** One value is not what was written. The message is one line that names key and revision: clients may read it. */
+  | 'damaged'
   | 'closed'
   | 'locked'
 

@@ -4,9 +4,9 @@
  */
 import type { Stream } from '../base/stream.ts'
 import type { Turns } from '../base/turns.ts'
-import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
+import { objectsPrefixOf, parseObjectKey, relativeKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
-import { type ChangeBatch, endOfCommit, prefixSpan, type Revision } from '../storage/storage.ts'
+import { type ChangeBatch, endOfCommit, prefixSpan, type Revision, StorageError } from '../storage/storage.ts'
 import type { ObjectChange } from './change-window.ts'
 import { type Matches, SharedEvents } from './shared-events.ts'
 import { ObjectVersion } from './stored-object.ts'
@@ -69,6 +69,7 @@ class Piece {
 /** ADDED for all that exists, then what changes. `markEnd` puts a bookmark between the two. */
 export function watchState(cache: WatchCache, request: WatchRequest, markEnd: boolean): WatchSession {
   const { type, scope, matches } = request
+  checkSound(cache, request)
   const objects = cache.type(type.storageName)
   const one = scope.name === '' ? undefined : objects.find(scope.namespace, scope.name)
   const versions =
@@ -85,9 +86,20 @@ export function watchState(cache: WatchCache, request: WatchRequest, markEnd: bo
 
 /** Only what changes after `after`. */
 export function watchAfter(cache: WatchCache, request: WatchRequest, after: Revision): Watch {
+  checkSound(cache, request)
   return cache.type(request.type.storageName).history.since <= after
     ? watchFromWindow(cache, request, after)
     : new Replay(cache, request, after)
+}
+
+/** @throws StorageError code=damaged: nothing that is damaged is passed over in silence */
+function checkSound({ damaged }: WatchCache, { type, scope }: WatchRequest): void {
+  if (damaged.size === 0) return
+  const { namespace, name } = scope
+  const key = relativeKey(namespace, name)
+  const one = name !== '' && (namespace !== '' || !type.namespaced)
+  const damage = damaged.find(type.storageName, one ? { start: key, end: `${key}\0` } : spanOf(namespace))
+  if (damage !== undefined) throw new StorageError('damaged', damage)
 }
 
 function watchFromWindow(cache: WatchCache, request: WatchRequest, after: Revision): WatchSession {

@@ -5,7 +5,8 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
-import type { Revision } from '../storage/storage.ts'
+import { damageOf, noteMark } from '../storage/damaged-value.ts'
+import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 
 /** A version seen as an object of one served type. */
@@ -52,9 +53,16 @@ export class ObjectVersion {
     return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1)
   }
 
+  /** What is wrong with what is stored; undefined: it is sound. */
+  get damage(): string | undefined {
+    return damageOf(this.bytes)
+  }
+
+  /** @throws StorageError code=damaged where what is stored is not what was written */
   as(type: ResourceType): StoredObject {
     const view = this.#view
     if (view !== undefined && view.type === type) return view
+    if (this.bytes[0] === noteMark && this.damage !== undefined) throw new StorageError('damaged', this.damage)
     const made = new TypedVersion(type, this, this.#pool)
     this.#view = made
     return made

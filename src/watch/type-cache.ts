@@ -4,12 +4,15 @@
  */
 import { OrderedMap } from '../base/ordered-map.ts'
 import { relativeKey } from '../kube/object-key.ts'
-import type { Revision } from '../storage/storage.ts'
+import { noteMark } from '../storage/damaged-value.ts'
+import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import { CollectionSizes } from './collection-sizes.ts'
+import type { DamagedObjects } from './damaged-objects.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion } from './stored-object.ts'
+import type { WatchScope } from './watch-scope.ts'
 import { WatcherIndex } from './watcher-index.ts'
 
 export type ChangeListener = (
@@ -40,10 +43,14 @@ export function spanOf(namespace: string): KeySpan {
   return namespace === '' ? { start: '', end: pastAllKeys } : { start: `${namespace}/`, end: `${namespace}0` }
 }
 
+const isWithin = ({ namespace, name }: WatchScope, version: ObjectVersion): boolean =>
+  (namespace === '' || namespace === version.namespace) && (name === '' || name === version.name)
+
 export interface CacheParts {
   readonly window: ChangeWindow
   readonly content: ContentIndex
   readonly pool: ParsedPool
+  readonly damaged: DamagedObjects
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
   /** A listener threw. The others, and the cache, go on. */
@@ -58,11 +65,14 @@ export class TypeCache {
   readonly #pool: ParsedPool
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
+  readonly #damaged: DamagedObjects
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #byKey = new Map<string, ObjectVersion>()
   readonly #ordered = new OrderedMap<ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
+  /** Of what is damaged now: the version before. undefined = followers have heard of none. */
+  readonly #lastSound = new Map<string, ObjectVersion | undefined>()
   #lastChange: Revision
 
   /** `since`: the revision from which on this cache sees every change. */
@@ -73,6 +83,7 @@ export class TypeCache {
     this.watchers = new WatcherIndex()
     this.#window = parts.window
     this.#content = parts.content
+    this.#damaged = parts.damaged
     this.#onFault = parts.onFault
     this.#followers = parts.followers
     this.#lastChange = since
@@ -107,10 +118,13 @@ export class TypeCache {
     return this.#ordered.count(span.start, span.end)
   }
 
-  /** Tells everything there is, then each change, inside its application. */
+  /**
+   * Tells everything there is, then each change, inside its application. Of a damaged object nothing is told, and what
+   * was told of it before stands: it can't be used, but it was not deleted.
+   */
   subscribe(listener: ChangeListener): () => void {
     for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
-      listener(version, undefined, version.revision)
+      if (version.bytes[0] !== noteMark) listener(version, undefined, version.revision)
     }
     const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
@@ -123,6 +137,7 @@ export class TypeCache {
     this.#byKey.set(key, version)
     this.#ordered.set(key, version)
     this.sizes.change(version.namespace, bytes.length)
+    if (bytes[0] === noteMark) this.#damaged.set(this.storageName, key, version.damage)
   }
 
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
@@ -144,6 +159,30 @@ export class TypeCache {
     this.sizes.change((next ?? old)?.namespace ?? '', (bytes?.length ?? 0) - (old?.bytes.length ?? 0))
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
+    if (next?.bytes[0] === noteMark || old?.bytes[0] === noteMark) this.#tellOfDamage(key, change)
+    else this.#tell(change)
+  }
+
+  /**
+   * Watches that cover what is damaged end with it. Once it is sound, or gone, that is told as a change of the version
+   * that was told last.
+   */
+  #tellOfDamage(key: string, { revision, next, old }: ObjectChange): void {
+    const damage = next?.damage
+    this.#damaged.set(this.storageName, key, damage)
+    if (next !== undefined && damage !== undefined) {
+      if (old?.damage === undefined) this.#lastSound.set(key, old)
+      const error = new StorageError('damaged', damage)
+      for (const session of [...this.watchers.all()]) if (isWithin(session.scope, next)) session.close(error)
+      return
+    }
+    const told = this.#lastSound.get(key)
+    this.#lastSound.delete(key)
+    if (next !== undefined || told !== undefined) this.#tell({ revision, next, old: told })
+  }
+
+  #tell(change: ObjectChange): void {
+    const { revision, next, old } = change
     for (const listener of this.#listeners) {
       try {
         listener(next, old, revision)

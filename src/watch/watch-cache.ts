@@ -25,6 +25,7 @@ import {
   StorageError,
 } from '../storage/storage.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
+import { DamagedObjects } from './damaged-objects.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
 import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
@@ -47,7 +48,6 @@ const catchUpMs = 10_000
 const bookmarkIntervalMs = 60_000
 const defaultParsedBytes = 4 * 1024 * 1024
 const span = prefixSpan(objectsPrefix)
-
 interface Waiter {
   readonly revision: Revision
   readonly resolve: () => void
@@ -56,6 +56,7 @@ interface Waiter {
 
 export class WatchCache implements AsyncDisposable {
   readonly storage: Storage
+  readonly damaged: DamagedObjects = new DamagedObjects()
   readonly #clock: Clock
   readonly #log: Log
   readonly #window: ChangeWindow
@@ -181,6 +182,7 @@ export class WatchCache implements AsyncDisposable {
       window: this.#window,
       content: this.#content,
       pool: this.#pool,
+      damaged: this.damaged,
       followers: this.#followers,
       onFault: (error) =>
         this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),
@@ -395,5 +397,4 @@ export class WatchCache implements AsyncDisposable {
 }
 
 const noContent: ReadonlyMap<string, number> = new Map()
-
 const closed = (): StorageError => new StorageError('closed', 'the watch cache is closed')

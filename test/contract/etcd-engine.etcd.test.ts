@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { openPki } from '../../src/pki/open-pki.ts'
 import { memoryPkiStore } from '../../src/pki/pki-store.ts'
+import { damageOf } from '../../src/storage/damaged-value.ts'
 import type { EtcdTls } from '../../src/storage/etcd/connection.ts'
 import { EtcdConnection } from '../../src/storage/etcd/connection.ts'
 import type { EtcdStorageOptions } from '../../src/storage/etcd/etcd-storage.ts'
@@ -85,6 +86,15 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
     header: new Uint8Array(0),
     value: bytes(value),
   })
+  async function rawGet(key: string): Promise<Buffer> {
+    const connection = rawConnection()
+    try {
+      const { kvs } = await connection.call(rangeMethod, { key: Buffer.from(key) }, { repeatable: true })
+      return kvs[0]?.value ?? Buffer.alloc(0)
+    } finally {
+      connection.close()
+    }
+  }
   const portOf = (endpoint: string): number => Number(new URL(endpoint).port)
 
   describe('keys and values', () => {
@@ -218,11 +228,51 @@ describe.skipIf(etcdVersion === undefined)(`the etcd engine${etcdVersion ? '' : 
       ])
     })
 
-    it('what begins like one of our values but is not is reported as corrupt, with its key', async () => {
+    it.each([
+      { name: 'without a checksum', header: Buffer.of(0xff, 0xff, 0xff, 0xff, 1) },
+      { name: 'cut off', header: Buffer.of(0xff, 0, 0, 1, 0xfe, 0) },
+    ])('what begins like one of our values but is not ($name) is damaged, and named', async ({ header }) => {
       const storage = await open()
-      const value = Buffer.of(0xff, 0xff, 0xff, 0xff, 1)
-      await otherHands({ type: 'put', key: Buffer.from(`${prefix}/broken`), header: new Uint8Array(0), value })
-      await expect(storage.get('/broken')).rejects.toMatchObject({ code: 'corrupt', message: /\/broken/ })
+      await otherHands({ type: 'put', key: Buffer.from(`${prefix}/broken`), header, value: new Uint8Array(0) })
+      const { entry } = await storage.get('/broken')
+      expect(damageOf(entry?.value ?? new Uint8Array())).toBe(
+        `the stored value of /broken at revision ${entry?.revision} is damaged: its header is not one`,
+      )
+    })
+
+    it('values with and without a checksum lie side by side, and replace each other', async () => {
+      const plain = await open()
+      const sealing = await open({ prefix, checksums: true })
+      const first = await commit(plain, put('/a', 'plain'))
+      const second = await commit(sealing, put('/a', 'sealed', first))
+      const reader = watch(plain, first - 1)
+      const third = await commit(plain, put('/a', 'plain again', second))
+      const changes = await reader.until(endOfCommit(third))
+      expect(changes.map(({ value, previous }) => [text(value), text(previous?.value)])).toEqual([
+        ['plain', undefined],
+        ['sealed', 'plain'],
+        ['plain again', 'sealed'],
+      ])
+    })
+
+    it('a sealed value of which any byte was changed, or that lies elsewhere, is damaged and named', async () => {
+      const storage = await open({ checksums: true })
+      const revision = await commit(storage, put('/sealed', 'a value'))
+      const raw = await rawGet(`${prefix}/sealed`)
+      const damaged = async (key: string, value: Buffer): Promise<void> => {
+        await otherHands({ type: 'put', key: Buffer.from(prefix + key), header: new Uint8Array(0), value })
+        const { entry } = await storage.get(key)
+        const note = damageOf(entry?.value ?? new Uint8Array())
+        expect(note).toContain(`the stored value of ${key} at revision ${entry?.revision} is damaged: `)
+      }
+      for (let at = 0; at < raw.length; at++) {
+        const value = Buffer.from(raw)
+        value.writeUInt8((value[at] ?? 0) ^ 0xa5, at)
+        await damaged('/sealed', value)
+      }
+      await damaged('/other', raw)
+      const { entry } = await storage.get('/sealed', { at: revision })
+      expect(text(entry?.value)).toBe('a value')
     })
 
     it("another application's writes move currentRevision, and a watch hears of it without one of ours", async () => {

@@ -15,25 +15,28 @@ for (const { program, version } of etcdPrograms) {
       await server?.[Symbol.asyncDispose]()
     })
 
-    describeStorageContract(
-      'etcd',
-      async (options) => {
-        // One server for all tests: each has a prefix, and so a key space, of its own.
-        const settings: EtcdStorageOptions = {
-          ...options,
-          endpoints: [server.endpoint],
-          prefix: `/borough-test/${++spaces}`,
-        }
-        const storage = await EtcdStorage.open(settings)
-        return {
-          storage,
-          reopen: async () => {
-            await storage[Symbol.asyncDispose]()
-            return await EtcdStorage.open(settings)
-          },
-        }
-      },
-      { propertyRuns: 8 },
-    )
+    for (const checksums of [false, true]) {
+      describeStorageContract(
+        checksums ? 'etcd with checksums' : 'etcd',
+        async (options) => {
+          // One server for all tests: each has a prefix, and so a key space, of its own.
+          const settings: EtcdStorageOptions = {
+            ...options,
+            checksums,
+            endpoints: [server.endpoint],
+            prefix: `/borough-test/${++spaces}`,
+          }
+          const storage = await EtcdStorage.open(settings)
+          return {
+            storage,
+            reopen: async () => {
+              await storage[Symbol.asyncDispose]()
+              return await EtcdStorage.open(settings)
+            },
+          }
+        },
+        { propertyRuns: 8 },
+      )
+    }
   })
 }

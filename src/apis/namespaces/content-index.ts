@@ -33,8 +33,10 @@ export function contentIndex(lister: Lister, stored: StoreView, namespaces: Name
       const finalizers = new Map<string, number>()
       const types = [...lister.contentOf(namespace)].sort((a, b) => byName(a.type, b.type))
       for (const { type } of types) {
-        for (const { name, object } of lister.list(type, namespace)) {
-          const own = object.metadata.finalizers ?? []
+        for (const version of stored.versions(type.storageName, namespace)) {
+          const { name } = version
+          // The finalizers of a damaged object are unknown, but it exists.
+          const own = version.damage === undefined ? (version.as(type).object.metadata.finalizers ?? []) : []
           for (const finalizer of own) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
           if (named.length < limit) named.push({ resource: qualifiedResource(type), name, finalizers: own })
         }

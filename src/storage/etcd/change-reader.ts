@@ -67,7 +67,7 @@ function toChanges(commit: readonly WatchEvent[], keySpace: KeySpace): readonly 
   for (const { type, kv, previous } of commit) {
     const key = keySpace.fromRaw(kv.key)
     if (keySpace.isInternal(key)) continue
-    const place = type === 'put' ? positionOf(key, kv.value) : (noted?.get(noteKey(kv.key)) ?? following)
+    const place = type === 'put' ? positionOf(kv.value) : (noted?.get(noteKey(kv.key)) ?? following)
     // Only a bulk delete by other hands can have more places than a commit of ours.
     const position = Math.min(place, positionsPerCommit - 1)
     following = position + 1

@@ -19,7 +19,7 @@ import { encodeNote } from './delete-note.ts'
 import { toStorageError } from './errors.ts'
 import type { KeySpace } from './key-space.ts'
 import type { Op, TxnRequest, TxnResponse } from './messages.ts'
-import { PreparedTransaction, plainPut } from './prepared-transaction.ts'
+import { type HeaderOf, PreparedTransaction, plainPut } from './prepared-transaction.ts'
 
 /** etcd's default `--max-txn-ops`, counted along the nesting. */
 const maxEtcdOperations = 128
@@ -45,12 +45,14 @@ export interface CommitQueueOptions {
   /** Whose tickets these are. */
   readonly issuer: object
   readonly send: (request: TxnRequest, repeatable: boolean) => Promise<TxnResponse>
+  readonly header: HeaderOf
 }
 
 export class CommitQueue implements AsyncDisposable {
   readonly #keySpace: KeySpace
   readonly #issuer: object
   readonly #send: CommitQueueOptions['send']
+  readonly #header: HeaderOf
   #waiting: Waiting[] = []
   /** Index of the first that still waits; the array is cut now and then. */
   #head = 0
@@ -62,6 +64,7 @@ export class CommitQueue implements AsyncDisposable {
     this.#keySpace = options.keySpace
     this.#issuer = options.issuer
     this.#send = options.send
+    this.#header = options.header
   }
 
   /** See `Storage.commit`. */
@@ -155,7 +158,7 @@ export class CommitQueue implements AsyncDisposable {
       const reads: TxnRequest = { compare: [], success: prepared.doubtfulReads(), failure: [] }
       prepared.confirm(await this.#send(reads, true))
     }
-    const response = await this.#send(prepared.toRequest(0), false)
+    const response = await this.#send(prepared.toRequest(0, this.#header), false)
     member.resolve(prepared.settle(response, response.revision, 0, member.ticket))
   }
 
@@ -163,7 +166,7 @@ export class CommitQueue implements AsyncDisposable {
     const deletes = members.flatMap(({ prepared, firstPosition }) => prepared.deletes(firstPosition))
     const note = deletes.length > 0 ? [plainPut(this.#keySpace.note, encodeNote(deletes))] : []
     const nested = members.map(
-      ({ prepared, firstPosition }): Op => ({ type: 'txn', request: prepared.toRequest(firstPosition) }),
+      ({ prepared, firstPosition }): Op => ({ type: 'txn', request: prepared.toRequest(firstPosition, this.#header) }),
     )
     let response: TxnResponse
     try {

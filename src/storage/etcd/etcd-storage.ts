@@ -9,6 +9,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
+import { sealValue } from '../sealed-value.ts'
 import type {
   ChangeBatch,
   Entry,
@@ -32,8 +33,8 @@ import { KeySpace } from './key-space.ts'
 import type { EtcdUser } from './login.ts'
 import type { RangeRequest, RangeResponse } from './messages.ts'
 import { compactMethod, rangeMethod, txnMethod } from './messages.ts'
-import { plainPut } from './prepared-transaction.ts'
-import { endOf, modRevisionOf, toEntry } from './record.ts'
+import { type HeaderOf, plainPut } from './prepared-transaction.ts'
+import { endOf, modRevisionOf, recordHeader, toEntry } from './record.ts'
 
 export interface EtcdStorageOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
@@ -43,6 +44,11 @@ export interface EtcdStorageOptions {
   readonly user?: EtcdUser
   /** In front of every key: empty, or `/like/this`. Default empty. */
   readonly prefix?: string
+  /**
+   * Write values with their checksum. Servers before checksums can't read them; default false. Values with one are
+   * read, and checked, in any case.
+   */
+  readonly checksums?: boolean
   readonly clock?: Clock
   /** Default 10 s. */
   readonly requestTimeoutMs?: number
@@ -53,6 +59,12 @@ export interface EtcdStorageOptions {
   /** Hears of faults that the engine gets over by itself, such as a broken watch connection. */
   readonly onFault?: (error: StorageError) => void
 }
+
+/** The time is that of the request: etcd tells none of the commit. */
+const sealedHeader =
+  (clock: Clock): HeaderOf =>
+  (key, position, previous, value) =>
+    sealValue({ key, revision: undefined }, { position, timeMs: clock.now(), previous }, value)
 
 /** Keys fetched per request of a long range: bounds the size of one answer. */
 const pageKeys = 1_000
@@ -98,6 +110,7 @@ export class EtcdStorage implements Storage {
     this.#queue = new CommitQueue({
       keySpace,
       issuer: this,
+      header: options.checksums === true ? sealedHeader(clock) : (_key, position) => recordHeader(position),
       send: (request, repeatable) => connection.call(txnMethod, request, { repeatable }),
     })
     this.#feed = new ChangeFeed({

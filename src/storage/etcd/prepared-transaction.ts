@@ -5,14 +5,14 @@
  * An expected revision is etcd's revision of the key *and* its position in that commit. The first is one comparison,
  * the second one or two more on the value's header, needed only where the caller's number might be made up.
  */
-import type { Commit, Entry, Expect, Transaction } from '../storage.ts'
+import type { Commit, Entry, Expect, Revision, Transaction } from '../storage.ts'
 import { StorageError } from '../storage.ts'
 import type { QueuedTicket, Settled } from '../ticket.ts'
 import { settle } from '../ticket.ts'
 import type { PlacedDelete } from './delete-note.ts'
 import type { KeySpace } from './key-space.ts'
 import type { Compare, KeyValue, Op, TxnRequest, TxnResponse } from './messages.ts'
-import { modRevisionOf, positionCompares, positionOf, recordHeader, toEntry, toRevision } from './record.ts'
+import { modRevisionOf, positionCompares, positionOf, toEntry, toRevision } from './record.ts'
 
 interface Condition {
   readonly key: string
@@ -23,11 +23,18 @@ interface Condition {
   positionKnown: boolean
 }
 
+/** Of a value: see `record.ts`. `previous`: the guarded revision that it replaces, 0 = none. */
+export type HeaderOf = (key: string, position: number, previous: Revision, value: Uint8Array) => Uint8Array
+
 const noHeader = new Uint8Array(0)
 
 export class PreparedTransaction {
   readonly #conditions: readonly Condition[]
-  readonly #writes: readonly { readonly rawKey: Buffer; readonly value: Uint8Array | undefined }[]
+  readonly #writes: readonly {
+    readonly condition: Condition
+    readonly rawKey: Buffer
+    readonly value: Uint8Array | undefined
+  }[]
   /** Every key named, once. */
   readonly #keys = new Map<string, Buffer>()
   readonly sizeBytes: number
@@ -48,7 +55,7 @@ export class PreparedTransaction {
       if (value === undefined && writes.want === 'absent') writes.want = 'never'
       conditions.push(writes)
       sizeBytes += value?.byteLength ?? 0
-      return { rawKey: writes.rawKey, value }
+      return { condition: writes, rawKey: writes.rawKey, value }
     })
     this.#conditions = [...guards, ...conditions]
     // A key appears in comparisons, in the write, and in the read for the case of failure.
@@ -82,7 +89,7 @@ export class PreparedTransaction {
   confirm(response: TxnResponse): void {
     for (const [i, condition] of this.#doubtful().entries()) {
       const kv = readOf(response, i)
-      const revision = kv && toRevision(kv.modRevision, positionOf(condition.key, kv.value))
+      const revision = kv && toRevision(kv.modRevision, positionOf(kv.value))
       if (revision === condition.want) condition.positionKnown = true
       else condition.want = 'never'
     }
@@ -98,13 +105,14 @@ export class PreparedTransaction {
     )
   }
 
-  /** The writes have positions from `firstPosition` on. */
-  toRequest(firstPosition: number): TxnRequest {
+  /** The writes have positions from `firstPosition` on. `header`: what is put in front of a value. */
+  toRequest(firstPosition: number, header: HeaderOf): TxnRequest {
     return {
       compare: this.#conditions.flatMap(compares),
-      success: this.#writes.map(({ rawKey, value }, i): Op => {
+      success: this.#writes.map(({ condition: { key, want }, rawKey, value }, i): Op => {
         if (value === undefined) return { type: 'delete', key: rawKey }
-        return { type: 'put', key: rawKey, header: recordHeader(firstPosition + i), value }
+        const previous = typeof want === 'number' ? want : 0
+        return { type: 'put', key: rawKey, header: header(key, firstPosition + i, previous, value), value }
       }),
       failure: Array.from(this.#keys.values(), (key): Op => ({ type: 'range', request: { key } })),
     }

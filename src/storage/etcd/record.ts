@@ -1,15 +1,21 @@
 /**
- * How a value lies in etcd: four bytes in front of it that hold its position in the commit.
+ * How a value lies in etcd: behind a header that holds its position in the commit, and mostly its checksum.
  *
- *   0xff | position, high byte | position, low byte | 0 | the value
+ *   0xff | position, high byte | position, low byte | 0 | the value                 without a checksum
+ *   0xff | position, high byte | position, low byte | 1 | … | the value            see `sealed-value.ts`
  *
  * etcd gives all writes of a transaction one revision; ours are unique per change (revision × 1024 + position), so the
  * position must be stored. 0xff begins no UTF-8 text: a value without a header was put there by other hands (an
  * operator's etcdctl, say) and counts as position 0. The bytes after 0xff grow with the position, so that etcd itself
  * can compare it (see `positionCompares`).
+ *
+ * Both forms are read. Servers before checksums refuse the second, so it is written only where the operator says that
+ * none of them is left.
  */
+import { damageNote } from '../damaged-value.ts'
+import { DamagedValueError, hasHeader, headerLength, nearlyHasHeader, openValue } from '../sealed-value.ts'
 import type { Entry, Revision } from '../storage.ts'
-import { positionsPerCommit, StorageError } from '../storage.ts'
+import { positionsPerCommit } from '../storage.ts'
 import type { Compare, KeyValue } from './messages.ts'
 
 const mark = 0xff
@@ -21,21 +27,43 @@ export function recordHeader(position: number): Uint8Array {
 
 /** The value (copied: it must not keep a whole answer alive) and the revision of what etcd holds under a key. */
 export function toEntry(key: string, kv: KeyValue): Entry {
-  const { value } = kv
-  const position = positionOf(key, value)
-  const offset = value[0] === mark ? headerBytes : 0
-  return { key, value: new Uint8Array(value.subarray(offset)), revision: toRevision(kv.modRevision, position) }
+  const revision = toRevision(kv.modRevision, positionOf(kv.value))
+  return { key, value: valueOf(key, revision, kv), revision }
 }
 
-/** @throws StorageError code=corrupt */
-export function positionOf(key: string, value: Buffer): number {
-  if (value[0] !== mark) return 0
-  const position = value.length < headerBytes ? positionsPerCommit : value.readUInt16BE(1)
-  if (position >= positionsPerCommit || value[3] !== 0) {
-    throw new StorageError('corrupt', `the value of ${key} in etcd begins like one of ours but is not`)
+/** The value, or a note that says what is wrong with it. */
+function valueOf(key: string, revision: Revision, { value, createRevision, modRevision }: KeyValue): Uint8Array {
+  const damaged = (what: string): Uint8Array =>
+    damageNote(`the stored value of ${key} at revision ${revision} is damaged: ${what}`)
+  if (!hasHeader(value)) {
+    if (nearlyHasHeader(value) && value[4] === 0xfe) return damaged('its header is not one')
+    if (value[0] !== mark) return new Uint8Array(value)
+    if (value.length < headerBytes || value[3] !== 0 || storedPosition(value) >= positionsPerCommit) {
+      return damaged('its header is not one')
+    }
+    return new Uint8Array(value.subarray(headerBytes))
   }
-  return position
+  try {
+    const place = { key, revision }
+    const length = headerLength(value, place)
+    const bytes = new Uint8Array(value.subarray(length))
+    const { previous } = openValue(place, value.subarray(0, length), bytes)
+    // etcd tells of a key whether this is its first version, which the header knows too.
+    if ((previous === 0) !== (createRevision === modRevision)) return damaged(`it is written as one after ${previous}`)
+    return bytes
+  } catch (error) {
+    if (error instanceof DamagedValueError) return damageNote(error.message)
+    throw error
+  }
 }
+
+function storedPosition(value: Buffer): number {
+  if (value[0] !== mark) return 0
+  return value.length < headerBytes ? positionsPerCommit : value.readUInt16BE(1)
+}
+
+/** As `toEntry` has it: one that is no position counts as the last. */
+export const positionOf = (value: Buffer): number => Math.min(storedPosition(value), positionsPerCommit - 1)
 
 /** Comparisons that hold only if the value under `rawKey` has this position. With the etcd revision, that is exact. */
 export function positionCompares(rawKey: Uint8Array, position: number): readonly Compare[] {

@@ -10,7 +10,7 @@ let directory: string
 let log: LogFile
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'borough-log-'))
-  log = new LogFile({ directory, maxFileBytes: 200_000, lockTimeoutMs: 0 })
+  log = new LogFile({ directory, maxFileBytes: 200_000, lockTimeoutMs: 0, acceptLoss: false })
 })
 afterEach(async () => {
   log.close()

@@ -1,29 +1,30 @@
 /**
- * The file: a log of every change and a table of what exists, kept by SQLite. Runs in the writer's thread only.
- *
- *   log(revision, key, previous, value)   one row per write; value NULL = deleted, previous NULL = created
- *   present(key, revision)                what exists now: its value is the log's row of that revision
- *   facts(name, value)                    head, compacted, swept
+ * The file: a log of every change and a table of what exists, kept by SQLite (tables: `file-format.ts`). Runs in the
+ * writer's thread only.
  *
  * Guards are checked against the file inside the transaction that writes, so nothing depends on what a process
  * believes to know. Everything that waits is committed together: one flush for all (group commit).
  *
  * After a fault whose outcome is unknown (a flush that failed), nothing is written any more: what the operating system
  * then still holds of the file can not be trusted. See docs/storage-format.md for the layout.
+ *
+ * Values are sealed here, and opened when they come back. One that is damaged is answered as a note (`damageNote`). A
+ * store refuses to open where its index does not fit its log, or its log ends before what was acknowledged.
  */
-import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { sealValue } from '../sealed-value.ts'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
+import { AcknowledgedMark } from './acknowledged-mark.ts'
+import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
+import { addPair, emptyDigest, removePair } from './live-digest.ts'
+import { findEnd, markName } from './loss.ts'
 import type { WriterOptions } from './messages.ts'
 import { expectAbsent, expectNever } from './messages.ts'
+import { OwnerLock } from './owner-lock.ts'
+import { checkRow, openRow } from './rows.ts'
 import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
 
-/** 'Boro' in ASCII. Tells our files from other SQLite files. */
-export const applicationId = 0x426f726f
-export const formatVersion = 1
-/** Pages of the write-ahead log after which it is copied into the file: 16 MiB. */
-const checkpointPages = 4096
 /** Rows of the log that one step of a compaction looks at. */
 const sweepStep = 1000
 /** Changes per answer to a question for history. */
@@ -60,36 +61,41 @@ export interface LogChange {
 export class LogFile {
   readonly path: string
   readonly #database: DatabaseSync
-  readonly #owner: DatabaseSync
+  /** What `close` gives up, the last first. */
+  readonly #opened: DisposableStack
+  readonly #owner: OwnerLock
+  readonly #mark: AcknowledgedMark
+  readonly #now: () => number
   readonly #find: StatementSync
   readonly #newest: StatementSync
   readonly #append: StatementSync
   readonly #create: StatementSync
   readonly #update: StatementSync
   readonly #remove: StatementSync
+  readonly #describe: StatementSync
   /** What transactions left behind whose outcome the main thread may not know yet: key → revision, 0 = absent. */
   readonly #left = new Map<number, ReadonlyMap<string, number> | undefined>()
   #oldestLeft = 1
-  #head: Revision
-  #compacted: Revision
-  #swept: Revision
+  #meta: Meta
   #broken: Fault | undefined
 
   /** @throws StorageError code=locked | corrupt | unavailable | full */
-  constructor(options: WriterOptions) {
+  constructor(options: WriterOptions, now: () => number = Date.now) {
     this.path = join(options.directory, 'state.db')
-    this.#owner = takeOwnership(options.directory)
-    let database: DatabaseSync | undefined
+    this.#now = now
+    using opened = new DisposableStack()
+    this.#owner = opened.use(new OwnerLock(options.directory))
     try {
-      createFile(this.path, this.#owner)
-      database = new DatabaseSync(this.path, { timeout: options.lockTimeoutMs })
-      prepareFile(database, this.path, options.maxFileBytes)
-      rememberStore(this.#owner, options.directory)
-      const facts = readFacts(database)
-      this.#database = database
-      this.#head = facts.head
-      this.#compacted = facts.compacted
-      this.#swept = facts.swept
+      this.#owner.checkNotLost(this.path)
+      const end = findEnd(options.directory, this.#owner.hasMark)
+      if (end.loss !== undefined && !options.acceptLoss) {
+        throw new StorageError('corrupt', `${end.loss}. Restore a backup, or go on without them with --accept-loss`)
+      }
+      this.#database = opened.adopt(new DatabaseSync(this.path, { timeout: options.lockTimeoutMs }), (database) => {
+        if (database.isOpen) database.close()
+      })
+      prepareFile(this.#database, this.path, options.maxFileBytes)
+      this.#meta = readMeta(this.#database, this.path)
       const statement = (sql: string): StatementSync => {
         const prepared = this.#database.prepare(sql)
         prepared.setReturnArrays(true)
@@ -97,55 +103,77 @@ export class LogFile {
       }
       this.#find = statement('SELECT revision FROM present WHERE key = ?')
       this.#newest = statement('SELECT revision FROM log ORDER BY revision DESC LIMIT 1')
-      this.#append = statement('INSERT INTO log (revision, key, previous, value) VALUES (?, ?, ?, ?)')
+      this.#append = statement('INSERT INTO log (revision, key, previous, value, header) VALUES (?, ?, ?, ?, ?)')
       this.#create = statement('INSERT INTO present (key, revision) VALUES (?, ?)')
       this.#update = statement('UPDATE present SET revision = ?2 WHERE key = ?1')
       this.#remove = statement('DELETE FROM present WHERE key = ?')
+      this.#describe = statement(updateMeta)
+      if (end.loss !== undefined) this.#beginAfter(end.acknowledged)
+      this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head))
+      this.#owner.rememberFiles()
     } catch (error) {
-      if (database?.isOpen) database.close()
-      this.#owner.close()
       throw errorOf(faultOf(error, this.path))
     }
+    this.#opened = opened.move()
   }
 
   get head(): Revision {
-    return this.#head
+    return this.#meta.head
   }
 
   get compacted(): Revision {
-    return this.#compacted
+    return this.#meta.compacted
   }
 
-  /** Everything that exists, ascending by key. @throws StorageError code=corrupt */
+  /** Everything that exists, ascending by key. @throws StorageError code=corrupt where the index is damaged */
   *entries(): Generator<LogEntry> {
     const rows = this.#database.prepare(
-      'SELECT p.key, p.revision, l.value, l.key = p.key FROM present p LEFT JOIN log l ON l.revision = ' +
-        'p.revision ORDER BY p.key',
+      'SELECT p.key, p.revision, l.key, l.value, l.header FROM present p LEFT JOIN log l ON l.revision = p.revision ' +
+        'ORDER BY p.key',
     )
     rows.setReturnArrays(true)
+    let live = 0
+    let digest = emptyDigest
     try {
       for (const row of rows.iterate()) {
-        const [key, revision, value, sameKey] = columns(row)
+        const [key, revision, logKey, value, header] = columns(row)
         if (typeof key !== 'string' || typeof revision !== 'number')
           throw this.#damaged('a key or revision is unreadable')
-        if (!(value instanceof Uint8Array) || sameKey !== 1) throw this.#damaged(`the value of ${key} is missing`)
-        if (endOfCommit(revision) > this.#head) throw this.#damaged(`${key} is newer than the log`)
-        yield { key, revision, value }
+        if (endOfCommit(revision) > this.head) throw this.#damaged(`${key} is newer than the log`)
+        live++
+        digest = addPair(digest, key, revision)
+        yield { key, revision, value: openRow({ key, revision, logKey, value, header }, this.#meta.sealedAfter) }
       }
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
+    }
+    if (live !== this.#meta.live || digest !== this.#meta.digest) {
+      throw this.#damaged(`the index of what exists is not what was written: ${live} keys, expected ${this.#meta.live}`)
     }
   }
 
   /** Commits what can be committed, in order, with one flush. All of it is durable when this returns. */
   commit(group: readonly LogTransaction[], settledThrough: number): LogOutcome[] {
     this.#forgetLeft(settledThrough)
-    const outcomes = this.#commitTogether(group)
+    const headBefore = this.head
+    let outcomes = this.#commitTogether(group)
     // Without room for all there may be room for some, above all for deletes: try each by itself.
     if (group.length > 1 && outcomes.every(isFullFault)) {
-      return group.map((transaction) => this.#commitTogether([transaction])[0] as LogOutcome)
+      outcomes = group.map((transaction) => this.#commitTogether([transaction])[0] as LogOutcome)
     }
-    return outcomes
+    return this.head === headBefore ? outcomes : this.#marked(outcomes)
+  }
+
+  /** Where the end can't be marked, nothing may be acknowledged. */
+  #marked(outcomes: LogOutcome[]): LogOutcome[] {
+    try {
+      this.#mark.write(this.head)
+      return outcomes
+    } catch (error) {
+      const fault = faultOf(error, this.path)
+      this.#broken = withoutWrites(fault)
+      return outcomes.map((outcome) => (typeof outcome === 'number' ? fault : outcome))
+    }
   }
 
   /** The newest changes up to `base`, newest first, whole commits. Nothing left: an empty list. */
@@ -154,58 +182,63 @@ export class LogFile {
       const bound = this.#database.prepare(
         'SELECT revision FROM log WHERE revision > ? AND revision <= ? ORDER BY revision DESC LIMIT 1 OFFSET ?',
       )
-      const last = bound.get(this.#compacted, base, historyStep - 1)?.['revision']
-      const after = typeof last === 'number' ? endOfCommit(last) - positionsPerCommit : this.#compacted
+      const last = bound.get(this.compacted, base, historyStep - 1)?.['revision']
+      const after = typeof last === 'number' ? endOfCommit(last) - positionsPerCommit : this.compacted
       const rows = this.#database.prepare(
-        `SELECT l.revision, l.key, l.previous, p.value, l.value IS NULL
+        `SELECT l.revision, l.key, l.previous, l.value IS NULL, l.header, p.key, p.value, p.header
          FROM log l LEFT JOIN log p ON p.revision = l.previous
          WHERE l.revision > ? AND l.revision <= ? ORDER BY l.revision DESC`,
       )
       rows.setReturnArrays(true)
       const changes: LogChange[] = []
+      let newer: Revision = base + 1
       for (const row of rows.iterate(after, base)) {
-        const [revision, key, previous, previousValue, deleted] = columns(row)
+        const [revision, key, previous, deleted, header, ...before] = columns(row)
         if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a change is unreadable')
-        const hasValue = previousValue instanceof Uint8Array
-        if (hasValue !== (typeof previous === 'number'))
-          throw this.#damaged(`the value of ${key} before ${revision} is missing`)
-        changes.push({
-          key,
-          revision,
-          previous: typeof previous === 'number' ? previous : undefined,
-          previousValue: hasValue ? previousValue : undefined,
-          deleted: deleted === 1,
-        })
+        if (!isNextBefore(newer, revision)) {
+          throw this.#damaged(`what lies between revision ${revision} and ${newer} is missing`)
+        }
+        newer = revision
+        // What a change wrote is checked where it is read: as what the next one replaced, or in the present.
+        if (deleted === 1) checkRow({ key, revision, logKey: key, value: undefined, header }, this.#meta.sealedAfter)
+        changes.push({ key, revision, deleted: deleted === 1, ...this.#previousOf(key, previous, before) })
       }
+      if (newer !== after + 1) throw this.#damaged(`what lies between revision ${after} and ${newer} is missing`)
       return { changes, base: after }
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     }
   }
 
+  #previousOf(
+    key: string,
+    revision: unknown,
+    [logKey, value, header]: readonly unknown[],
+  ): Pick<LogChange, 'previous' | 'previousValue'> {
+    if (revision === null) return { previous: undefined, previousValue: undefined }
+    if (typeof revision !== 'number') throw this.#damaged(`what ${key} held before is unreadable`)
+    const row = { key, revision, logKey, value, header }
+    return { previous: revision, previousValue: openRow(row, this.#meta.sealedAfter) }
+  }
+
   /** Remembers durably that history before `before` is gone; `sweep` then frees it. */
   compact(before: Revision): void {
-    if (before <= this.#compacted) return
-    this.#transact(() => {
-      this.#setFact('compacted', before)
-      // The newest row of the log may be a deletion that is swept: the head must not go back.
-      this.#setFact('head', this.#head)
-    })
-    this.#compacted = before
+    if (before <= this.compacted) return
+    this.#change({ ...this.#meta, compacted: before })
   }
 
   /** One step. True when nothing is left to sweep. */
   sweep(): boolean {
-    if (this.#swept >= this.#compacted) return true
-    const from = this.#swept
+    const { swept: from, compacted } = this.#meta
+    if (from >= compacted) return true
     const step = this.#database.prepare(
       `SELECT max(revision) AS last, count(*) AS rows FROM
          (SELECT revision FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?)`,
     )
     try {
-      const { last, rows } = step.get(from, this.#compacted, sweepStep) ?? {}
-      const to = rows === sweepStep && typeof last === 'number' ? last : this.#compacted
-      this.#transact(() => {
+      const { last, rows } = step.get(from, compacted, sweepStep) ?? {}
+      const to = rows === sweepStep && typeof last === 'number' ? last : compacted
+      this.#change({ ...this.#meta, swept: to }, () => {
         this.#database
           .prepare(
             `DELETE FROM log WHERE revision IN
@@ -213,10 +246,8 @@ export class LogFile {
           )
           .run(from, to)
         this.#database.prepare('DELETE FROM log WHERE revision > ? AND revision <= ? AND value IS NULL').run(from, to)
-        this.#setFact('swept', to)
       })
-      this.#swept = to
-      return to >= this.#compacted
+      return to >= compacted
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     }
@@ -228,21 +259,38 @@ export class LogFile {
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     } finally {
-      this.#owner.close()
+      this.#opened.dispose()
     }
   }
 
+  /** No revision is given out twice, and watches of what is lost begin anew. */
+  #beginAfter(revision: Revision): void {
+    const head = Math.max(this.head, endOfCommit(revision))
+    this.#change({ ...this.#meta, head, compacted: head })
+  }
+
+  #change(meta: Meta, work: () => void = () => undefined): void {
+    this.#transact(() => {
+      work()
+      this.#describe.run(...metaValues(meta))
+    })
+    this.#meta = meta
+  }
+
   #commitTogether(group: readonly LogTransaction[]): LogOutcome[] {
-    const headBefore = this.#head
+    const before = this.#meta
     const outcomes: LogOutcome[] = []
     try {
       this.#transact(() => {
         this.#checkNewest()
+        this.#meta = { ...before, timeMs: this.#now() }
         for (const transaction of group) outcomes.push(this.#apply(transaction))
+        if (this.head === before.head) this.#meta = before
+        else this.#describe.run(...metaValues(this.#meta))
       })
       return outcomes
     } catch (error) {
-      this.#head = headBefore
+      this.#meta = before
       for (const { ticket } of group) this.#left.set(ticket, undefined)
       const fault = faultOf(error, this.path)
       return group.map(() => fault)
@@ -265,22 +313,28 @@ export class LogFile {
       this.#left.set(ticket, undefined)
       return lost
     }
-    const first = this.#head + 1
+    const first = this.head + 1
     const left = new Map<string, number>()
     for (let i = 0; i < guards; i++) left.set(keys[i] as string, found[i] as number)
+    let { live, digest } = this.#meta
+    const { timeMs } = this.#meta
     for (let position = 0; position < values.length; position++) {
       const key = keys[guards + position] as string
-      const before = found[guards + position] as number
+      const previous = found[guards + position] as number
       const value = values[position]
       const revision = first + position
-      this.#append.run(revision, key, before === expectAbsent ? null : before, value ?? null)
+      const header = sealValue({ key, revision }, { position, timeMs, previous }, value)
+      this.#append.run(revision, key, previous === expectAbsent ? null : previous, value ?? null, header)
+      if (previous !== expectAbsent) digest = removePair(digest, key, previous)
+      if (value !== undefined) digest = addPair(digest, key, revision)
+      live += (value === undefined ? 0 : 1) - (previous === expectAbsent ? 0 : 1)
       if (value === undefined) this.#remove.run(key)
-      else if (before === expectAbsent) this.#create.run(key, revision)
+      else if (previous === expectAbsent) this.#create.run(key, revision)
       else this.#update.run(key, revision)
       left.set(key, value === undefined ? expectAbsent : revision)
     }
     this.#left.set(ticket, left)
-    this.#head = endOfCommit(first)
+    this.#meta = { ...this.#meta, head: endOfCommit(first), live, digest }
     return first
   }
 
@@ -296,7 +350,7 @@ export class LogFile {
   #checkNewest(): void {
     const row = this.#newest.get()
     const newest = row === undefined ? 0 : (columns(row)[0] as number)
-    if (newest > this.#head) {
+    if (newest > this.head) {
       throw new StorageError('unavailable', `another program has written into ${this.path}`)
     }
   }
@@ -312,7 +366,7 @@ export class LogFile {
       const fault = faultOf(error, this.path)
       // Full and locked are answered before anything is flushed: the file is as it was. All else is not known.
       if (fault.code !== 'full' && fault.code !== 'locked') {
-        this.#broken = { code: fault.code, message: `${fault.message}; no more writes are taken until a restart` }
+        this.#broken = withoutWrites(fault)
       }
       // Some faults have rolled back already.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
@@ -320,13 +374,19 @@ export class LogFile {
     }
   }
 
-  #setFact(name: string, value: number): void {
-    this.#database.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)').run(name, value)
-  }
-
   #damaged(what: string): StorageError {
     return new StorageError('corrupt', `${this.path} is damaged (${what}); restore it from a backup`)
   }
+}
+
+/** Commits have consecutive numbers, and the changes of one consecutive positions. */
+function isNextBefore(newer: Revision, revision: Revision): boolean {
+  const isFirst = newer % positionsPerCommit === 0
+  return isFirst ? endOfCommit(revision) === newer - 1 : revision === newer - 1
+}
+
+function withoutWrites({ code, message }: Fault): Fault {
+  return { code, message: `${message}; no more writes are taken until a restart` }
 }
 
 function isFullFault(outcome: LogOutcome): boolean {
@@ -336,109 +396,4 @@ function isFullFault(outcome: LogOutcome): boolean {
 /** `setReturnArrays` makes rows arrays, which the types of node:sqlite do not tell. */
 function columns(row: unknown): readonly unknown[] {
   return row as readonly unknown[]
-}
-
-/**
- * One process owns the store: the others' memory of it would be wrong. The lock is SQLite's own, on a file of its own,
- * so that the system frees it when the process dies, and `sqlite3` and backups may still read the store itself.
- */
-function takeOwnership(directory: string): DatabaseSync {
-  const path = join(directory, 'owner.lock')
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-    closeSync(openSync(path, 'a', 0o600))
-    const owner = new DatabaseSync(path, { timeout: 0 })
-    try {
-      // In this mode the lock outlives the transaction, until the file is closed.
-      owner.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
-      return owner
-    } catch (error) {
-      owner.close()
-      throw error
-    }
-  } catch (error) {
-    const fault = faultOf(error, path)
-    const message = fault.code === 'locked' ? `the store in ${directory} is in use by another process` : fault.message
-    throw new StorageError(fault.code, message, { cause: error })
-  }
-}
-
-/** An empty file is a new store to SQLite. Where there was a store before, it is a lost one. */
-function createFile(path: string, owner: DatabaseSync): void {
-  const handle = openSync(path, 'a', 0o600)
-  try {
-    if (
-      fstatSync(handle).size === 0 &&
-      owner.prepare('PRAGMA user_version').get()?.['user_version'] === formatVersion
-    ) {
-      throw new StorageError('corrupt', `${path} is empty or gone, but there was a store; restore it from a backup`)
-    }
-  } finally {
-    closeSync(handle)
-  }
-}
-
-/** From now on a missing file means damage. */
-function rememberStore(owner: DatabaseSync, directory: string): void {
-  if (owner.prepare('PRAGMA user_version').get()?.['user_version'] === formatVersion) return
-  syncDirectory(directory)
-  owner.exec(`PRAGMA user_version = ${formatVersion}`)
-}
-
-function syncDirectory(directory: string): void {
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-function prepareFile(database: DatabaseSync, path: string, maxFileBytes: number): void {
-  const pragma = (text: string): unknown => Object.values(database.prepare(`PRAGMA ${text}`).get() ?? {})[0]
-  const version = pragma('user_version')
-  const id = pragma('application_id')
-  const isNew =
-    version === 0 && id === 0 && database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'] === 0
-  if (!isNew && id !== applicationId) throw new StorageError('corrupt', `${path} is not a store of Borough`)
-  if (!isNew && version !== formatVersion) {
-    throw new StorageError('unavailable', `${path} has format ${version}, this version reads format ${formatVersion}`)
-  }
-  const mode = pragma('journal_mode = WAL')
-  if (mode !== 'wal')
-    throw new StorageError('unavailable', `${path} can not keep a write-ahead log (journal mode ${mode})`)
-  database.exec('PRAGMA synchronous = FULL')
-  database.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
-  database.exec(`PRAGMA journal_size_limit = ${checkpointPages * 4096 * 2}`)
-  database.exec('PRAGMA cache_size = -65536')
-  if (maxFileBytes > 0)
-    pragma(`max_page_count = ${Math.max(1, Math.floor(maxFileBytes / Number(pragma('page_size'))))}`)
-  database.exec('BEGIN IMMEDIATE')
-  if (isNew) {
-    database.exec(`
-      CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER, value BLOB);
-      CREATE TABLE present (key TEXT PRIMARY KEY, revision INTEGER NOT NULL) WITHOUT ROWID;
-      CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-      PRAGMA application_id = ${applicationId};
-      PRAGMA user_version = ${formatVersion};
-    `)
-  }
-  database.exec('COMMIT')
-}
-
-export function readFacts(database: DatabaseSync): { head: Revision; compacted: Revision; swept: Revision } {
-  const start = endOfCommit(0)
-  const facts = new Map(
-    database
-      .prepare('SELECT name, value FROM facts')
-      .all()
-      .map((row) => [row['name'], Number(row['value'])]),
-  )
-  const newest = Number(database.prepare('SELECT max(revision) AS newest FROM log').get()?.['newest'] ?? 0)
-  return {
-    // Not 0 in a new store: clients of Kubernetes read a resourceVersion of "0" as 'any'.
-    head: Math.max(endOfCommit(newest), facts.get('head') ?? start),
-    compacted: facts.get('compacted') ?? start,
-    swept: facts.get('swept') ?? start,
-  }
 }

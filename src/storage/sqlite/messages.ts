@@ -13,6 +13,8 @@ export interface WriterOptions {
   readonly maxFileBytes: number
   /** How long to wait for another program that holds the file. */
   readonly lockTimeoutMs: number
+  /** Open the store although it ends before what was acknowledged. */
+  readonly acceptLoss: boolean
 }
 
 export type ToWriter =

@@ -7,7 +7,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Entry, endOfCommit, type Revision, StorageError } from '../storage.ts'
-import { applicationId, formatVersion, readFacts } from './log-file.ts'
+import { checkFormat, firstFormat, type Meta, pragma, readMeta, writeMeta } from './file-format.ts'
+import { addPair, emptyDigest } from './live-digest.ts'
+import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
 export interface FileSnapshot extends Disposable {
@@ -16,17 +18,31 @@ export interface FileSnapshot extends Disposable {
   entries(): Generator<Entry>
 }
 
-/** @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours */
-export function openSnapshot(directory: string): FileSnapshot {
+/** A reader of the file, at one revision. @throws StorageError code=unavailable when there is no store */
+export function openForReading(directory: string): Disposable & {
+  readonly database: DatabaseSync
+  readonly path: string
+} {
   const path = join(directory, 'state.db')
   if (!existsSync(path)) throw new StorageError('unavailable', `there is no store in ${directory}`)
   const database = open(path, true)
   try {
     database.exec('BEGIN')
-    const { head } = readFacts(database)
-    return { revision: head, entries: () => entriesOf(database, path), [Symbol.dispose]: () => database.close() }
+    return { database, path, [Symbol.dispose]: () => database.close() }
   } catch (error) {
     database.close()
+    throw errorOf(faultOf(error, path))
+  }
+}
+
+/** @throws StorageError code=unavailable when there is no store, corrupt when it is not one of ours */
+export function openSnapshot(directory: string): FileSnapshot {
+  const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
+  try {
+    const meta = readMeta(database, path)
+    return { revision: meta.head, entries: () => entriesOf(database, path, meta), [Symbol.dispose]: dispose }
+  } catch (error) {
+    dispose()
     throw errorOf(faultOf(error, path))
   }
 }
@@ -39,10 +55,10 @@ export function beginAfter(directory: string, revision: Revision): void {
   const path = join(directory, 'state.db')
   const database = open(path, false)
   try {
-    const head = Math.max(readFacts(database).head, endOfCommit(revision))
+    const meta = readMeta(database, path)
+    const head = Math.max(meta.head, endOfCommit(revision))
     database.exec('BEGIN IMMEDIATE')
-    const set = database.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)')
-    for (const name of ['head', 'compacted', 'swept']) set.run(name, head)
+    writeMeta(database, { ...meta, head, compacted: head, swept: head })
     database.exec('COMMIT')
   } catch (error) {
     throw errorOf(faultOf(error, path))
@@ -54,25 +70,36 @@ export function beginAfter(directory: string, revision: Revision): void {
 function open(path: string, readOnly: boolean): DatabaseSync {
   try {
     const database = new DatabaseSync(path, { readOnly, timeout: 5000 })
-    const pragma = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]
-    if (pragma('application_id') !== applicationId || pragma('user_version') !== formatVersion) {
+    try {
+      if (checkFormat(database, path) === undefined) throw new StorageError('corrupt', `${path} is empty`)
+      return database
+    } catch (error) {
       database.close()
-      throw new StorageError('corrupt', `${path} is not a store of Borough, or of another version`)
+      throw error
     }
-    return database
   } catch (error) {
     throw errorOf(faultOf(error, path))
   }
 }
 
-function* entriesOf(database: DatabaseSync, path: string): Generator<Entry> {
+function* entriesOf(database: DatabaseSync, path: string, { live, digest, sealedAfter }: Meta): Generator<Entry> {
+  // Before format 2 there was no header.
+  const header = pragma(database, 'user_version') === firstFormat ? 'NULL' : 'l.header'
   const rows = database.prepare(
-    'SELECT p.key, p.revision, l.value FROM present p LEFT JOIN log l ON l.revision = p.revision ORDER BY p.key',
+    `SELECT p.key, p.revision, l.key AS logKey, l.value, ${header} AS header
+     FROM present p LEFT JOIN log l ON l.revision = p.revision ORDER BY p.key`,
   )
-  for (const { key, revision, value } of rows.iterate()) {
-    if (typeof key !== 'string' || typeof revision !== 'number' || !(value instanceof Uint8Array)) {
-      throw new StorageError('corrupt', `${path} is damaged (the value of ${String(key)} is missing)`)
+  let found = 0
+  let foundDigest = emptyDigest
+  for (const { key, revision, logKey, value, header } of rows.iterate()) {
+    if (typeof key !== 'string' || typeof revision !== 'number') {
+      throw new StorageError('corrupt', `${path} is damaged (a key or revision is unreadable)`)
     }
-    yield { key, revision, value }
+    found++
+    foundDigest = addPair(foundDigest, key, revision)
+    yield { key, revision, value: openRow({ key, revision, logKey, value, header }, sealedAfter) }
+  }
+  if (found !== live || foundDigest !== digest) {
+    throw new StorageError('corrupt', `${path} is damaged (the index of what exists is not what was written)`)
   }
 }

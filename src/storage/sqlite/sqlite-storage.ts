@@ -47,6 +47,8 @@ export interface SqliteStorageOptions {
   readonly maxFileBytes?: number
   /** How long a commit waits for another program that has locked the file. Default 5 s. */
   readonly lockTimeoutMs?: number
+  /** Open the store although it ends before what was acknowledged. */
+  readonly acceptLoss?: boolean
 }
 
 /** Groups with the writer at a time. One would leave it idle between two; more would only make groups smaller. */
@@ -364,6 +366,7 @@ function startWriter(options: SqliteStorageOptions): Worker {
     directory: options.directory,
     maxFileBytes: options.maxFileBytes ?? 0,
     lockTimeoutMs: options.lockTimeoutMs ?? 5000,
+    acceptLoss: options.acceptLoss ?? false,
   }
   // The same file runs as TypeScript from the sources and as JavaScript from the build.
   const file = new URL(`./writer${extname(fileURLToPath(import.meta.url))}`, import.meta.url)

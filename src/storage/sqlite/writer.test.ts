@@ -15,7 +15,12 @@ function group(ticket: number, expected: number, settledThrough: number): ToWrit
 /** Everything the writer answers to what is waiting for it when it starts, which it takes in one go. */
 async function answersTo(messages: readonly ToWriter[]): Promise<Outcome[]> {
   const root = await mkdtemp(join(tmpdir(), 'borough-writer-'))
-  const workerData: WriterOptions = { directory: join(root, 'store'), maxFileBytes: 0, lockTimeoutMs: 0 }
+  const workerData: WriterOptions = {
+    directory: join(root, 'store'),
+    maxFileBytes: 0,
+    lockTimeoutMs: 0,
+    acceptLoss: false,
+  }
   const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, execArgv: [] })
   const outcomes: Outcome[] = []
   const ended = new Promise<void>((resolve, reject) => {

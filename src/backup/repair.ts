@@ -1,0 +1,179 @@
+/**
+ * Whether a store is what was written, and what can be done about entries whose stored value is damaged. Nothing is
+ * done that the operator did not choose.
+ */
+import { openDataDir } from '../datadir/data-dir.ts'
+import { damageOf } from '../storage/damaged-value.ts'
+import { rebuildIndexOf, verifyDirectory } from '../storage/open-storage.ts'
+import { openServedStorage } from '../storage/served-storage.ts'
+import {
+  type Entry,
+  isStorageError,
+  positionsPerCommit,
+  prefixSpan,
+  type Revision,
+  type Storage,
+} from '../storage/storage.ts'
+import { backupSource } from './backup-file.ts'
+import { CopyError } from './store-copy.ts'
+import type { PlaceOptions, StorePlace } from './store-places.ts'
+
+export type Remedy = 'previous' | 'backup' | 'removal'
+
+export interface DamagedEntry {
+  readonly key: string
+  readonly revision: Revision
+  /** One line. */
+  readonly damage: string
+  /** Of the version before this one, where it is still known and sound. */
+  readonly previous: Revision | undefined
+  /** A backup was named, and has the key. */
+  readonly inBackup: boolean
+}
+
+const everything = prefixSpan('/')
+const pageLength = 1000
+
+export interface Verification {
+  readonly revision: Revision
+  readonly entries: number
+  /** Of the log, and how many of them are from before there were checksums; absent where there is no log of ours. */
+  readonly changes?: number
+  readonly unsealed?: number
+  /** One line each; empty: all is as it was written. */
+  readonly findings: readonly string[]
+}
+
+/** `backup`: a file of `borough backup` to look into. */
+export interface RepairOptions extends PlaceOptions {
+  readonly backup?: string
+}
+
+/** Also while it is served. @throws StorageError, UnfinishedCopyError */
+export async function verifyStoreAt(place: StorePlace, options: PlaceOptions): Promise<Verification> {
+  if ('dataDir' in place) return verifyDirectory(place.dataDir)
+  await using opened = await openToRepair(place, options)
+  const revision = await opened.storage.currentRevision()
+  const { entries, damaged } = await damagedEntries(opened.storage, undefined)
+  return { revision, entries, findings: damaged.map(({ damage }) => damage) }
+}
+
+export async function damagedAt(place: StorePlace, options: RepairOptions): Promise<readonly DamagedEntry[]> {
+  await using opened = await openToRepair(place, options)
+  return (await damagedEntries(opened.storage, options.backup)).damaged
+}
+
+/** Answers the revision of what it wrote. */
+export async function repairAt(
+  place: StorePlace,
+  options: RepairOptions,
+  key: string,
+  remedy: Remedy,
+): Promise<Revision> {
+  await using opened = await openToRepair(place, options)
+  return await repairEntry(opened.storage, key, remedy, options.backup)
+}
+
+/** Of a data directory that no server runs on. */
+export async function rebuildIndexAt(
+  dataDir: string,
+): Promise<{ readonly entries: number; readonly revision: Revision }> {
+  await using _ = await openDataDir(dataDir)
+  return await rebuildIndexOf(dataDir)
+}
+
+/** A data directory is locked; an etcd may be served meanwhile. */
+async function openToRepair(
+  place: StorePlace,
+  options: PlaceOptions,
+): Promise<AsyncDisposable & { readonly storage: Storage }> {
+  await using opening = new AsyncDisposableStack()
+  if ('dataDir' in place) opening.use(await openDataDir(place.dataDir))
+  const choice = 'dataDir' in place ? ({ storage: { engine: 'sqlite' }, ...place } as const) : { storage: place.etcd }
+  const storage = opening.use(await openServedStorage({ ...options, ...choice }))
+  const opened = opening.move()
+  return { storage, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+async function damagedEntries(
+  storage: Storage,
+  backup: string | undefined,
+): Promise<{ readonly entries: number; readonly damaged: readonly DamagedEntry[] }> {
+  const damaged: DamagedEntry[] = []
+  let entries = 0
+  const kept = new Set(backup === undefined ? [] : (await pairsOf(backup)).keys())
+  for await (const { key, revision, value } of entriesOf(storage)) {
+    entries++
+    const damage = damageOf(value)
+    if (damage === undefined) continue
+    const previous = (await versionBefore(storage, key, revision))?.revision
+    damaged.push({ key, revision, damage, previous, inBackup: kept.has(key) })
+  }
+  return { entries, damaged }
+}
+
+/** @throws CopyError where the remedy is not to be had, or another writer came first */
+async function repairEntry(
+  storage: Storage,
+  key: string,
+  remedy: Remedy,
+  backup: string | undefined,
+): Promise<Revision> {
+  const { entry } = await storage.get(key)
+  if (entry === undefined) throw new CopyError(`${key} does not exist`)
+  if (damageOf(entry.value) === undefined) throw new CopyError(`${key} is not damaged`)
+  const value = remedy === 'removal' ? undefined : await soundValue(storage, entry, remedy, backup)
+  const commit = await storage.commit({ guards: [], writes: [{ key, value, expect: entry.revision }] }).done
+  if (!commit.ok) throw new CopyError(`${key} was written meanwhile: look again`)
+  return commit.revision
+}
+
+async function soundValue(
+  storage: Storage,
+  { key, revision }: Entry,
+  remedy: 'previous' | 'backup',
+  backup: string | undefined,
+): Promise<Uint8Array> {
+  const value =
+    remedy === 'previous'
+      ? (await versionBefore(storage, key, revision))?.value
+      : backup === undefined
+        ? undefined
+        : (await pairsOf(backup)).get(key)
+  if (value !== undefined) return value
+  throw new CopyError(
+    remedy === 'previous'
+      ? `the version of ${key} before revision ${revision} is not known any more, or damaged too`
+      : `${backup ?? 'no backup'} does not have ${key}`,
+  )
+}
+
+async function versionBefore(storage: Storage, key: string, revision: Revision): Promise<Entry | undefined> {
+  try {
+    const { entry } = await storage.get(key, { at: revision - positionsPerCommit })
+    return entry === undefined || damageOf(entry.value) !== undefined ? undefined : entry
+  } catch (error) {
+    if (isStorageError(error, 'compacted') || isStorageError(error, 'corrupt') || isStorageError(error, 'damaged')) {
+      return undefined
+    }
+    throw error
+  }
+}
+
+async function* entriesOf(storage: Storage): AsyncGenerator<Entry> {
+  const first = await storage.range(everything, { limit: pageLength })
+  for (let page = first; ; ) {
+    yield* page.entries
+    const last = page.entries.at(-1)
+    if (!page.more || last === undefined) return
+    const rest = { start: `${last.key}\0`, end: everything.end }
+    page = await storage.range(rest, { at: first.revision, limit: pageLength })
+  }
+}
+
+async function pairsOf(file: string): Promise<ReadonlyMap<string, Uint8Array>> {
+  await using contents = await backupSource(file).read()
+  const pairs = new Map<string, Uint8Array>()
+  for await (const { key, value } of contents.pairs()) pairs.set(key, value)
+  return pairs
+}

@@ -1,0 +1,110 @@
+/** `borough storage verify` and `borough storage repair`: is a store what was written, and what to do if not. */
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import type { DamagedEntry, Remedy, Verification } from '../backup/backup.ts'
+import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
+
+interface RepairFlags extends StoreFlags {
+  readonly key?: string
+  readonly with?: Remedy
+  readonly from?: string
+  readonly index?: true
+  readonly yes?: true
+}
+
+export function addVerifyCommand(program: Command): void {
+  const verify = program.command('verify')
+  verify.description('check everything that a store holds against its checksums, also while it is served')
+  addStoreOptions(verify)
+    .addHelpText(
+      'after',
+      `
+It ends with 1 where something is not what was written, and names it. A SQLite store is also checked against itself: the
+index against the log, the log for gaps, and its end against the last acknowledged revision.
+
+Examples:
+  borough storage verify --data-dir /var/lib/borough
+  borough storage verify --storage etcd://10.0.0.1:2379`,
+    )
+    .action(async (flags: StoreFlags, command: Command) => {
+      const { verifyStoreAt } = await import('../backup/backup.ts')
+      const { findings, ...figures } = await verifyStoreAt(storeOf(flags, command), await placeOptions())
+      if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ ...figures, findings })}\n`)
+      else {
+        for (const finding of findings) process.stdout.write(`${finding}\n`)
+        process.stdout.write(
+          `${inWords(figures)}: ${findings.length === 0 ? 'all is sound' : `${findings.length} findings`}\n`,
+        )
+      }
+      process.exitCode = findings.length === 0 ? 0 : 1
+    })
+}
+
+export function addRepairCommand(program: Command): void {
+  const repair = program.command('repair')
+  repair
+    .description('list what is damaged and what can be done; with --key and --with, do it')
+    .option('--key <key>', 'the damaged key, as verify names it')
+    .addOption(
+      new Option('--with <remedy>', 'the version before, the one of a backup, or the removal of the key').choices([
+        'previous',
+        'backup',
+        'removal',
+      ]),
+    )
+    .option('--from <file>', 'the backup to look into')
+    .option('--index', 'make the index of what exists anew from the log, where that is sound; history is given up')
+    .option('--yes', 'really do it')
+  addStoreOptions(repair)
+    .addHelpText(
+      'after',
+      `
+Nothing is changed without --yes. A SQLite store must not be served meanwhile. A removal is a deletion to every client;
+finalizers are not asked.
+
+Examples:
+  borough storage repair --data-dir /var/lib/borough
+  borough storage repair --data-dir /var/lib/borough --key /registry/configmaps/team-a/c --with previous --yes
+  borough storage repair --data-dir /var/lib/borough --key /registry/pods/a/b --with backup --from monday --yes`,
+    )
+    .action((flags: RepairFlags, command: Command) => run(flags, command))
+}
+
+async function run(flags: RepairFlags, command: Command): Promise<void> {
+  const place = storeOf(flags, command)
+  if ((flags.key === undefined) !== (flags.with === undefined)) command.error('--key and --with go together')
+  if (flags.with === 'backup' && flags.from === undefined) command.error('--with backup needs --from <file>')
+  if (flags.index && !('dataDir' in place)) command.error('--index is of a SQLite store')
+  if ((flags.index || flags.key !== undefined) && !flags.yes) command.error('nothing was changed: say --yes to do it')
+  const { damagedAt, rebuildIndexAt, repairAt } = await import('../backup/backup.ts')
+  if (flags.index && 'dataDir' in place) {
+    const { entries, revision } = await rebuildIndexAt(place.dataDir)
+    process.stdout.write(`the index was made anew from the log: ${entries} keys, at revision ${revision}\n`)
+    return
+  }
+  const from = flags.from === undefined ? {} : { backup: resolve(flags.from) }
+  const options = { ...(await placeOptions()), ...from }
+  if (flags.key !== undefined && flags.with !== undefined) {
+    const revision = await repairAt(place, options, flags.key, flags.with)
+    process.stdout.write(`${flags.key} was repaired with ${flags.with}, at revision ${revision}\n`)
+    return
+  }
+  const damaged = await damagedAt(place, options)
+  if (flags.output === 'json') process.stdout.write(`${JSON.stringify({ damaged })}\n`)
+  else process.stdout.write(damaged.length === 0 ? 'no entry is damaged\n' : damaged.map(offer).join(''))
+}
+
+function offer({ key, damage, previous, inBackup }: DamagedEntry): string {
+  const remedies = [
+    ...(previous === undefined ? [] : [`  --key ${key} --with previous    (revision ${previous})`]),
+    ...(inBackup ? [`  --key ${key} --with backup`] : []),
+    `  --key ${key} --with removal`,
+  ]
+  return `${damage}\n${remedies.join('\n')}\n`
+}
+
+function inWords({ revision, entries, changes, unsealed = 0 }: Omit<Verification, 'findings'>): string {
+  const history = changes === undefined ? '' : `, ${changes} changes`
+  const old = unsealed === 0 ? '' : ` (${unsealed} from before there were checksums)`
+  return `${entries} entries${history}${old} at revision ${revision}`
+}

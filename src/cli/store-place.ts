@@ -1,0 +1,36 @@
+/** Which store a command works on: its flags, and the place that they name. */
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import type { PlaceOptions, StorePlace } from '../backup/backup.ts'
+import { outputOption } from './output-option.ts'
+import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
+
+export interface StoreFlags extends EtcdFlags {
+  readonly storage: NamedStorage
+  readonly dataDir: string
+  readonly output: string
+}
+
+export function addStoreOptions(command: Command): Command {
+  command
+    .option('--data-dir <dir>', 'the data directory of a SQLite store', '.borough')
+    .addOption(
+      new Option('--storage <engine>', 'sqlite, or etcd://host:port[,host:port…]')
+        .argParser(parseStorage)
+        .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
+    )
+  return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
+}
+
+export async function placeOptions(): Promise<PlaceOptions> {
+  const { systemClock } = await import('../base/clock.ts')
+  const { silentLog } = await import('../base/log.ts')
+  return { clock: systemClock, log: silentLog }
+}
+
+export function storeOf(flags: StoreFlags, command: Command): StorePlace {
+  const choice = storageChoice(flags.storage, flags, command)
+  if (choice.engine === 'etcd') return { etcd: choice }
+  if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is nothing to read')
+  return { dataDir: resolve(flags.dataDir) }
+}

@@ -1,0 +1,83 @@
+/**
+ * One process owns the store: the others' memory of it would be wrong. The lock is SQLite's own, on a file of its own,
+ * so that the system frees it when the process dies, and `sqlite3` and backups may still read the store itself.
+ *
+ * The file also remembers, in `user_version`, what was made beside it, so that a file that is gone is not taken for one
+ * that never was: 1 = the store, 2 = the mark of the last acknowledged revision too.
+ */
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StorageError } from '../storage.ts'
+import { pragma } from './file-format.ts'
+import { faultOf } from './sqlite-faults.ts'
+
+const storeMade = 1
+const markMade = 2
+
+export class OwnerLock implements Disposable {
+  readonly #directory: string
+  readonly #file: DatabaseSync
+
+  /** Makes the directory where it is missing. @throws StorageError code=locked | unavailable | full */
+  constructor(directory: string) {
+    this.#directory = directory
+    const path = join(directory, 'owner.lock')
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      closeSync(openSync(path, 'a', 0o600))
+      this.#file = new DatabaseSync(path, { timeout: 0 })
+      try {
+        // In this mode the lock outlives the transaction, until the file is closed.
+        this.#file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
+      } catch (error) {
+        this.#file.close()
+        throw error
+      }
+    } catch (error) {
+      const fault = faultOf(error, path)
+      const message = fault.code === 'locked' ? `the store in ${directory} is in use by another process` : fault.message
+      throw new StorageError(fault.code, message, { cause: error })
+    }
+  }
+
+  /** An empty file is a new store to SQLite. Where there was a store before, it is a lost one. */
+  checkNotLost(path: string): void {
+    const handle = openSync(path, 'a', 0o600)
+    try {
+      if (fstatSync(handle).size === 0 && this.#made() >= storeMade) {
+        throw new StorageError('corrupt', `${path} is empty or gone, but there was a store; restore it from a backup`)
+      }
+    } finally {
+      closeSync(handle)
+    }
+  }
+
+  get hasMark(): boolean {
+    return this.#made() >= markMade
+  }
+
+  /** From now on a missing file means damage. */
+  rememberFiles(): void {
+    if (this.#made() === markMade) return
+    syncDirectory(this.#directory)
+    this.#file.exec(`PRAGMA user_version = ${markMade}`)
+  }
+
+  [Symbol.dispose](): void {
+    this.#file.close()
+  }
+
+  #made(): number {
+    return Number(pragma(this.#file, 'user_version'))
+  }
+}
+
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

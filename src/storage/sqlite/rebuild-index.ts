@@ -1,0 +1,76 @@
+/**
+ * Makes the index of what exists anew from the log, and what `meta` says of it. Only for a store that no process has
+ * open, and whose log is sound: a row that can't be believed would decide what exists.
+ */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { endOfCommit, type Revision, StorageError } from '../storage.ts'
+import { checkFormat, formatVersion, type Meta, writeMeta } from './file-format.ts'
+import { addPair, emptyDigest } from './live-digest.ts'
+import { findMarked } from './loss.ts'
+import { OwnerLock } from './owner-lock.ts'
+import { checkRow } from './rows.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
+
+export interface RebuiltIndex {
+  readonly entries: number
+  readonly revision: Revision
+}
+
+/** @throws StorageError code=corrupt where the log is damaged too, locked where the store is open */
+export function rebuildIndex(directory: string): RebuiltIndex {
+  using owner = new OwnerLock(directory)
+  const path = join(directory, 'state.db')
+  owner.checkNotLost(path)
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    if (checkFormat(database, path) !== formatVersion) {
+      throw new StorageError('invalid', `${path} is of another format: start a server on it first`)
+    }
+    database.exec('BEGIN IMMEDIATE')
+    const meta = metaOfLog(database, findMarked(directory))
+    const present = presentOf(database, meta.sealedAfter)
+    database.exec('DELETE FROM present')
+    const insert = database.prepare('INSERT INTO present (key, revision) VALUES (?, ?)')
+    let digest = emptyDigest
+    for (const [key, revision] of present) {
+      insert.run(key, revision)
+      digest = addPair(digest, key, revision)
+    }
+    writeMeta(database, { ...meta, live: present.size, digest })
+    database.exec('COMMIT')
+    return { entries: present.size, revision: meta.head }
+  } catch (error) {
+    throw errorOf(faultOf(error, path))
+  } finally {
+    database.close()
+  }
+}
+
+/** Every row must be sound: one that is not may be the one that removed a key. */
+function presentOf(database: DatabaseSync, sealedAfter: Revision): Map<string, Revision> {
+  const rows = database.prepare('SELECT revision, key, value, header FROM log ORDER BY revision')
+  const present = new Map<string, Revision>()
+  for (const row of rows.iterate()) {
+    const { key, value, header } = row
+    if (typeof key !== 'string') throw new StorageError('corrupt', 'a key of the log is unreadable')
+    const revision = Number(row['revision'])
+    checkRow({ key, revision, logKey: key, value: value === null ? undefined : value, header }, sealedAfter)
+    if (value === null) present.delete(key)
+    else present.set(key, revision)
+  }
+  return present
+}
+
+/** What `meta` says where that can be read; the past is given up where it can't be. */
+function metaOfLog(database: DatabaseSync, marked: Revision): Meta {
+  const newest = Number(database.prepare('SELECT max(revision) AS newest FROM log').get()?.['newest'] ?? 0)
+  const oldestSealed = Number(
+    database.prepare('SELECT min(revision) AS oldest FROM log WHERE header IS NOT NULL').get()?.['oldest'] ??
+      newest + 1,
+  )
+  const head = Math.max(endOfCommit(newest), endOfCommit(marked))
+  // Only rows of before there were headers lack one, and those lie in front.
+  const sealedAfter = oldestSealed - 1
+  return { head, compacted: head, swept: endOfCommit(0), sealedAfter, timeMs: 0, live: 0, digest: emptyDigest }
+}

@@ -1,0 +1,129 @@
+/**
+ * Checks a whole store against itself, also while it is served: what SQLite says of its pages, every row of the log,
+ * what each row replaced, what exists according to the log against the index, and the marked end.
+ */
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { isStorageError, positionsPerCommit, type Revision } from '../storage.ts'
+import { readMark } from './acknowledged-mark.ts'
+import { firstFormat, type Meta, pragma, readMeta } from './file-format.ts'
+import { addPair, emptyDigest } from './live-digest.ts'
+import { markName } from './loss.ts'
+import { checkRow } from './rows.ts'
+import { openForReading } from './snapshot.ts'
+
+export interface Verification {
+  readonly revision: Revision
+  /** What exists. */
+  readonly entries: number
+  /** Rows of the log. */
+  readonly changes: number
+  /** Of them, how many are from before there were checksums. */
+  readonly unsealed: number
+  /** One line each; empty: all is as it was written. */
+  readonly findings: readonly string[]
+}
+
+/** Findings that are listed; there may be as many as rows. */
+const maxFindings = 1000
+
+/** @throws StorageError when there is no store, or nothing of it can be read */
+export function verifyStore(directory: string): Verification {
+  const findings: string[] = []
+  const find = (message: string): void => {
+    if (findings.length < maxFindings) findings.push(message)
+  }
+  // Before the reading begins: a mark is never ahead of what was flushed before it.
+  const mark = noted(find, () => readMark(join(directory, markName)))
+  using store = openForReading(directory)
+  const { database, path } = store
+  for (const row of database.prepare('PRAGMA integrity_check').all()) {
+    const [text] = Object.values(row)
+    if (text !== 'ok') find(`${path}: ${String(text)}`)
+  }
+  const meta = readMeta(database, path)
+  if (mark !== undefined && mark > meta.head) {
+    find(`${path} ends at revision ${meta.head}, but ${mark} was acknowledged`)
+  }
+  const log = readLog(database, meta, find)
+  const entries = compareIndex(database, meta, log.present, find)
+  return { revision: meta.head, entries, changes: log.changes, unsealed: log.unsealed, findings }
+}
+
+function noted<T>(find: (message: string) => void, read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!isStorageError(error)) throw error
+    find(error.message)
+    return undefined
+  }
+}
+
+interface ReadLog {
+  /** By key, as the log tells. */
+  readonly present: Map<string, Revision>
+  readonly changes: number
+  readonly unsealed: number
+}
+
+function readLog(database: DatabaseSync, meta: Meta, find: (message: string) => void): ReadLog {
+  const header = pragma(database, 'user_version') === firstFormat ? 'NULL' : 'header'
+  const rows = database.prepare(
+    `SELECT revision, key, previous, value, value IS NULL AS gone, ${header} AS header FROM log ORDER BY revision`,
+  )
+  const present = new Map<string, Revision>()
+  let changes = 0
+  let unsealed = 0
+  let expected: Revision = meta.compacted + 1
+  for (const row of rows.iterate()) {
+    const { key, previous, gone, header, value } = row
+    const revision = Number(row['revision'])
+    if (typeof key !== 'string') {
+      find(`the log's row of revision ${revision} is unreadable`)
+      continue
+    }
+    changes++
+    if (header === null) unsealed++
+    const checked = { key, revision, logKey: key, value: gone === 1 ? undefined : value, header }
+    noted(find, () => checkRow(checked, meta.sealedAfter))
+    if (revision > meta.compacted) {
+      if (!follows(revision, expected)) find(`revisions ${expected} to ${revision - 1} are missing in the log`)
+      expected = revision + 1
+      const before = present.get(key) ?? null
+      if (before !== previous)
+        find(`${key} at revision ${revision} replaced ${String(previous)}, not ${String(before)}`)
+    }
+    if (gone === 1) present.delete(key)
+    else present.set(key, revision)
+  }
+  return { present, changes, unsealed }
+}
+
+/** The next position of the commit, or the first of the next one. */
+const follows = (revision: Revision, expected: Revision): boolean =>
+  revision === expected || revision === Math.ceil(expected / positionsPerCommit) * positionsPerCommit
+
+function compareIndex(
+  database: DatabaseSync,
+  meta: Meta,
+  present: Map<string, Revision>,
+  find: (message: string) => void,
+): number {
+  let entries = 0
+  let digest = emptyDigest
+  for (const row of database.prepare('SELECT key, revision FROM present').iterate()) {
+    const key = String(row['key'])
+    const revision = Number(row['revision'])
+    entries++
+    digest = addPair(digest, key, revision)
+    const told = present.get(key)
+    if (told !== revision) find(`the index has ${key} at revision ${revision}, the log at ${told ?? 'none'}`)
+    present.delete(key)
+  }
+  for (const [key, revision] of present) find(`the index lacks ${key}, which the log has at revision ${revision}`)
+  if (entries !== meta.live || digest !== meta.digest) {
+    find(`the index is not what was written with the last commit: it has ${entries} keys, ${meta.live} were written`)
+  }
+  return entries
+}
