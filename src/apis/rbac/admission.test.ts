@@ -314,4 +314,36 @@ describe('writing roles and bindings', () => {
     expect(escalationRefusal(authorizer, alice, '', [rule])).toContain(`at most ${maxPermissions}`)
     expect(threadMs() - began).toBeLessThan(1000)
   })
+
+  describe('attack: a user with very many rules', () => {
+    const bound = (count: number, rule: (i: number) => PolicyRule): RbacAuthorizer => {
+      const source = new FakeRbacSource()
+      source.put(clusterRole('many', ...Array.from({ length: count }, (_, i) => rule(i))))
+      source.put(clusterRoleBinding('many', 'many', user('alice')))
+      return new RbacAuthorizer(source, new FakeClock())
+    }
+    const list = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+
+    test('is compared with many wanted ones within a second', () => {
+      const authorizer = bound(10_000, (i) => ({ ...allow('get', '', 'pods'), resourceNames: [`n${i}`] }))
+      const wanted = { ...allow('get', '', 'pods'), resourceNames: list('other', 24_000) }
+      const began = threadMs()
+      const refusal = escalationRefusal(authorizer, alice, '', [wanted])
+      expect(threadMs() - began).toBeLessThan(1000)
+      const told = refusal?.split('\n') ?? []
+      expect([told.length, told[1], told.at(-1)]).toEqual([
+        1002,
+        '{APIGroups:[""], Resources:["pods"], ResourceNames:["other0"], Verbs:["get"]}',
+        'and more',
+      ])
+    })
+
+    test('is refused where even looking at them takes too long', () => {
+      const names = list('n', 60_000)
+      const authorizer = bound(10, () => ({ ...allow('get', '', 'pods'), resourceNames: names }))
+      expect(escalationRefusal(authorizer, alice, '', [allow('get', '', 'pods')])).toBe(
+        'your own permissions are too many to compare with: at most 500000',
+      )
+    })
+  })
 })

@@ -6,7 +6,11 @@ import type { Authorizer, RuleSet } from '../../authz/authz.ts'
 import { quote } from '../../kube/go-quote.ts'
 import type { PolicyRule } from '../../kube/rbac.ts'
 import type { UserInfo } from '../../kube/user.ts'
-import { compactRules, countPermissions, listText, maxPermissions, missingPermissions, ruleText } from './rule-cover.ts'
+import { HeldPermissions, maxHeldSteps } from './held-permissions.ts'
+import { compactRules, countPermissions, listText, maxPermissions, permissionsMissing, ruleText } from './rule-cover.ts'
+
+/** Single permissions that a refusal names: a request of a few kilobytes may lack 50,000. Our choice. */
+const maxTold = 1000
 
 /**
  * Why the user may not grant `rules` in `namespace` ('' = cluster-wide); undefined if they may. The text is upstream's
@@ -22,20 +26,28 @@ export function escalationRefusal(
   if (count > maxPermissions)
     return `${count} permissions are too many to compare with your own: at most ${maxPermissions}`
   const held = authorizer.rulesFor(user, namespace)
-  const missing = missingPermissions(policyRulesOf(held), rules)
+  const owner = HeldPermissions.of(policyRulesOf(held), rules, maxHeldSteps)
+  if (owner === undefined) return `your own permissions are too many to compare with: at most ${maxHeldSteps}`
+  const missing = firstOf(permissionsMissing(owner, rules), maxTold + 1)
   if (missing.length === 0) return undefined
-  const texts = [...new Set(compactRules(missing).map(ruleText))].sort()
+  const texts = [...new Set(compactRules(missing.slice(0, maxTold)).map(ruleText))].sort()
+  if (missing.length > maxTold) texts.push('and more')
   const who = `user ${quote(user.username)} (groups=${listText(user.groups)})`
   const what = `${who} is attempting to grant RBAC permissions not currently held:\n${texts.join('\n')}`
   return held.evaluationError ? `${what}; resolution errors: [${held.evaluationError}]` : what
 }
 
+function firstOf<T>(items: Iterable<T>, count: number): T[] {
+  const first: T[] = []
+  for (const item of items) {
+    first.push(item)
+    if (first.length === count) break
+  }
+  return first
+}
+
+/** The lists are shared: a user may hold any number of rules. */
 const policyRulesOf = (held: RuleSet): PolicyRule[] => [
-  ...held.resourceRules.map((rule) => ({
-    verbs: [...rule.verbs],
-    apiGroups: [...rule.apiGroups],
-    resources: [...rule.resources],
-    ...(rule.resourceNames ? { resourceNames: [...rule.resourceNames] } : {}),
-  })),
-  ...held.nonResourceRules.map((rule) => ({ verbs: [...rule.verbs], nonResourceURLs: [...rule.nonResourceURLs] })),
+  ...(held.resourceRules as readonly PolicyRule[]),
+  ...(held.nonResourceRules as readonly PolicyRule[]),
 ]

@@ -7,6 +7,7 @@
 import { append } from '../../base/append.ts'
 import { quote } from '../../kube/go-quote.ts'
 import type { PolicyRule } from '../../kube/rbac.ts'
+import { HeldPermissions } from './held-permissions.ts'
 
 /** More single permissions than this are not compared: the work would block all other requests. Our choice. */
 export const maxPermissions = 50_000
@@ -24,69 +25,40 @@ export function countPermissions(rules: readonly PolicyRule[]): number {
 
 /** Single permissions in `wanted` that no rule of `held` covers. */
 export function missingPermissions(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  const owner = held.map(heldRule)
-  const missing: PolicyRule[] = []
-  for (const rule of wanted) {
-    if (owner.some((h) => covers(h, rule))) continue
-    for (const permission of permissionsOf(rule)) {
-      if (!owner.some((h) => covers(h, permission))) missing.push(permission)
-    }
-  }
-  return missing
+  const owner = HeldPermissions.of(held, wanted, Number.POSITIVE_INFINITY)
+  return owner ? [...permissionsMissing(owner, wanted)] : []
 }
 
-function* permissionsOf(rule: PolicyRule): Iterable<PolicyRule> {
-  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
-  for (const group of apiGroups) {
-    for (const resource of resources) {
-      for (const verb of verbs) {
-        const permission = { apiGroups: [group], resources: [resource], verbs: [verb] }
-        if (resourceNames.length === 0) yield permission
-        for (const name of resourceNames) yield { ...permission, resourceNames: [name] }
+/** The same, one by one. */
+export function* permissionsMissing(held: HeldPermissions, wanted: readonly PolicyRule[]): Generator<PolicyRule> {
+  for (const rule of wanted) {
+    const { verbs = [], apiGroups = [], resources = [], nonResourceURLs = [] } = rule
+    for (const group of apiGroups) {
+      for (const resource of resources) {
+        for (const verb of verbs) yield* objectsMissing(held, group, resource, verb, rule.resourceNames ?? [])
       }
     }
+    for (const url of nonResourceURLs) {
+      for (const verb of verbs) if (!held.holdsPath(url, verb)) yield { nonResourceURLs: [url], verbs: [verb] }
+    }
   }
-  for (const url of nonResourceURLs) for (const verb of verbs) yield { nonResourceURLs: [url], verbs: [verb] }
 }
 
-interface HeldRule {
-  readonly verbs: ReadonlySet<string>
-  readonly groups: ReadonlySet<string>
-  readonly resources: ReadonlySet<string>
-  readonly names: ReadonlySet<string>
-  readonly urls: readonly string[]
+function* objectsMissing(
+  held: HeldPermissions,
+  group: string,
+  resource: string,
+  verb: string,
+  names: readonly string[],
+): Generator<PolicyRule> {
+  const heldNames = held.namesOf(group, resource, verb)
+  if (heldNames === undefined) return
+  const permission = { apiGroups: [group], resources: [resource], verbs: [verb] }
+  if (names.length === 0) yield permission
+  for (const name of names) {
+    if (!heldNames.some((some) => some.has(name))) yield { ...permission, resourceNames: [name] }
+  }
 }
-
-const heldRule = (rule: PolicyRule): HeldRule => ({
-  verbs: new Set(rule.verbs),
-  groups: new Set(rule.apiGroups),
-  resources: new Set(rule.resources),
-  names: new Set(rule.resourceNames),
-  urls: rule.nonResourceURLs ?? [],
-})
-
-function covers(held: HeldRule, wanted: PolicyRule): boolean {
-  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = wanted
-  return (
-    hasAll(held.verbs, verbs) &&
-    hasAll(held.groups, apiGroups) &&
-    resources.every((resource) => coversResource(held.resources, resource)) &&
-    nonResourceURLs.every((url) => held.urls.some((h) => coversUrl(h, url))) &&
-    (held.names.size === 0 || (resourceNames.length > 0 && resourceNames.every((name) => held.names.has(name))))
-  )
-}
-
-const hasAll = (held: ReadonlySet<string>, wanted: readonly string[]): boolean =>
-  held.has('*') || wanted.every((item) => held.has(item))
-
-function coversResource(held: ReadonlySet<string>, resource: string): boolean {
-  if (held.has('*') || held.has(resource)) return true
-  const slash = resource.indexOf('/')
-  return slash >= 0 && held.has(`*${resource.slice(slash)}`)
-}
-
-const coversUrl = (held: string, url: string): boolean =>
-  held === url || (held.endsWith('*') && url.startsWith(held.slice(0, -1)))
 
 /** Joins the verbs of single permissions on the same thing. */
 export function compactRules(permissions: readonly PolicyRule[]): PolicyRule[] {
