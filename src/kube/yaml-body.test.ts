@@ -77,6 +77,11 @@ describe('a hostile YAML body is stopped soon', () => {
       want: 'excessive aliasing',
     },
     { name: 'a million small items', given: `[${'a,'.repeat(1_000_000)}a]`, want: 'more than 160000 tokens' },
+    { name: 'a million digits', given: `a: ${'1'.repeat(1_000_000)}`, want: 'an integer has more than 1100 digits' },
+    { name: 'half a million in base 16', given: `a: 0x${'f_'.repeat(500_000)}`, want: 'more than 1100 digits' },
+    { name: 'a block of many lines', given: `a: |\n${' x\n'.repeat(900_000)}`, want: 'more than 160000 lines' },
+    { name: 'a plain text of many lines', given: `a: x\n${' x\n'.repeat(900_000)}`, want: 'more than 160000 lines' },
+    { name: 'a quoted text of many lines', given: `a: "${'\n'.repeat(900_000)}"`, want: 'more than 160000 lines' },
     { name: 'deep nesting', given: `a: ${'['.repeat(2_000)}${']'.repeat(2_000)}`, want: 'yaml: ' },
     { name: 'deep nesting in JSON', given: '['.repeat(100_000), want: 'exceeded max depth' },
   ]

@@ -10,7 +10,7 @@
  * expand to is counted as if it were written out, so that a few hundred bytes can't become gigabytes.
  * @see sigs.k8s.io/yaml
  */
-import type { Document, LineCounter, Scalar, Tags } from 'yaml'
+import type { Document, LineCounter, Scalar, ScalarTag, Tags } from 'yaml'
 import { loadLater } from '../base/load-later.ts'
 import type { Slice } from '../base/turns.ts'
 import { cloneJson } from './clone-json.ts'
@@ -32,6 +32,8 @@ import { TooManyValuesError } from './value-count.ts'
 const yaml = loadLater<typeof import('yaml')>('yaml')
 
 const maxTokens = 160_000
+/** Of an integer, in any base and with what stands between them. JSON numbers end at 309. */
+const maxDigits = 1100
 /** Tokens that are read between two looks at the time. */
 const tokensAtOnce = 200
 /** Containers within containers. The library runs out of stack at some 900. */
@@ -50,10 +52,24 @@ const unwanted = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set'])
 
 /** Without the YAML 1.1 types that JSON does not have. */
 function jsonTags(tags: Tags): Tags {
-  return tags.filter(
-    (tag) => typeof tag === 'string' || !(unwanted.has(tag.tag.split(':').at(-1) ?? '') || tag.format === 'TIME'),
-  )
+  return tags
+    .filter(
+      (tag) => typeof tag === 'string' || !(unwanted.has(tag.tag.split(':').at(-1) ?? '') || tag.format === 'TIME'),
+    )
+    .map((tag) =>
+      typeof tag !== 'string' && tag.tag === 'tag:yaml.org,2002:int' ? withinDigits(tag as ScalarTag) : tag,
+    )
 }
+
+/** Reading the digits of an integer takes more time than they grow. */
+const withinDigits = (tag: ScalarTag): ScalarTag => ({
+  ...tag,
+  resolve(text, onError, options) {
+    if (text.length <= maxDigits) return tag.resolve(text, onError, options)
+    onError(`an integer has more than ${maxDigits} digits`)
+    return null
+  },
+})
 
 interface Composed {
   readonly document: Document.Parsed | undefined
@@ -83,16 +99,23 @@ function* composing(text: string): Generator<void, Composed> {
     // The document itself is on the stack, and a scalar may be.
     if (parser.stack.length > maxYamlDepth + 2) throw tooDeep(lines.linePos(parser.offset).line, maxYamlDepth)
     for (const token of parser.next(lexeme)) {
+      checkLines(lines)
       yield
       for (const document of composer.next(token)) return { document, lines }
     }
   }
   for (const token of parser.end()) {
+    checkLines(lines)
     yield
     for (const document of composer.next(token)) return { document, lines }
   }
   for (const document of composer.end()) return { document, lines }
   return { document: undefined, lines }
+}
+
+/** One token may have many lines, which are joined in one piece. @throws YamlSyntaxError */
+function checkLines({ lineStarts }: LineCounter): void {
+  if (lineStarts.length > maxTokens) throw new YamlSyntaxError(`yaml: more than ${maxTokens} lines; send JSON instead`)
 }
 
 const excessiveAliasing = 'yaml: document contains excessive aliasing'
