@@ -63,6 +63,16 @@ describe('attack: one user opens connections', () => {
     expect(world.lines).toEqual([{ bound: 'user_connections', flow: 'user eve', times: 1 }])
   })
 
+  test('as the accounts of a namespace', async () => {
+    await start({ all: 20, perAddress: 10, perUser: 2 })
+    const first = await stay('system:serviceaccount:team-a:a')
+    await stay('system:serviceaccount:team-a:b')
+    expect((await world.get('/ok', asUser('system:serviceaccount:team-a:c')))[0]).toBe(429)
+    first.destroy()
+    await expect.poll(() => world.connections()).toBe(1)
+    expect((await world.get('/ok', asUser('system:serviceaccount:team-a:c')))[0]).toBe(200)
+  })
+
   test('a connection beyond the share is refused and ended over HTTP/2', async () => {
     await start({ all: 20, perAddress: 10, perUser: 1 })
     await stay('eve')
@@ -132,6 +142,26 @@ describe('attack: memory', () => {
     await expect.poll(() => world.overload.budget.takenBytesOf('user ann')).toBe(100_000)
     expect(world.lines).toEqual([{ bound: 'flow_memory', flow: 'user eve', times: 1 }])
     for (const socket of [...sockets, other]) socket.destroy()
+    await expect.poll(() => world.overload.budget.takenBytes).toBe(0)
+  })
+
+  test('the accounts of one namespace have one share together, however many their tenant makes', async () => {
+    world = await startListening({ budget: { totalBytes: 20 * mib, flowBytes: 4 * mib } })
+    const holding = await Promise.all([world.tls(), world.tls()])
+    for (const [i, socket] of holding.entries()) {
+      socket.write(body(`system:serviceaccount:team-a:a${i}`, 2 * mib - 1000))
+    }
+    const flow = 'service accounts of team-a'
+    await expect.poll(() => world.overload.budget.takenBytesOf(flow)).toBe(2 * (2 * mib - 1000))
+    const third = await world.tls()
+    const said = everything(third)
+    third.write(body('system:serviceaccount:team-a:a2', 100_000))
+    expect(answerIn(await said)[0]).toBe(429)
+    const other = await world.tls()
+    other.write(body('system:serviceaccount:team-b:a2', 100_000))
+    await expect.poll(() => world.overload.budget.takenBytesOf('service accounts of team-b')).toBe(100_000)
+    expect(world.lines).toEqual([{ bound: 'flow_memory', flow, times: 1 }])
+    for (const socket of [...holding, third, other]) socket.destroy()
     await expect.poll(() => world.overload.budget.takenBytes).toBe(0)
   })
 

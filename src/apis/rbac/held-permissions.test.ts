@@ -10,7 +10,7 @@ const rule: fc.Arbitrary<PolicyRule> = fc.oneof(
     verbs: items('get', 'list', '*'),
     apiGroups: items('', 'apps', '*'),
     resources: items('pods', 'pods/log', '*/log', 'pods/*', '*'),
-    resourceNames: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, items('a', 'b', '')),
+    resourceNames: fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, items('a', 'b', '')),
   }),
   fc.record({ verbs: items('get', '*'), nonResourceURLs: items('/metrics', '/healthz/a', '/healthz/*', '*') }),
 )

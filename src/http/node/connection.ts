@@ -6,11 +6,13 @@
  * The counters of an HTTP/2 connection find every flood by what all floods have in common: bytes come in that are
  * neither requests nor bodies. (CVE-2019-9511 to 9518; Node and nghttp2 end some of them by themselves, sooner.)
  */
+
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { Link, LinkedList } from '../../base/linked-list.ts'
 import type { ApiRequest } from '../api.ts'
+import { flowOf } from '../flow-of.ts'
 import { type Bound, bounds } from '../incidents.ts'
 import type { Overload } from '../overload.ts'
 
@@ -79,7 +81,7 @@ export class Connection {
   }
 
   get flow(): string {
-    return this.#user === undefined ? `address ${this.address}` : `user ${this.#user}`
+    return this.#user === undefined ? `address ${this.address}` : flowOf(this.#user)
   }
 
   get user(): string | undefined {

@@ -5,11 +5,13 @@
  * When there are too many, the one that has been without a user for longest makes room: a client that means it
  * authenticates within a second. When all have a user, the newest is turned away.
  */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ServerHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { tooManyRequests } from '../../kube/status-error.ts'
+import { flowOf } from '../flow-of.ts'
 import type { Overload } from '../overload.ts'
 import { addressGroup } from './address-group.ts'
 import { Connection } from './connection.ts'
@@ -113,21 +115,22 @@ export class Connections {
   /** @throws StatusError TooManyRequests */
   #identify(connection: Connection, user: string): void {
     const { incidents, limits } = this.#overload
-    if ((this.#byUser.get(user) ?? 0) >= limits.connections.perUser) {
-      incidents.happened('user_connections', `user ${user}`)
+    const flow = flowOf(user)
+    if ((this.#byUser.get(flow) ?? 0) >= limits.connections.perUser) {
+      incidents.happened('user_connections', flow)
       connection.leave()
       throw tooManyRequests('You have too many connections, please close some or try again later.', 1)
     }
     if (!this.#unknown.delete(connection)) return
     count(this.#byAddress, connection.address, -1)
-    count(this.#byUser, user, 1)
+    count(this.#byUser, flow, 1)
   }
 
   #remove(key: string, connection: Connection): void {
     // The port may be in use again.
     if (this.#all.get(key) === connection) this.#all.delete(key)
     if (this.#unknown.delete(connection)) count(this.#byAddress, connection.address, -1)
-    else if (connection.user !== undefined) count(this.#byUser, connection.user, -1)
+    else if (connection.user !== undefined) count(this.#byUser, connection.flow, -1)
   }
 
   #look(nowMs: number): boolean {

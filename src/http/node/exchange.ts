@@ -7,11 +7,13 @@
  * pipeline watches the time (`limitTime` in `stages/limit-in-flight.ts`). No timer belongs to an exchange: the
  * connection looks at it now and then, and one that is over before that costs nothing.
  */
+
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import { StatusError } from '../../kube/status-error.ts'
 import type { ApiResponse } from '../api.ts'
 import type { ByteAccount } from '../byte-budget.ts'
+import { flowOf } from '../flow-of.ts'
 import type { Bound } from '../incidents.ts'
 import { type Connection, Followed } from './connection.ts'
 
@@ -83,7 +85,7 @@ export abstract class Exchange extends Followed {
   }
 
   get flow(): string {
-    return this.#user === undefined ? this.connection.flow : `user ${this.#user}`
+    return this.#user === undefined ? this.connection.flow : flowOf(this.#user)
   }
 
   /** Opened when something is charged for the first time: most requests are small. */

@@ -2,6 +2,7 @@
  * watch: one line per event, frames shared by all watchers that want the same form. The write path waits for no
  * watcher: the registry's stream is bounded and ends with an error for one that is too slow.
  */
+
 import { Chunks } from '../../base/chunks.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { Slice } from '../../base/turns.ts'
@@ -12,6 +13,7 @@ import { badRequest, findStatusError, internalError, notAcceptable } from '../..
 import { watchLine } from '../../kube/stored-form.ts'
 import type { WatchEventType } from '../../kube/types.ts'
 import type { RegistryEvent, WatchQuery } from '../../registry/registry.ts'
+import { flowOf } from '../flow-of.ts'
 import { contentTypes, jsonMediaType, type Negotiated, negotiate, protobufMediaType } from '../negotiate.ts'
 import { waitingBytes } from '../places.ts'
 import { isTrue } from '../request-info.ts'
@@ -63,7 +65,7 @@ export function watchVerb(deps: WatchDeps): VerbHandler {
       ...visibility(target, context),
       timeoutMs,
       ...waitingOf(request, context),
-      flow: `user ${context.user.username}`,
+      flow: flowOf(context.user.username),
       permit: permitOf(target, context),
     })
     if (request.sharing !== undefined && n.view === 'object') {
