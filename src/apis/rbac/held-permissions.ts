@@ -4,7 +4,7 @@
  */
 import type { PolicyRule } from '../../kube/rbac.ts'
 
-/** More of the owner's rules than this is not looked at, counted in their items and in single permissions. Our choice. */
+/** How much of the owner's rules is looked at, counted in their items and in single permissions. Our choice. */
 export const maxHeldSteps = 500_000
 
 /** Undefined: every object. */
