@@ -221,6 +221,19 @@ describe('what would have allowed a refused request', () => {
     }
   })
 
+  test('for one request neither a role of everything nor one of the system is suggested', () => {
+    const everything = clusterRole('everything', allow('*', '*', '*'))
+    const system = clusterRole('system:reader', allow('get', '', 'pods'))
+    const suggested = (...clusterRoles: Role[]): unknown =>
+      explainRefusal(inTeam('get', 'pods', 'p'), { ...nothing, clusterRoles }).suggested
+    expect(suggested(everything, system)).toBeUndefined()
+    // Much, and yet not everything.
+    for (const rule of [allow('get', '*', '*'), allow('*', '', '*'), allow('*', '*', 'pods')]) {
+      const wide = clusterRole('wide', rule)
+      expect(suggested(system, everything, wide)).toEqual({ kind: 'ClusterRole', name: 'wide' })
+    }
+  })
+
   test('exactly as many as are shown are not followed by a count', () => {
     const clusterRoles = Array.from({ length: 11 }, (_, i) => clusterRole(`r${i}`, allow('get', '', 'pods')))
     const lines = (limit: number): readonly string[] =>

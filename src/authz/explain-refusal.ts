@@ -42,6 +42,8 @@ export interface RefusalExplanation {
   readonly bindings: readonly OthersBinding[]
   /** Those for people first; of these the narrowest, by the number of what their rules name. */
   readonly roles: readonly RoleName[]
+  /** The first of these that is for people and does not give everything: one to bind for this request alone. */
+  readonly suggested: RoleName | undefined
   /** Bindings of the user that refer to a role that is not there. */
   readonly broken: readonly OthersBinding[]
   /** `rolebindings.rbac.authorization.k8s.io`, …: could not be read, so what they hold is not here. */
@@ -68,13 +70,15 @@ export function explainRefusal(attributes: AuthzAttributes, objects: RbacObjects
       if (known && !rules && concerns(home, binding, user)) broken.push(described)
     }
   }
-  const fitting = [...named('Role', roles), ...named('ClusterRole', clusterRoles)].filter(({ rules }) => allows(rules))
+  const allowing = [...named('Role', roles), ...named('ClusterRole', clusterRoles)]
+    .filter(({ rules }) => allows(rules))
+    .sort((a, b) => Number(isSystem(a)) - Number(isSystem(b)) || breadth(a.rules) - breadth(b.rules))
+  const suggested = allowing.find((role) => !isSystem(role) && !givesEverything(role.rules))
   return {
     bindings: bindings.sort((a, b) => Number(isSystem(a.role)) - Number(isSystem(b.role))),
     broken,
-    roles: fitting
-      .sort((a, b) => Number(isSystem(a)) - Number(isSystem(b)) || breadth(a.rules) - breadth(b.rules))
-      .map(({ kind, name }) => ({ kind, name })),
+    roles: allowing.map(({ kind, name }) => ({ kind, name })),
+    suggested: suggested && { kind: suggested.kind, name: suggested.name },
     unread: [
       ...(namespace !== '' && !objects.roleBindings ? [`rolebindings.${rbacGroup}`] : []),
       ...(objects.clusterRoleBindings ? [] : [`clusterrolebindings.${rbacGroup}`]),
@@ -133,6 +137,10 @@ const named = (
 
 /** Made for a component, or to be gathered by others: not what one gives to a person. */
 const isSystem = ({ name }: RoleName): boolean => name.startsWith('system:')
+
+/** As `cluster-admin`: a role that an administrator does not bind to let a user do one thing. */
+const givesEverything = ({ resourceRules }: CompiledRules): boolean =>
+  resourceRules.some((r) => [r.verbs, r.apiGroups, r.resources].every((list) => list.includes('*')))
 
 /** How much a role gives, roughly: a star counts as much. */
 function breadth({ resourceRules, nonResourceRules }: CompiledRules): number {

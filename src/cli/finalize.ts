@@ -22,7 +22,7 @@ export function addFinalizeCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-For the day when whoever owns the finalizer never comes back: what it would have cleaned up stays behind. Each removal
+For the day when the finalizer's controller never comes back: what it would have cleaned up stays behind. Each removal
 is an ordinary request: it needs the right to patch the object (for the namespace itself: update on
 namespaces/finalize), and it stands in the audit log. The finalizer kubernetes can't be removed while anything is left
 in the namespace.

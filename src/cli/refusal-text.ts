@@ -15,6 +15,7 @@ const listed = 10
 export function refusalText(answer: AccessAnswer): string {
   const { allowed, reason, explanation } = answer
   const lines = [`${sentence(answer)}${allowed && reason !== '' ? `\n  ${reason}` : ''}`]
+  if (answer.unservedSubresource) lines.push(subresourceNote(answer))
   if (!allowed && reason !== '') lines.push(`The server says: ${reason}`)
   if (explanation) append(lines, explain(answer, explanation))
   return `${lines.join('\n')}\n`
@@ -26,25 +27,33 @@ function sentence({ user, attributes: a, allowed }: AccessAnswer): string {
   if (a.path !== undefined) return `${may} ${a.path}.`
   const group = a.group === '' ? '' : `.${a.group}`
   const what = `${a.resource}${group}${a.subresource ? `/${a.subresource}` : ''}${a.name === '' ? '' : ` ${a.name}`}`
-  const itself = a.resource === 'namespaces' && a.group === ''
-  return `${may} ${what}${itself ? '' : a.namespace === '' ? ' at the cluster scope' : ` in namespace ${a.namespace}`}.`
+  const named = a.resource === 'namespaces' && a.group === '' && a.name !== ''
+  return `${may} ${what}${named ? '' : a.namespace === '' ? ' at the cluster scope' : ` in namespace ${a.namespace}`}.`
 }
 
-function explain(answer: AccessAnswer, { bindings, roles, broken, unread }: RefusalExplanation): string[] {
+/** `pods/web` is the name of an object to kubectl, and the sub-resource `web` here. */
+function subresourceNote({ attributes: a }: AccessAnswer): string {
+  if (a.path !== undefined) return ''
+  const { resource, subresource } = a
+  return (
+    `The server serves no sub-resource ${JSON.stringify(subresource)} of ${resource}. ` +
+    `If that is the name of an object, leave a blank before it: ${resource} ${subresource}`
+  )
+}
+
+function explain(answer: AccessAnswer, explanation: RefusalExplanation): string[] {
+  const { bindings, roles, suggested, broken, unread } = explanation
   const role = ({ kind, name }: RoleName): string => `${kind} ${name}`
   const others = (b: OthersBinding): string => `${bindingName(b)} of ${role(b.role)}: ${toWhom(b)}`
-  const [narrowest] = roles
   return [
     ...section(
       'Bindings of this user that refer to a role which is not there:',
       broken.map((b) => `${bindingName(b)} of ${role(b.role)}`),
     ),
     ...section('Bindings that allow it to others:', bindings.map(others)),
-    ...section('Roles that allow it, narrowest first:', roles.map(role)),
-    ...(bindings.length === 0 && roles.length === 0 && unread.length === 0
-      ? ['', 'No role allows it: one would have to be written.']
-      : []),
-    ...(narrowest && answer.user.username !== '' ? ['', 'What helps:', `  ${command(answer, narrowest)}`] : []),
+    ...section('Roles that allow it, narrowest first, those of the system last:', roles.map(role)),
+    ...(bindings.length === 0 && roles.length === 0 && unread.length === 0 ? ['', 'No role allows it.'] : []),
+    ...help(answer, suggested, unread),
     ...section(
       'Not read, so not considered:',
       unread.map((resource) => `${resource} (you may not list them)`),
@@ -58,7 +67,34 @@ function section(title: string, items: readonly string[]): string[] {
   return ['', title, ...items.slice(0, listed).map((item) => `  ${item}`), ...more]
 }
 
-/** A command that gives the narrowest role. */
+/**
+ * The command that binds a role which may be given for this; where there is none, the rule of one that gives this and
+ * nothing else. Not where roles could not be read: there may be one.
+ */
+function help(answer: AccessAnswer, role: RoleName | undefined, unread: readonly string[]): string[] {
+  if (answer.user.username === '') return []
+  if (role) return ['', 'What helps:', `  ${command(answer, role)}`]
+  return unread.length > 0 ? [] : ['', `What helps: ${roleFor(answer)}, bound to the user`, `  ${ruleFor(answer)}`]
+}
+
+const roleFor = ({ attributes: a }: AccessAnswer): string =>
+  a.path !== undefined || a.namespace === ''
+    ? 'a ClusterRole of this rule'
+    : `a Role of this rule in namespace ${a.namespace}`
+
+function ruleFor({ attributes: a }: AccessAnswer): string {
+  if (a.path !== undefined) return JSON.stringify({ verbs: [a.verb], nonResourceURLs: [a.path] })
+  // A rule with names never allows these: their requests name no object when they are authorized.
+  const nameless = a.name === '' || a.verb === 'create' || a.verb === 'deletecollection'
+  return JSON.stringify({
+    verbs: [a.verb],
+    apiGroups: [a.group],
+    resources: [a.subresource ? `${a.resource}/${a.subresource}` : a.resource],
+    ...(nameless ? {} : { resourceNames: [a.name] }),
+  })
+}
+
+/** A command that binds a role to the user. */
 function command({ user, attributes }: AccessAnswer, role: RoleName): string {
   const namespace = attributes.path === undefined ? attributes.namespace : ''
   const [kind, where] = namespace === '' ? ['clusterrolebinding', ''] : ['rolebinding', ` -n ${shellWord(namespace)}`]

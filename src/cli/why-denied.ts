@@ -17,7 +17,7 @@ const exitCodes = { allowed: 0, denied: 2 } as const
 export function addWhyDeniedCommand(program: Command): void {
   const command = program
     .command('why-denied')
-    .description('say why somebody may not do something, which bindings allow it to others, and which roles would')
+    .description('say why a user may not do something, which bindings allow it to others, and which roles would')
     .argument('<verb>', 'get, list, watch, create, update, patch, delete, deletecollection, bind, use, …')
     .argument('<what>', 'a resource (pods, deployments.apps, pods/log) or a path (/metrics)')
     .argument('[name]', 'of one object')

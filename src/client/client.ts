@@ -99,6 +99,8 @@ export interface ServedKind extends GroupVersionResource {
   readonly verbs: readonly string[]
   /** `ns`, `deploy` */
   readonly shortNames?: readonly string[]
+  /** `log`, `exec`, as far as discovery names them. */
+  readonly subresources?: readonly string[]
 }
 
 export interface Discovery {

@@ -39,11 +39,19 @@ export function createDiscovery(get: (path: string) => Promise<unknown>): Discov
   const load = async (group: string, version: string): Promise<readonly ServedKind[]> => {
     const apiVersion = apiVersionOf({ group, version })
     const list = (await get(group === '' ? `/api/${version}` : `/apis/${apiVersion}`)) as ApiResourceList
+    const subresources = new Map<string, string[]>()
+    for (const { name } of list.resources) {
+      const slash = name.indexOf('/')
+      if (slash < 0) continue
+      const resource = name.slice(0, slash)
+      subresources.set(resource, [...(subresources.get(resource) ?? []), name.slice(slash + 1)])
+    }
     return list.resources
       .filter((r) => !r.name.includes('/'))
       .map(({ name, kind, namespaced, verbs, shortNames }) => ({
         ...{ group, version, resource: name, kind, namespaced, verbs },
         ...(shortNames ? { shortNames } : {}),
+        ...(subresources.has(name) ? { subresources: subresources.get(name) ?? [] } : {}),
       }))
   }
 

@@ -84,6 +84,63 @@ describe('borough why-denied', () => {
     expect(stderr).toMatch(/^borough: subjectaccessreviews.authorization.k8s.io is forbidden: [^\n]*\n$/)
   })
 
+  test.each([
+    {
+      name: 'in a namespace',
+      args: ['delete', 'namespaces', 'team', '--user', 'dev1'],
+      says: 'dev1 may not delete namespaces team.\n',
+      helps: {
+        title: 'What helps: a Role of this rule in namespace team, bound to the user',
+        rule: { verbs: ['delete'], apiGroups: [''], resources: ['namespaces'], resourceNames: ['team'] },
+      },
+    },
+    {
+      name: 'at the cluster scope, where a namespace was named to no purpose',
+      args: ['deletecollection', 'namespaces', '-n', 'team', '--user', 'dev1'],
+      says: 'dev1 may not deletecollection namespaces at the cluster scope.\n',
+      helps: {
+        title: 'What helps: a ClusterRole of this rule, bound to the user',
+        rule: { verbs: ['deletecollection'], apiGroups: [''], resources: ['namespaces'] },
+      },
+    },
+    {
+      name: 'of a sub-resource',
+      args: ['patch', 'nodes/status', 'n1', '--user', 'dev1'],
+      says: 'dev1 may not patch nodes/status n1 at the cluster scope.\n',
+      helps: {
+        title: 'What helps: a ClusterRole of this rule, bound to the user',
+        rule: { verbs: ['patch'], apiGroups: [''], resources: ['nodes/status'], resourceNames: ['n1'] },
+      },
+    },
+    {
+      name: 'of a path',
+      args: ['get', '/metrics', '--user', 'dev1'],
+      says: 'dev1 may not get /metrics.\n',
+      helps: {
+        title: 'What helps: a ClusterRole of this rule, bound to the user',
+        rule: { verbs: ['get'], nonResourceURLs: ['/metrics'] },
+      },
+    },
+  ])('where only cluster-admin and the system allow it, the narrowest rule is what helps: $name', async (row) => {
+    const { code, stdout } = await ask('admin', ...row.args)
+    expect(code).toBe(2)
+    expect(stdout.startsWith(row.says), stdout).toBe(true)
+    expect(stdout).toContain('  ClusterRole cluster-admin\n')
+    expect(stdout).not.toContain('kubectl create')
+    expect(stdout.endsWith(`\n\n${row.helps.title}\n  ${JSON.stringify(row.helps.rule)}\n`), stdout).toBe(true)
+  })
+
+  test('a name behind a slash is a sub-resource, and one that is not served is pointed out', async () => {
+    const { code, stdout } = await ask('admin', 'get', 'namespaces/team', '--user', 'dev1')
+    expect(code).toBe(2)
+    expect(stdout).toContain(
+      'dev1 may not get namespaces/team at the cluster scope.\nThe server serves no sub-resource "team" of ' +
+        'namespaces. If that is the name of an object, leave a blank before it: namespaces team\n',
+    )
+    const served = await ask('admin', 'update', 'namespaces/finalize', 'team', '--user', 'dev1')
+    expect(served.stdout).not.toContain('serves no sub-resource')
+  })
+
   test('a resource that is not there is said', async () => {
     const { code, stderr } = await ask('admin', 'list', 'frobs')
     expect({ code, stderr }).toEqual({

@@ -89,7 +89,7 @@ describe('borough why', () => {
       const [{ what, who, since = '', until = '', helps }] = obstacles as [Explanation['obstacles'][number]]
       expect({ what, who }).toEqual({
         what: 'initializer slow.ex.io has not acted yet',
-        who: 'whoever acts as slow.ex.io',
+        who: 'the controller of initializer slow.ex.io',
       })
       expect(Date.parse(until) - Date.parse(since)).toBe(600_000)
       expect(notes).toEqual([`when its time is over ${outcome}`, 'after it, in this order: then.ex.io'])
@@ -147,7 +147,7 @@ describe('borough why', () => {
     expect(obstacles).toMatchObject([
       {
         what: 'finalizer ex.io/wait holds configmaps/held',
-        who: 'whoever owns ex.io/wait: a controller that cleans up before the object may go',
+        who: 'the controller of finalizer ex.io/wait: it cleans up before the object may go',
         helps: [
           { command: 'kubectl get configmaps held -n team-a -o yaml' },
           { command: 'borough finalize team-a --remove ex.io/wait' },
@@ -251,7 +251,7 @@ describe('borough why', () => {
     expect(left?.unread).toEqual([
       { resource: 'configmaps', why: expect.stringContaining('cannot list resource "configmaps"') as string },
     ])
-    expect(notes).toEqual(['not everything could be read: ask somebody with more rights'])
+    expect(notes).toEqual(['not everything could be read: run it as a user with more rights'])
   })
 })
 

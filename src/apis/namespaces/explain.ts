@@ -126,7 +126,7 @@ function progressOf(condition: NamespaceCondition | undefined): Pick<Obstacle, '
 const whoInitializes = (name: string): string =>
   name === namespaceTemplateInitializer
     ? 'namespace-template-controller: it applies the NamespaceTemplates that match'
-    : `whoever acts as ${name}`
+    : `the controller of initializer ${name}`
 
 const lookAt = (name: string): readonly Help[] =>
   name === namespaceTemplateInitializer
@@ -182,7 +182,7 @@ async function explainTerminating(
   const own = others.map(
     (finalizer): Obstacle => ({
       what: `finalizer ${finalizer} holds the namespace itself`,
-      who: `whoever owns ${finalizer}: it has something outside of this namespace to clean up`,
+      who: `the controller of finalizer ${finalizer}: it has something outside of this namespace to clean up`,
       helps: [wayOut(name, finalizer)],
     }),
   )
@@ -213,13 +213,13 @@ async function explainTerminating(
     obstacles: isStuck ? (kept.length > 0 ? kept : [nobody]) : [...content, ...own],
     left,
     reports: reportsOf(namespace),
-    notes: [...(left.unread.length > 0 ? ['not everything could be read: ask somebody with more rights'] : [])],
+    notes: [...(left.unread.length > 0 ? ['not everything could be read: run it as a user with more rights'] : [])],
   }
 }
 
 const wayOut = (namespace: string, finalizer: string): Help => ({
   command: `borough finalize ${namespace} --remove ${finalizer}`,
-  effect: 'only if nobody will do it: what it cleans up stays behind',
+  effect: 'only if its controller will not come back: what it cleans up stays behind',
 })
 
 /** Objects named in one sentence. */
@@ -322,6 +322,6 @@ function ownerOf(finalizer: string): string {
     case 'service.kubernetes.io/load-balancer-cleanup':
       return 'the cloud controller: it removes the load balancer'
     default:
-      return `whoever owns ${finalizer}: a controller that cleans up before the object may go`
+      return `the controller of finalizer ${finalizer}: it cleans up before the object may go`
   }
 }

@@ -39,6 +39,8 @@ export interface AccessAnswer {
   readonly allowed: boolean
   /** The server's. */
   readonly reason: string
+  /** Asked about, and not served: roles may name it all the same. */
+  readonly unservedSubresource: boolean
   /** Only of a refusal. */
   readonly explanation?: RefusalExplanation
 }
@@ -50,9 +52,10 @@ const pageLength = 500
 /** @throws StatusError where an access review is refused, Error where the server has no such resource. */
 export async function whyDenied(client: Client, question: Question, signal: AbortSignal): Promise<AccessAnswer> {
   const user = question.subject ? subjectOf(question.subject) : await whoAmI(client, signal)
-  const attributes = await attributesOf(client, question, user)
+  const { attributes, unservedSubresource } = await attributesOf(client, question, user)
   const { allowed, reason } = await review(client, attributes, question.subject === undefined, signal)
-  if (allowed) return { user, attributes, allowed, reason }
+  const answer = { user, attributes, allowed, reason, unservedSubresource }
+  if (allowed) return answer
   const namespace = attributes.path === undefined ? attributes.namespace : ''
   const listed = <T extends KubeObject>(resource: GroupVersionResource, within = ''): Promise<T[] | undefined> =>
     readable<T>(client, resource, within, signal)
@@ -63,7 +66,7 @@ export async function whyDenied(client: Client, question: Question, signal: Abor
     namespace === '' ? [] : listed<Binding>(roleBindingsResource, namespace),
   ])
   const objects = { clusterRoles, clusterRoleBindings, roles, roleBindings }
-  return { user, attributes, allowed, reason, explanation: explainRefusal(attributes, objects) }
+  return { ...answer, explanation: explainRefusal(attributes, objects) }
 }
 
 /** The user as the server would authenticate it: with the groups that come by themselves. */
@@ -89,10 +92,15 @@ async function whoAmI(client: Client, signal: AbortSignal): Promise<UserInfo> {
   }
 }
 
-async function attributesOf(client: Client, question: Question, user: UserInfo): Promise<AuthzAttributes> {
+async function attributesOf(
+  client: Client,
+  question: Question,
+  user: UserInfo,
+): Promise<Pick<AccessAnswer, 'attributes' | 'unservedSubresource'>> {
   const { verb, target, name, namespace } = question
-  if (target.startsWith('/')) return { user, verb, path: target }
-  const [resource = '', ...sub] = target.split('/')
+  if (target.startsWith('/')) return { attributes: { user, verb, path: target }, unservedSubresource: false }
+  const [resource = '', ...rest] = target.split('/')
+  const subresource = rest.join('/')
   const { kinds, unavailable } = await client.discovery.kinds()
   const served = findKind(kinds, resource)
   if (!served) {
@@ -102,17 +110,18 @@ async function attributesOf(client: Client, question: Question, user: UserInfo):
         (silent === '' ? '' : ` (what ${silent} serves is not known: it does not answer)`),
     )
   }
-  return {
+  const attributes: AuthzAttributes = {
     user,
     verb,
     group: served.group,
     version: served.version,
     resource: served.resource,
-    ...(sub.length > 0 ? { subresource: sub.join('/') } : {}),
+    ...(subresource === '' ? {} : { subresource }),
     // The path of a namespace makes it the namespace of the request.
     namespace: served.namespaced ? namespace : isNamespaces(served) ? name : '',
     name,
   }
+  return { attributes, unservedSubresource: subresource !== '' && !served.subresources?.includes(subresource) }
 }
 
 const isNamespaces = ({ group, resource }: ServedKind): boolean => group === '' && resource === 'namespaces'

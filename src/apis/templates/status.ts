@@ -51,7 +51,8 @@ function progress(generation: number, { matched, waiting, halt, synced, failed }
   if (halt !== undefined) return { type, status: 'False', ...halt }
   // What failed is not under way any more: it is tried again for as long as it fails.
   if (waiting === 0 && synced + failed >= matched) {
-    return { type, status: 'False', reason: completeReason, message: `Generation ${generation} has reached everybody` }
+    const message = `Generation ${generation} has reached every selected namespace`
+    return { type, status: 'False', reason: completeReason, message }
   }
   const message = `${synced} of ${matched} namespaces hold generation ${generation}`
   return { type, status: 'True', reason: 'RollingOut', message }
