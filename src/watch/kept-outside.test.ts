@@ -104,7 +104,7 @@ it('a store that was written to before it is read is read as ever', async () => 
   expect(cache.memory()).toMatchObject({ objects: 2, unfetched: 0 })
 })
 
-it('a value that the file does not hold any more is corrupt where it is asked for', async () => {
+it('a value that the file does not hold any more is damaged from the moment it is asked for', async () => {
   await using first = await SqliteStorage.open({ directory })
   const revision = await put(first, 'a', 1)
   await first[Symbol.asyncDispose]()
@@ -114,7 +114,12 @@ it('a value that the file does not hold any more is corrupt where it is asked fo
   other.prepare('DELETE FROM log WHERE revision = ?').run(revision)
   other.close()
   const found = cache.type('configmaps').find('team', 'a')
-  expect(() => found?.bytes).toThrow(`(the value of /registry/configmaps/team/a at revision ${revision} is missing)`)
+  const damage = `the stored value of /registry/configmaps/team/a at revision ${revision} is damaged: it is missing`
+  expect([...cache.damaged.all()]).toEqual([])
+  expect(found?.damage).toBe(damage)
+  expect([...cache.damaged.all()]).toEqual([damage])
+  expect(() => found?.as(configMaps)).toThrow(damage)
+  expect([...cache.type('configmaps').glances(10)]).toEqual([[]])
 })
 
 it('no version that a reader holds, however long, ever shows bytes of another object', async () => {
