@@ -24,8 +24,9 @@ const layers = {
   kube: ['base'],
   cel: ['base', 'kube'],
   catalog: ['base', 'kube', 'cel'],
+  slabs: ['base'],
   storage: ['base'],
-  watch: ['base', 'kube', 'catalog', 'storage'],
+  watch: ['base', 'kube', 'catalog', 'storage', 'slabs'],
   registry: ['base', 'kube', 'cel', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
   http: [
     ...['base', 'kube', 'catalog', 'storage', 'watch', 'registry'],

@@ -127,6 +127,27 @@ export type ChangeBatch =
   /** Nothing at or before `revision` is still to come. */
   | { readonly type: 'progress'; readonly revision: Revision }
 
+/** Some of the keys that exist, ascending. */
+export interface KeysPiece {
+  /** In UTF-8, one behind the other. */
+  readonly keys: Uint8Array
+  /** Per key: its revision, and where it ends in `keys`. */
+  readonly numbers: Float64Array
+}
+
+/** What existed when the store was opened. */
+export interface OpenedState {
+  /** An `endOfCommit`. */
+  readonly revision: Revision
+  readonly pieces: readonly KeysPiece[]
+  /**
+   * At once: the value that this key has, or had not long ago, at this revision.
+   *
+   * @throws StorageError
+   */
+  valueAt(key: string, revision: Revision): Uint8Array
+}
+
 export interface Storage extends AsyncDisposable {
   /** `revision` is `endOfCommit` of the store's, or of `at`: what to watch `after`. */
   get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
@@ -147,6 +168,11 @@ export interface Storage extends AsyncDisposable {
    * After a revision that is still to come: waits for it. Revisions inside a commit are honoured: the rest of it comes.
    */
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch>
+  /**
+   * For the one reader who keeps everything: what `range` would answer, in a form that can be taken without the values.
+   * Once, and before the first commit; absent or undefined = it must be read with `range`.
+   */
+  takeOpened?(): OpenedState | undefined
   /**
    * Linearizable: at least the revision of every commit acknowledged anywhere before the call. An `endOfCommit`, never
    * 0.

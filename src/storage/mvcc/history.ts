@@ -7,7 +7,7 @@
  */
 
 import { OrderedMap } from '../../base/ordered-map.ts'
-import type { Change, Revision } from '../storage.ts'
+import type { Change, Entry, Revision } from '../storage.ts'
 import { positionsPerCommit } from '../storage.ts'
 
 /** Changes per segment: old history is dropped, and loaded, in pieces about this large. */
@@ -68,6 +68,12 @@ export class History {
     const versions = this.#byKey.get(change.key)
     if (versions) versions.changes.push(change)
     else this.#byKey.set(change.key, { changes: [change], from: 0 })
+  }
+
+  /** What the last change of the key has left; undefined = it is not here, or removed the key. */
+  newest(key: string): Entry | undefined {
+    const { revision, value } = this.#byKey.get(key)?.changes.at(-1) ?? {}
+    return revision === undefined || value === undefined ? undefined : { key, revision, value }
   }
 
   /** Adds older changes (ascending, whole commits) in front; from now on everything after `base` is here. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { FakeClock } from '../../base/fake-clock.ts'
 import type { Change, ChangeBatch, Entry, Revision } from '../storage.ts'
 import { endOfCommit, positionsPerCommit, prefixSpan, StorageError } from '../storage.ts'
+import { MemoryPresent } from './present.ts'
 import { VersionedStore } from './versioned-store.ts'
 
 const everything = prefixSpan('/')
@@ -109,7 +110,7 @@ describe('VersionedStore', () => {
     clearImmediate(handle)
     expect(turns).toBeGreaterThan(10)
     expect(store.historyBytes).toBe(0)
-    expect(store.size).toBe(100)
+    expect((await store.range(everything)).entries).toHaveLength(100)
   })
 
   describe('with history still to be fetched', () => {
@@ -128,10 +129,16 @@ describe('VersionedStore', () => {
       }
       const loads: Revision[] = []
       const compacted = endOfCommit(0)
+      const present = new MemoryPresent()
+      for (const key of ['/a', '/b']) {
+        const entry = source.find(key)
+        if (entry) present.put(key, entry.value, entry.revision)
+      }
       const store: VersionedStore = new VersionedStore({
         clock: new FakeClock(),
         watchLimit: 100,
         head: source.head,
+        present,
         compacted,
         loadHistory: async (to) => {
           while (store.historyBase > to) {
@@ -145,10 +152,6 @@ describe('VersionedStore', () => {
           }
         },
       })
-      for (const key of ['/a', '/b']) {
-        const entry = source.find(key)
-        if (entry) store.load(entry)
-      }
       return { store, states, loads }
     }
 

@@ -6,12 +6,12 @@
  */
 import type { Clock } from '../../base/clock.ts'
 import { bytesLess } from '../../base/key-order.ts'
-import { OrderedMap } from '../../base/ordered-map.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { Change, ChangeBatch, Entry, RangeOptions, ReadOptions, Revision, Span, Storage } from '../storage.ts'
 import { endOfCommit, StorageError } from '../storage.ts'
 import { checkLimit } from '../transaction-shape.ts'
 import { History } from './history.ts'
+import { type EntryCursor, MemoryPresent, type Present } from './present.ts'
 import { WatchHub } from './watch-hub.ts'
 
 /** Changes forgotten at a stretch, before other work gets its turn: well below a millisecond each. */
@@ -29,16 +29,20 @@ export interface VersionedStoreOptions {
    * `head` is all there is to fetch.
    */
   readonly loadHistory?: (to: Revision) => Promise<void>
+  /** What exists at `head`; default: nothing, and it is kept in memory. */
+  readonly present?: Present
 }
 
 /** One write of a commit, as the store needs it. */
 export interface AppliedWrite {
   readonly key: string
   readonly value: Uint8Array | undefined
+  /** The revision that it replaces, for a `present` that must be told; undefined = the key did not exist. */
+  readonly before?: Revision | undefined
 }
 
 export class VersionedStore {
-  readonly #current = new OrderedMap<Entry>()
+  readonly #current: Present
   readonly #history: History
   readonly #hub: WatchHub
   readonly #loadHistory: ((to: Revision) => Promise<void>) | undefined
@@ -51,6 +55,7 @@ export class VersionedStore {
     this.#compacted = options.compacted
     this.#history = new History(options.head)
     this.#loadHistory = options.loadHistory
+    this.#current = options.present ?? new MemoryPresent()
     this.#hub = new WatchHub(this, options.clock, options.watchLimit)
   }
 
@@ -60,10 +65,6 @@ export class VersionedStore {
 
   get compacted(): Revision {
     return this.#compacted
-  }
-
-  get size(): number {
-    return this.#current.size
   }
 
   /** The start of the history that is in memory; older history may still be fetched. */
@@ -85,11 +86,6 @@ export class VersionedStore {
     return this.#current.get(key)
   }
 
-  /** At start, before anybody reads: an entry that exists at `head`. */
-  load(entry: Entry): void {
-    this.#current.set(entry.key, entry)
-  }
-
   /** Older changes, ascending; from now on everything after `base` is known. */
   addHistory(changes: readonly Change[], base: Revision): void {
     if (base < this.#history.base) this.#history.prepend(changes, base)
@@ -105,10 +101,12 @@ export class VersionedStore {
   /** Takes a commit in. Its changes are visible to reads at once, to watches with `publish`. */
   apply(firstRevision: Revision, writes: readonly AppliedWrite[]): Change[] {
     const changes: Change[] = []
-    for (const [position, { key, value }] of writes.entries()) {
+    for (const [position, { key, value, before }] of writes.entries()) {
       const revision = firstRevision + position
-      const previous =
-        value === undefined ? this.#current.delete(key) : this.#current.set(key, { key, value, revision })
+      const replaced = this.#current.put(key, value, revision, before)
+      // Mostly what is replaced is young, and still at hand.
+      const known = before === undefined ? undefined : this.#history.newest(key)
+      const previous = known !== undefined && known.revision === before ? known : replaced
       const change: Change = { key, revision, value, previous }
       this.#history.append(change)
       changes.push(change)
@@ -134,8 +132,7 @@ export class VersionedStore {
     const limit = options.limit ?? Number.POSITIVE_INFINITY
     const at = await this.#prepare(options)
     if (at === undefined || at === this.#head) {
-      const { values, more } = this.#current.collect(span.start, span.end, limit)
-      return { revision: this.#head, entries: values, more }
+      return { revision: this.#head, ...this.#current.collect(span, limit) }
     }
     return { revision: at, ...this.#rangeAt(span, at, limit) }
   }
@@ -226,17 +223,20 @@ export class VersionedStore {
 
   /** Merges what is there now with what has changed since: a key changed after `at` shows what it held before that. */
   #rangeAt(span: Span, at: Revision, limit: number): { entries: Entry[]; more: boolean } {
+    return this.#current.walk(span, (now) => this.#merged(span, at, limit, now))
+  }
+
+  #merged(span: Span, at: Revision, limit: number, now: EntryCursor): { entries: Entry[]; more: boolean } {
     const entries: Entry[] = []
-    const now = this.#current.seek(span.start)
     const changed = this.#history.byKey.seek(span.start)
     for (;;) {
-      const nowKey = now.key
+      const nowKey = now.entry?.key
       const changedKey = changed.key
       if (nowKey === undefined && changedKey === undefined) break
       const key =
         nowKey === undefined || (changedKey !== undefined && bytesLess(changedKey, nowKey)) ? changedKey : nowKey
       if (key === undefined || !bytesLess(key, span.end)) break
-      let entry = key === nowKey ? now.value : undefined
+      let entry = key === nowKey ? now.entry : undefined
       if (key === changedKey && changed.value) {
         const next = History.firstAfter(changed.value, at)
         if (next) entry = next.previous

@@ -1,21 +1,8 @@
-/**
- * State and history as they come from the writer, in the main thread.
- */
+/** History as it comes from the writer, in the main thread. */
 import type { VersionedStore } from '../mvcc/versioned-store.ts'
 import type { Change, Entry } from '../storage.ts'
 import { StorageError } from '../storage.ts'
-import type { PackedEntries, PackedHistory } from './messages.ts'
-
-/** The values are windows on the one buffer that came. */
-export function* entriesOf({ keys, numbers, values }: PackedEntries): Generator<Entry> {
-  let offset = 0
-  for (const [i, key] of keys.entries()) {
-    const revision = numbers[2 * i] as number
-    const end = offset + (numbers[2 * i + 1] as number)
-    yield { key, revision, value: values.subarray(offset, end) }
-    offset = end
-  }
-}
+import type { PackedHistory } from './messages.ts'
 
 /**
  * The changes, ascending. What a change wrote is not sent: it is what the oldest known state holds, or what the next

@@ -44,10 +44,9 @@ export interface LogTransaction {
 /** The first revision; or the places (in `keys`) of lost expectations; or a fault. */
 export type LogOutcome = Revision | readonly number[] | Fault
 
-export interface LogEntry {
+export interface LogKey {
   readonly key: string
   readonly revision: Revision
-  readonly value: Uint8Array
 }
 
 export interface LogChange {
@@ -125,24 +124,21 @@ export class LogFile {
     return this.#meta.compacted
   }
 
-  /** Everything that exists, ascending by key. @throws StorageError code=corrupt where the index is damaged */
-  *entries(): Generator<LogEntry> {
-    const rows = this.#database.prepare(
-      'SELECT p.key, p.revision, l.key, l.value, l.header FROM present p LEFT JOIN log l ON l.revision = p.revision ' +
-        'ORDER BY p.key',
-    )
+  /** All keys that exist, ascending, with their revisions. @throws StorageError code=corrupt */
+  *keys(): Generator<LogKey> {
+    const rows = this.#database.prepare('SELECT key, revision FROM present ORDER BY key')
     rows.setReturnArrays(true)
     let live = 0
     let digest = emptyDigest
     try {
       for (const row of rows.iterate()) {
-        const [key, revision, logKey, value, header] = columns(row)
+        const [key, revision] = columns(row)
         if (typeof key !== 'string' || typeof revision !== 'number')
           throw this.#damaged('a key or revision is unreadable')
         if (endOfCommit(revision) > this.head) throw this.#damaged(`${key} is newer than the log`)
         live++
         digest = addPair(digest, key, revision)
-        yield { key, revision, value: openRow({ key, revision, logKey, value, header }, this.#meta.sealedAfter) }
+        yield { key, revision }
       }
     } catch (error) {
       throw errorOf(faultOf(error, this.path))

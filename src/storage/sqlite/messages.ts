@@ -3,7 +3,7 @@
  * array, values in one buffer, both handed over instead of copied. (Cloning a value that is a window on a larger
  * buffer would copy the whole buffer.)
  */
-import type { Revision } from '../storage.ts'
+import type { KeysPiece, Revision } from '../storage.ts'
 import type { Fault } from './sqlite-faults.ts'
 
 export interface WriterOptions {
@@ -25,7 +25,7 @@ export type ToWriter =
 
 export type FromWriter =
   | { readonly type: 'opened'; readonly head: Revision; readonly compacted: Revision }
-  | PackedEntries
+  | PackedKeys
   | { readonly type: 'loaded' }
   /** Opening failed. The writer ends. */
   | { readonly type: 'refused'; readonly fault: Fault }
@@ -63,13 +63,9 @@ export interface PackedOutcomes {
   readonly faults: readonly Fault[]
 }
 
-/** A part of the present state, ascending by key. */
-export interface PackedEntries {
-  readonly type: 'entries'
-  readonly keys: readonly string[]
-  /** Per entry: revision, length of the value. */
-  readonly numbers: Float64Array
-  readonly values: Uint8Array
+/** Keys that exist, ascending. */
+export interface PackedKeys extends KeysPiece {
+  readonly type: 'keys'
 }
 
 /** Older changes, newest first, whole commits: everything after `base` up to what was asked for. */

@@ -326,10 +326,14 @@ describe('faults of the file', () => {
         },
       },
     ]
+    const readAll = async (): Promise<void> => {
+      await using storage = await SqliteStorage.open({ directory })
+      await storage.range(everything)
+    }
     it.each(damages)('$name is reported as corrupt, in one clear message', async ({ when }) => {
       await fill(300)
       await when()
-      const error = await SqliteStorage.open({ directory }).catch((e: unknown) => e)
+      const error = await readAll().catch((e: unknown) => e)
       expect(error).toMatchObject({ code: 'corrupt', message: expect.stringContaining(path()) })
       // The damaged file is not held: it can be replaced without a restart.
       await rm(directory, { recursive: true })
@@ -345,8 +349,7 @@ describe('faults of the file', () => {
         const kept = Buffer.alloc(4096)
         await file.read(kept, 0, 4096, page * 4096)
         await file.write(Buffer.alloc(4096), 0, 4096, page * 4096)
-        const error = await SqliteStorage.open({ directory }).catch((e: unknown) => e)
-        if (error instanceof SqliteStorage) await error[Symbol.asyncDispose]()
+        const error = await readAll().catch((e: unknown) => e)
         expect(error).toMatchObject({ code: 'corrupt' })
         await file.write(kept, 0, 4096, page * 4096)
         await file.close()

@@ -1,26 +1,29 @@
 /**
- * The durable embedded engine: a file kept by one writer thread, and everything readable in memory.
+ * The durable embedded engine: a file kept by one writer thread, read by this one. In memory is the history since the
+ * start; what exists is read from the file when it is asked for.
  *
- *   commit() ──► waiting ──► packed, sent ──► writer: guards, log, flush ──► outcomes ──► memory, watches, `done`
+ *   commit() ──► waiting ──► packed, sent ──► writer: guards, log, flush ──► outcomes ──► history, watches, `done`
  *
- * The memory is changed only by what the writer reports as flushed, in the order it was flushed: visible means durable.
+ * What is told, and what a read shows, is what the writer has reported as flushed, in that order: visible means
+ * durable.
  * At most two groups are with the writer: while it flushes one, the next is ready; what comes meanwhile forms the one
  * after. Reads never wait for the writer, except for history from before the start, which is fetched when first asked
  * for.
  *
  * A fault of the file (full, locked, failed flush) rejects the commits concerned; reads and watches go on.
  */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { HistoryGauge } from '../compactor.ts'
-import { VersionedStore } from '../mvcc/versioned-store.ts'
+import { type AppliedWrite, VersionedStore } from '../mvcc/versioned-store.ts'
 import type {
   Change,
   ChangeBatch,
   Commit,
+  KeysPiece,
+  OpenedState,
   PendingCommit,
   RangeOptions,
   ReadOptions,
@@ -28,14 +31,17 @@ import type {
   Span,
   Storage,
   Transaction,
+  Write,
 } from '../storage.ts'
 import { endOfCommit, StorageError } from '../storage.ts'
-import { checkTickets, QueuedTicket } from '../ticket.ts'
+import { checkTickets, QueuedTicket, settle } from '../ticket.ts'
 import { checkTransaction } from '../transaction-shape.ts'
+import { FilePresent } from './file-present.ts'
 import { type Outcome, outcomesOf, packGroup } from './groups.ts'
-import { entriesOf, historyOf } from './loading.ts'
-import type { FromWriter, PackedHistory, PackedOutcomes, ToWriter, WriterOptions } from './messages.ts'
-import { errorOf, type Fault } from './sqlite-faults.ts'
+import { historyOf } from './loading.ts'
+import type { FromWriter, PackedHistory, PackedOutcomes, ToWriter } from './messages.ts'
+import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
+import { startWriter } from './start-writer.ts'
 
 export interface SqliteStorageOptions {
   /** Holds the files of the store (0700 and 0600). Created if missing. */
@@ -69,6 +75,9 @@ interface Waiter {
 export class SqliteStorage implements Storage, HistoryGauge {
   readonly #worker: Worker
   readonly #store: VersionedStore
+  readonly #present: FilePresent
+  /** All keys at the start; undefined once they were taken, or something was committed. */
+  #opened: KeysPiece[] | undefined = []
   readonly #directory: string
   #waiting: QueuedCommit[] = []
   /** With the writer, in the order of their outcomes. */
@@ -87,7 +96,9 @@ export class SqliteStorage implements Storage, HistoryGauge {
   private constructor(worker: Worker, options: SqliteStorageOptions, head: Revision, compacted: Revision) {
     this.#worker = worker
     this.#directory = options.directory
+    this.#present = new FilePresent(join(options.directory, 'state.db'), () => this.#store.head)
     this.#store = new VersionedStore({
+      present: this.#present,
       clock: options.clock ?? systemClock,
       watchLimit: options.watchLimit ?? 10_000,
       head,
@@ -97,7 +108,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   }
 
   /**
-   * Resolves when the present state is in memory.
+   * Resolves when all keys were read.
    *
    * @throws StorageError code=locked (another process owns the store), corrupt (damaged, or not a store), unavailable
    * (read-only, or of another format), full
@@ -111,11 +122,16 @@ export class SqliteStorage implements Storage, HistoryGauge {
       }
       const exited = (code: number): void => failed(new Error(`it ended with code ${code}`))
       const opening = (message: FromWriter): void => {
-        if (message.type === 'opened') storage = new SqliteStorage(worker, options, message.head, message.compacted)
-        else if (message.type === 'refused') reject(errorOf(message.fault))
-        else if (message.type === 'entries' && storage) {
-          for (const entry of entriesOf(message)) storage.#store.load(entry)
-        } else if (message.type === 'loaded' && storage) {
+        if (message.type === 'opened') {
+          try {
+            storage = new SqliteStorage(worker, options, message.head, message.compacted)
+          } catch (error) {
+            worker.postMessage({ type: 'close' } satisfies ToWriter)
+            reject(error)
+          }
+        } else if (message.type === 'refused') reject(errorOf(message.fault))
+        else if (message.type === 'keys' && storage) storage.#opened?.push(message)
+        else if (message.type === 'loaded' && storage) {
           worker.off('message', opening)
           worker.off('error', failed)
           worker.off('exit', exited)
@@ -146,6 +162,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
       ticket.failed()
       return { ticket, done: Promise.reject(refusal) }
     }
+    this.#opened = undefined
     const done = new Promise<Commit>((resolve, reject) => {
       this.#waiting.push({ transaction, ticket, resolve, reject })
     })
@@ -155,6 +172,13 @@ export class SqliteStorage implements Storage, HistoryGauge {
 
   watch(span: Span, after: Revision, signal: AbortSignal): Stream<ChangeBatch> {
     return this.#store.watch(span, after, signal)
+  }
+
+  takeOpened(): OpenedState | undefined {
+    const pieces = this.#opened
+    this.#opened = undefined
+    const valueAt = (key: string, revision: Revision): Uint8Array => this.#present.valueAt(key, revision)
+    return pieces && { revision: this.#store.head, pieces, valueAt }
   }
 
   async currentRevision(): Promise<Revision> {
@@ -201,6 +225,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   async #close(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#failed) this.#sendWaiting()
     this.#store.close(this.#closedError())
+    this.#present[Symbol.dispose]()
     if (this.#failed) return
     await new Promise<void>((resolve, reject) => {
       this.#closed = { resolve, reject }
@@ -251,7 +276,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
         this.#closed = undefined
         return
       case 'opened':
-      case 'entries':
+      case 'keys':
       case 'loaded':
       case 'refused':
         throw new Error(`the writer sent '${message.type}' after opening`)
@@ -284,7 +309,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     switch (outcome.type) {
       case 'committed': {
         const { revision } = outcome
-        for (const change of this.#store.apply(revision, transaction.writes)) published.push(change)
+        for (const change of this.#store.apply(revision, transaction.writes.map(applied))) published.push(change)
         ticket.committed(revision)
         return () => resolve({ ok: true, revision })
       }
@@ -292,8 +317,13 @@ export class SqliteStorage implements Storage, HistoryGauge {
         ticket.failed()
         const { guards, writes } = transaction
         const keys = outcome.places.map((i) => (guards[i] ?? writes[i - guards.length])?.key ?? '')
-        const current = new Map(keys.map((key) => [key, this.#store.find(key)]))
-        return () => resolve({ ok: false, current })
+        try {
+          // Now: transactions that follow in this message may change it.
+          const current = new Map(keys.map((key) => [key, this.#store.find(key)]))
+          return () => resolve({ ok: false, current })
+        } catch (error) {
+          return () => reject(errorOf(faultOf(error, this.#directory)))
+        }
       }
       case 'fault':
         ticket.failed()
@@ -361,14 +391,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
   }
 }
 
-function startWriter(options: SqliteStorageOptions): Worker {
-  const workerData: WriterOptions = {
-    directory: options.directory,
-    maxFileBytes: options.maxFileBytes ?? 0,
-    lockTimeoutMs: options.lockTimeoutMs ?? 5000,
-    acceptLoss: options.acceptLoss ?? false,
-  }
-  // The same file runs as TypeScript from the sources and as JavaScript from the build.
-  const file = new URL(`./writer${extname(fileURLToPath(import.meta.url))}`, import.meta.url)
-  return new Worker(file, { workerData, name: 'storage-writer', execArgv: [] })
+/** The expectation held, so it says what was there before. */
+function applied({ key, value, expect }: Write): AppliedWrite {
+  const before = settle(key, expect)
+  return { key, value, before: typeof before === 'number' ? before : undefined }
 }

@@ -12,8 +12,8 @@ import { type Fault, faultOf } from './sqlite-faults.ts'
 /** Transactions and bytes in one group: a flush must not keep the first of them waiting for too long. */
 const maxGroup = 1024
 const maxGroupBytes = 8 * 1024 * 1024
-/** Bytes of values per message while the state is loaded. */
-const loadChunkBytes = 2 * 1024 * 1024
+/** Bytes of keys per message at the start. */
+const keysPieceBytes = 256 * 1024
 
 function run(port: MessagePort, options: WriterOptions): void {
   const send = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
@@ -25,7 +25,7 @@ function run(port: MessagePort, options: WriterOptions): void {
   }
   try {
     send({ type: 'opened', head: log.head, compacted: log.compacted })
-    sendEntries(log, send)
+    sendKeys(log, send)
     send({ type: 'loaded' })
   } catch (error) {
     log.close()
@@ -176,25 +176,26 @@ function packOutcomes(outcomes: readonly LogOutcome[]): { numbers: Float64Array<
 
 type Send = (message: FromWriter, transfer?: ArrayBuffer[]) => void
 
-function sendEntries(log: LogFile, send: Send): void {
-  let keys: string[] = []
+function sendKeys(log: LogFile, send: Send): void {
+  let keys = Buffer.allocUnsafeSlow(keysPieceBytes)
+  let used = 0
   let numbers: number[] = []
-  let values = new ValuePacker(loadChunkBytes)
   const flush = (): void => {
     const packed = Float64Array.from(numbers)
-    const bytes = values.take()
-    send({ type: 'entries', keys, numbers: packed, values: bytes }, [packed.buffer, bytes.buffer])
-    keys = []
+    const bytes = Uint8Array.from(keys.subarray(0, used))
+    send({ type: 'keys', keys: bytes, numbers: packed }, [packed.buffer, bytes.buffer])
     numbers = []
-    values = new ValuePacker(loadChunkBytes)
+    used = 0
   }
-  for (const { key, revision, value } of log.entries()) {
-    if (values.used > 0 && values.used + value.byteLength > loadChunkBytes) flush()
-    keys.push(key)
-    numbers.push(revision, value.byteLength)
-    values.add(value)
+  for (const { key, revision } of log.keys()) {
+    if (used + key.length * 3 > keys.length) {
+      if (used > 0) flush()
+      if (key.length * 3 > keys.length) keys = Buffer.allocUnsafeSlow(key.length * 3)
+    }
+    used += keys.write(key, used, 'utf8')
+    numbers.push(revision, used)
   }
-  if (keys.length > 0) flush()
+  if (used > 0) flush()
 }
 
 function sendHistory(changes: readonly LogChange[], base: Revision, send: Send): void {

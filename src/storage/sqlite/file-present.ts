@@ -1,0 +1,193 @@
+/**
+ * What exists, read from the file at the moment it is asked for, in the main thread: nothing of it is kept in memory.
+ *
+ * The writer may have flushed what has not been told here yet. So every answer is as of `head`: a row that is newer, or
+ * missing, is looked for among the few changes after it, and what they replaced is still in the log.
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { EntryCursor, Present } from '../mvcc/present.ts'
+import { type Entry, type Revision, type Span, StorageError } from '../storage.ts'
+import { readMeta } from './file-format.ts'
+import { openRow } from './rows.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
+
+const cacheKiB = 4096
+
+export class FilePresent implements Present, Disposable {
+  readonly #path: string
+  /** Values up to this revision may lack a header. */
+  readonly #sealedAfter: Revision
+  readonly #head: () => Revision
+  readonly #database: DatabaseSync
+  readonly #byKey: StatementSync
+  readonly #byRevision: StatementSync
+  readonly #newer: StatementSync
+  readonly #span: StatementSync
+
+  /** `head`: the newest commit that was told. @throws StorageError */
+  constructor(path: string, head: () => Revision) {
+    this.#path = path
+    this.#head = head
+    try {
+      this.#database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+      this.#sealedAfter = readMeta(this.#database, path).sealedAfter
+      this.#database.exec(`PRAGMA cache_size = -${cacheKiB}`)
+      const statement = (sql: string): StatementSync => {
+        const prepared = this.#database.prepare(sql)
+        prepared.setReturnArrays(true)
+        return prepared
+      }
+      const joined =
+        'SELECT p.key, p.revision, l.key, l.value, l.header FROM present p LEFT JOIN log l ON l.revision = p.revision'
+      this.#byKey = statement(`${joined} WHERE p.key = ?`)
+      this.#span = statement(`${joined} WHERE p.key >= ? AND p.key < ? ORDER BY p.key`)
+      this.#byRevision = statement('SELECT key, value, header FROM log WHERE revision = ?')
+      this.#newer = statement('SELECT key, previous FROM log WHERE revision > ? ORDER BY revision')
+    } catch (error) {
+      throw errorOf(faultOf(error, path))
+    }
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#reading(() => {
+      const columns = this.#byKey.get(key)
+      const found = columns === undefined ? undefined : this.#checked(columns)
+      if (found !== undefined && found.revision <= this.#head()) return found
+      return this.#before().get(key)?.()
+    })
+  }
+
+  /** The value that a key has, or had not long ago, at a revision; a damage note where it is not what was written. */
+  valueAt(key: string, revision: Revision): Uint8Array {
+    return this.#reading(() => this.#valueOf(key, revision))
+  }
+
+  collect(span: Span, limit: number): { readonly entries: readonly Entry[]; readonly more: boolean } {
+    return this.walk(span, (cursor) => {
+      const entries: Entry[] = []
+      for (let { entry } = cursor; entry !== undefined; { entry } = cursor) {
+        if (entries.length === limit) return { entries, more: true }
+        entries.push(entry)
+        cursor.next()
+      }
+      return { entries, more: false }
+    })
+  }
+
+  walk<T>(span: Span, use: (cursor: EntryCursor) => T): T {
+    return this.#reading(() => {
+      const entries = this.#entries(span)
+      try {
+        let { value: entry } = entries.next()
+        return use({
+          get entry() {
+            return entry ?? undefined
+          },
+          next: () => {
+            entry = entries.next().value
+          },
+        })
+      } finally {
+        entries.return(undefined)
+      }
+    })
+  }
+
+  put(
+    key: string,
+    _value: Uint8Array | undefined,
+    _revision: Revision,
+    before: Revision | undefined,
+  ): Entry | undefined {
+    return before === undefined ? undefined : this.entryOf(key, before)
+  }
+
+  /** Its value is read when it is asked for. */
+  entryOf(key: string, revision: Revision): Entry {
+    const valueAt = (): Uint8Array => this.#reading(() => this.#keptValueOf(key, revision))
+    return {
+      key,
+      revision,
+      get value() {
+        return valueAt()
+      },
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  /** In key order, as of the head. */
+  *#entries({ start, end }: Span): Generator<Entry, undefined> {
+    const restored = [...this.#before(start, end)].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    const changed = new Set(restored.map(([key]) => key))
+    let next = 0
+    for (const columns of this.#span.iterate(start, end)) {
+      const row = this.#checked(columns)
+      if (changed.has(row.key)) continue
+      for (; next < restored.length && isBefore(restored[next]?.[0] ?? '', row.key); next++) {
+        const entry = restored[next]?.[1]()
+        if (entry !== undefined) yield entry
+      }
+      yield row
+    }
+    for (; next < restored.length; next++) {
+      const entry = restored[next]?.[1]()
+      if (entry !== undefined) yield entry
+    }
+    return undefined
+  }
+
+  /** Of each key that has changed after the head: what it held there. */
+  #before(start = '', end?: string): Map<string, () => Entry | undefined> {
+    const before = new Map<string, () => Entry | undefined>()
+    for (const columns of this.#newer.all(this.#head())) {
+      const [key, previous] = columns as unknown as readonly [string, Revision | null]
+      if (before.has(key) || isBefore(key, start) || (end !== undefined && !isBefore(key, end))) continue
+      before.set(key, () =>
+        previous === null ? undefined : { key, revision: previous, value: this.#valueOf(key, previous) },
+      )
+    }
+    return before
+  }
+
+  #valueOf(key: string, revision: Revision): Uint8Array {
+    // A row that is missing is told as one that has nothing.
+    const [logKey = null, value = null, header = null] = columnsOf(this.#byRevision.get(revision))
+    return openRow({ key, revision, logKey, value, header }, this.#sealedAfter)
+  }
+
+  /** Of what was replaced: a compaction may have swept it away. */
+  #keptValueOf(key: string, revision: Revision): Uint8Array {
+    if (this.#byRevision.get(revision) !== undefined) return this.#valueOf(key, revision)
+    throw new StorageError('compacted', `what ${key} was at revision ${revision} is compacted`)
+  }
+
+  #checked(row: unknown): Entry {
+    const [key, revision, logKey, value, header] = columnsOf(row)
+    if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a key or revision is unreadable')
+    return { key, revision, value: openRow({ key, revision, logKey, value, header }, this.#sealedAfter) }
+  }
+
+  #damaged(what: string): StorageError {
+    return new StorageError('corrupt', `${this.#path} is damaged (${what}); restore it from a backup`)
+  }
+
+  #reading<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      throw errorOf(faultOf(error, this.#path))
+    }
+  }
+}
+
+/** `setReturnArrays` makes rows arrays, which the types of node:sqlite do not tell. */
+function columnsOf(row: unknown): readonly unknown[] {
+  return (row ?? []) as readonly unknown[]
+}
+
+function isBefore(a: string, b: string): boolean {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0
+}
