@@ -99,6 +99,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     parts: core.parts,
     begins: (request, context) => blocks.begin(request.localUser === undefined ? context : undefined),
     revision: () => core.cache.revision,
+    memory: () => core.cache.memory(),
     leading: () => leadership.leading,
     bounds: () => defense.incidents.counts,
     audit: () => audit?.sink.counts,

@@ -9,12 +9,8 @@ type Sizes = Pick<Core, 'cache' | 'catalog'>
 export function collectionStatsOf({ cache, catalog }: Sizes, request: RequestAttributes): CollectionStats | undefined {
   const type = catalog.types.find(request)
   if (type === undefined || !type.stored) return undefined
-  const stored = cache.type(type.storageName)
-  const { namespace } = request
   // A cluster-scoped object has its name there.
-  if (namespace === '' || !type.namespaced) return { objectCount: stored.size, totalBytes: stored.sizes.bytesOf('') }
-  const objectCount = cache.contentOf(namespace).get(type.storageName) ?? 0
-  return { objectCount, totalBytes: stored.sizes.bytesOf(namespace) }
+  return cache.type(type.storageName).sizeOf(type.namespaced ? request.namespace : '')
 }
 
 /** How many watches would be sent a change that the request makes. */

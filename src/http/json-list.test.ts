@@ -17,7 +17,7 @@ const type = {
 
 function object(name: string, revision: number): StoredObject {
   const bytes = encodeStored({ metadata: { name, namespace: 'a' }, data: { filler: 'x'.repeat(300) } })
-  return new ObjectVersion(`a/${name}`, 'a', revision, bytes).as(type)
+  return ObjectVersion.of(`a/${name}`, revision, bytes).as(type)
 }
 
 const many = (count: number): StoredObject[] => Array.from({ length: count }, (_, i) => object(`o${i}`, i + 1))

@@ -63,9 +63,12 @@ export class JsonLists {
   }
 }
 
-/** A version is one object in memory for as long as it is the present one. */
+/** A revision is of one change, and so of one version. */
 const areSame = (a: readonly StoredObject[], b: readonly StoredObject[]): boolean =>
-  a.length === b.length && a.length > 0 && a.every((item, i) => item === b[i])
+  a.length === b.length && a.length > 0 && a.every((item, i) => isSame(item, b[i]))
+
+const isSame = (a: StoredObject, b: StoredObject | undefined): boolean =>
+  a === b || (a.revision === b?.revision && a.type === b.type)
 
 /**
  * Copies each stored byte once, into one buffer of the right size. The heads are made as one text and turned into bytes
@@ -78,7 +81,7 @@ function assemble(type: ResourceType, head: string, items: readonly StoredObject
   for (const item of items) {
     text += headEnds.length === 0 ? listItemHead(type, item.revision) : `,${listItemHead(type, item.revision)}`
     headEnds.push(text.length)
-    restsBytes += item.bytes.length - storedRestOffset
+    restsBytes += item.sizeBytes - storedRestOffset
   }
   // Heads are ASCII: a character is a byte.
   const heads = Buffer.from(text, 'latin1')
@@ -87,20 +90,16 @@ function assemble(type: ResourceType, head: string, items: readonly StoredObject
   const whole = Buffer.allocUnsafe(sizeBytes)
   let from = 0
   let at = 0
-  for (const [i, { bytes }] of items.entries()) {
+  for (const [i, item] of items.entries()) {
     const headEnd = headEnds[i] ?? from
     at += heads.copy(whole, at, from, headEnd)
     from = headEnd
-    at += copyBytes.call(bytes, whole, at, storedRestOffset)
+    at += item.copyTo(whole, at, storedRestOffset)
   }
   at += heads.copy(whole, at, from)
   whole.set(closing, at)
   return whole
 }
-
-/** Works on every Uint8Array, without a view of the part as `set` would need. */
-const copyBytes: (this: Uint8Array, target: Uint8Array, targetStart: number, sourceStart: number) => number =
-  Buffer.alloc(0).copy
 
 export function listMeta(page: Omit<ListPage, 'items'>): ListMeta {
   return {

@@ -25,12 +25,21 @@ export interface Sources {
   begins(request: ApiRequest, context: RequestContext): void
   /** Of the storage, as this process sees it. */
   revision(): number
+  /** What the present state of the store takes in this process. */
+  memory(): CacheFigures
   /** Whether this process runs the controllers. */
   leading(): boolean
   /** How often each bound that protects the server was reached. */
   bounds(): Iterable<readonly [bound: string, times: number]>
   /** Undefined where there is no audit log. */
   audit(): { readonly written: number; readonly dropped: number } | undefined
+}
+
+export interface CacheFigures {
+  readonly objects: number
+  readonly unfetched: number
+  readonly replaced: number
+  readonly bytes: Readonly<Record<string, number>>
 }
 
 interface Own {
@@ -141,7 +150,7 @@ export class Metrics {
       labels: ['verb', 'resource'],
       buckets: blockBuckets,
     })
-    const { parts, revision, leading, bounds, audit } = this.#sources
+    const { parts, revision, memory, leading, bounds, audit } = this.#sources
     for (const { metrics } of parts) metrics?.(instruments)
     instruments.gauge({
       name: 'borough_storage_revision',
@@ -149,6 +158,7 @@ export class Metrics {
       aggregator: 'min',
       collect: (gauge) => gauge.set(revision()),
     })
+    cacheGauges(instruments, memory)
     instruments.gauge({
       name: 'borough_controllers_leading',
       help: '1 where the controllers run, 0 on replicas that would take over.',
@@ -167,6 +177,28 @@ export class Metrics {
     this.#own = { registry, inFlight, reconciles, blocks }
     return this.#own
   }
+}
+
+function cacheGauges(instruments: Instruments, memory: Sources['memory']): void {
+  instruments.gauge({
+    name: 'borough_cache_objects',
+    help: 'Objects in the watch cache, by what is in memory of them.',
+    labels: ['in_memory'],
+    collect(gauge) {
+      const { objects, unfetched, replaced } = memory()
+      gauge.set({ in_memory: 'value' }, objects - unfetched)
+      gauge.set({ in_memory: 'key' }, unfetched)
+      gauge.set({ in_memory: 'replaced' }, replaced)
+    },
+  })
+  instruments.gauge({
+    name: 'borough_cache_bytes',
+    help: 'Memory of the watch cache, by part.',
+    labels: ['part'],
+    collect(gauge) {
+      for (const [part, bytes] of Object.entries(memory().bytes)) gauge.set({ part }, bytes)
+    },
+  })
 }
 
 function boundCounter(

@@ -23,6 +23,10 @@ export class CacheStoreView implements StoreView {
     return this.#cache.type(storageName).collect(spanOf(namespace)).values
   }
 
+  glances(storageName: string, step: number): Generator<readonly ObjectVersion[]> {
+    return this.#cache.type(storageName).glances(step)
+  }
+
   find(storageName: string, namespace: string, name: string): ObjectVersion | undefined {
     return this.#cache.type(storageName).find(namespace, name)
   }

@@ -99,5 +99,5 @@ function gone({ stored }: ObjectEvent, before: StoredObject): ObjectEvent {
   const version = stored instanceof TypedVersion ? stored.version : undefined
   if (version === undefined) return new ObjectEvent('DELETED', before)
   const metadata = { ...before.object.metadata, resourceVersion: String(revision) }
-  return new ObjectEvent('DELETED', new TypedVersion(type, version, undefined, { ...before.object, metadata }))
+  return new ObjectEvent('DELETED', new TypedVersion(type, version, { ...before.object, metadata }))
 }

@@ -96,8 +96,7 @@ export function historySource(storage: Storage, type: ResourceType, revision: Re
     )
     const values = entries.map((e) => {
       const key = e.key.slice(prefix.length)
-      const namespace = type.namespaced ? key.slice(0, key.indexOf('/')) : ''
-      return new ObjectVersion(key, namespace, e.revision, e.value)
+      return ObjectVersion.of(key, e.revision, e.value)
     })
     return { values, more }
   }

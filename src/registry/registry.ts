@@ -199,6 +199,8 @@ export interface StoreView {
   count(storageName: string): number
   /** Ascending by key; '' = all namespaces. */
   versions(storageName: string, namespace: string): readonly ObjectVersion[]
+  /** Of one type, in steps of so many; see `TypeCache.glances`. */
+  glances(storageName: string, step: number): Generator<readonly ObjectVersion[]>
   find(storageName: string, namespace: string, name: string): ObjectVersion | undefined
   /** Calls back as `Lister.subscribe` does, for all types, and only for changes. */
   follow(

@@ -19,7 +19,7 @@ export async function toServedVersions(
   const remote = type.conversion?.remote
   if (remote === undefined) return versions.map((v) => v.as(type))
   const objects = await remote.shown(versions.map((v) => parseStored(v.bytes, type, v.revision)))
-  return versions.map((v, i) => new TypedVersion(type, v, undefined, objects[i]))
+  return versions.map((v, i) => new TypedVersion(type, v, objects[i]))
 }
 
 export function toServedVersion(type: ResourceType, version: ObjectVersion): StoredObject | Promise<StoredObject> {
@@ -38,7 +38,7 @@ export function convertWritten(stored: StoredObject, isStored: boolean): StoredO
   if (isStored || remote === undefined) return toServedVersion(type, version)
   return remote
     .from(parseStored(version.bytes, type, version.revision))
-    .then((object) => new TypedVersion(type, version, undefined, object))
+    .then((object) => new TypedVersion(type, version, object))
 }
 
 /** The bytes to store. @throws StatusError */

@@ -16,7 +16,7 @@ export function storedBytesOf(object: StoredObject): Uint8Array {
 export function storedAs(scope: WriteScope, name: string, revision: Revision, bytes: Uint8Array): StoredObject {
   const { type, namespace } = scope
   const key = namespace === '' ? name : `${namespace}/${name}`
-  return new TypedVersion(type, new ObjectVersion(key, namespace, revision, bytes))
+  return new TypedVersion(type, ObjectVersion.of(key, revision, bytes))
 }
 
 /** What was just written. Mostly it is the cache's present version: then it is parsed once, for us and for watchers. */

@@ -96,6 +96,14 @@ export class RecordMap {
     return this.#slab(value).words[offsetOf(value) / 4] as number
   }
 
+  /** undefined = the value is empty. */
+  firstByteOf(slot: Slot): number | undefined {
+    const value = this.#valueOf(slot)
+    const { bytes, words } = this.#slab(value)
+    const offset = offsetOf(value)
+    return words[offset / 4] === 0 ? undefined : bytes[offset + lengthBytes]
+  }
+
   /** A word of the value, for values that are made of words. */
   wordOf(slot: Slot, index: number): number {
     const value = this.#valueOf(slot)
@@ -299,7 +307,7 @@ export class RecordView implements SavedRecord {
   readonly revision: number
   readonly #map: RecordMap
   readonly #slot: Slot
-  /** undefined: whoever holds the view asks it no more once the record is replaced. */
+  /** undefined: the holder of the view asks it no more once the record is replaced. */
   #epoch: ReadEpoch | undefined
 
   constructor(map: RecordMap, slot: Slot, revision: number, epoch: ReadEpoch | undefined) {
@@ -325,6 +333,10 @@ export class RecordView implements SavedRecord {
 
   get sizeBytes(): number {
     return this.#isThere ? this.#map.lengthOf(this.#slot) : this.#saved.bytes.byteLength
+  }
+
+  get firstByte(): number | undefined {
+    return this.#isThere ? this.#map.firstByteOf(this.#slot) : this.#saved.bytes[0]
   }
 
   /** Each time a copy; of what is gone, what was saved. */

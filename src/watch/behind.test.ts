@@ -10,7 +10,7 @@ import { WatchSession } from './watch-session.ts'
 
 const type = { group: '', version: 'v1', kind: 'ConfigMap', resource: 'configmaps' } as ResourceType
 const eventOf = (sizeBytes: number, revision: number): ObjectEvent =>
-  new ObjectEvent('ADDED', new ObjectVersion(`a/${revision}`, 'a', revision, new Uint8Array(sizeBytes)).as(type))
+  new ObjectEvent('ADDED', ObjectVersion.of(`a/${revision}`, revision, new Uint8Array(sizeBytes)).as(type))
 
 function sessionOf(flow: string, events: readonly ObjectEvent[]): WatchSession {
   const session = new WatchSession({

@@ -77,5 +77,4 @@ class Pending {
   }
 }
 
-const bytesOf = (event: WatchEvent): number =>
-  event.type === 'BOOKMARK' ? 0 : event.stored.storedBytes.byteLength * copies
+const bytesOf = (event: WatchEvent): number => (event.type === 'BOOKMARK' ? 0 : event.stored.storedSizeBytes * copies)

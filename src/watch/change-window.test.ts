@@ -5,7 +5,7 @@ import { ObjectVersion } from './stored-object.ts'
 
 const change = (revision: number, sizeBytes = 10): ObjectChange => ({
   revision,
-  next: new ObjectVersion('a/x', 'a', revision, new Uint8Array(sizeBytes)),
+  next: ObjectVersion.of('a/x', revision, new Uint8Array(sizeBytes)),
   old: undefined,
 })
 const unlimited: WindowLimits = { changes: 1e9, sizeBytes: 1e9, ageMs: 1e9 }

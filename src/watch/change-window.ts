@@ -91,7 +91,7 @@ export class ChangeWindow {
   }
 
   record(history: TypeHistory, change: ObjectChange): void {
-    const sizeBytes = (change.next?.bytes.byteLength ?? 0) + (change.old?.bytes.byteLength ?? 0)
+    const sizeBytes = (change.next?.sizeBytes ?? 0) + (change.old?.sizeBytes ?? 0)
     const now = this.#clock.monotonic()
     history.append(change)
     this.#recorded.push({ history, sizeBytes, atMs: now })

@@ -118,7 +118,7 @@ export function* statePieces(
   const piece = new Piece()
   for (const version of versions) {
     const stored = version.as(type)
-    piece.add(!matches || matches(stored) ? new ObjectEvent('ADDED', stored) : undefined, version.bytes.length)
+    piece.add(!matches || matches(stored) ? new ObjectEvent('ADDED', stored) : undefined, version.sizeBytes)
     if (piece.isFull) yield piece.take()
   }
   for (const event of end) piece.add(event, 0)
@@ -134,7 +134,7 @@ function* changePieces(
   const piece = new Piece()
   for (const change of changes) {
     if (!inScope(change, scope)) continue
-    piece.add(new SharedEvents(change).eventFor(type, matches), (change.next ?? change.old)?.bytes.length ?? 0)
+    piece.add(new SharedEvents(change).eventFor(type, matches), (change.next ?? change.old)?.sizeBytes ?? 0)
     if (piece.isFull) yield piece.take()
   }
   if (!piece.isEmpty) yield piece.take()
@@ -210,11 +210,10 @@ function* versionsOf(batch: ChangeBatch): Generator<ObjectChange> {
     const place = parseObjectKey(key)
     if (!place) continue
     const { relative } = place
-    const namespace = relative.includes('/') ? relative.slice(0, relative.indexOf('/')) : ''
     yield {
       revision,
-      next: value && new ObjectVersion(relative, namespace, revision, value),
-      old: previous && new ObjectVersion(relative, namespace, previous.revision, previous.value),
+      next: value && ObjectVersion.of(relative, revision, value),
+      old: previous && ObjectVersion.of(relative, previous.revision, previous.value),
     }
   }
 }

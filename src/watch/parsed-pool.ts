@@ -32,6 +32,11 @@ export class ParsedPool {
     this.#budgetBytes = budgetBytes
   }
 
+  /** How much was parsed of what is kept, in stored bytes. */
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
   /** `bytes` are those of `object`, which nobody changes any more. Until the answer is called. */
   announce(bytes: Uint8Array, type: ResourceType, object: KubeObject): () => void {
     this.#announced.set(bytes, { type, object })

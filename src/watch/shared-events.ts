@@ -53,8 +53,8 @@ export class SharedEvents {
 
   #gone(): ObjectVersion {
     const { old, revision } = this.change
-    const { key, namespace, bytes } = old as ObjectVersion
-    return new ObjectVersion(key, namespace, revision, bytes)
+    const { key, bytes } = old as ObjectVersion
+    return ObjectVersion.of(key, revision, bytes)
   }
 
   #of(type: ResourceType): EventsOfType {

@@ -5,6 +5,7 @@
 import type { ResourceType } from '../kube/resource-type.ts'
 import { asStored, encodeStored, metadataEnd, parseStored, parseStoredMetadata } from '../kube/stored-form.ts'
 import type { KubeObject, ObjectMeta } from '../kube/types.ts'
+import { RecordView } from '../slabs/record-map.ts'
 import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import type { ParsedPool } from './parsed-pool.ts'
@@ -24,55 +25,156 @@ export interface StoredObject {
   readonly metadata: ObjectMeta
   /** As they are in the store, whatever `type` shows. */
   readonly storedBytes: Uint8Array
+  /** Of `bytes`; costs no copy where `type` shows what is stored. */
+  readonly sizeBytes: number
+  /** Of `storedBytes`, without a copy. */
+  readonly storedSizeBytes: number
+  /** Copies `bytes` from `from` on; answers how many that were. */
+  copyTo(target: Uint8Array, at: number, from: number): number
   /** As `object`, but not remembered: for those who look at many objects once. */
   parsedOnce(): KubeObject
 }
 
-/** What the cache holds per object. Small: there may be a million. */
-export class ObjectVersion {
-  /** Key within its storage name: `namespace/name` or `name`. */
+/** What a version is made of. Of what the cache holds only a view: `bytes` copies. */
+export interface VersionRecord {
   readonly key: string
-  /** '' for cluster-scoped objects. */
-  readonly namespace: string
   readonly revision: Revision
   readonly bytes: Uint8Array
-  readonly #pool: ParsedPool | undefined
+  readonly sizeBytes: number
+  readonly firstByte: number | undefined
+  copyTo(target: Uint8Array, at: number, from: number): number
+}
+
+/** Who remembers versions as long as they are parsed. */
+export interface VersionHome {
+  readonly pool: ParsedPool
+  /** Something of it is parsed: the next lookup should find this one. */
+  keep(version: ObjectVersion): void
+  forget(version: ObjectVersion): void
+}
+
+/** Small, and made anew for most who ask: what is remembered of a version is parsed forms, see `ParsedPool`. */
+export class ObjectVersion {
+  readonly revision: Revision
+  readonly home: VersionHome | undefined
+  #record: VersionRecord
+  #key: string | undefined
   /** The last type it was looked at as; nearly always the only one. */
   #view: TypedVersion | undefined
 
-  /** `pool` remembers parsed forms for a while; without one they live as long as the version. */
-  constructor(key: string, namespace: string, revision: Revision, bytes: Uint8Array, pool?: ParsedPool) {
-    this.key = key
-    this.namespace = namespace
-    this.revision = revision
-    this.bytes = bytes
-    this.#pool = pool
+  /** `home` remembers parsed forms for a while; without one they live as long as the version. */
+  constructor(record: VersionRecord, home?: VersionHome) {
+    this.#record = record
+    this.revision = record.revision
+    this.home = home
+  }
+
+  static of(key: string, revision: Revision, bytes: Uint8Array, home?: VersionHome): ObjectVersion {
+    return new ObjectVersion(new OwnRecord(key, revision, bytes), home)
+  }
+
+  /** Key within its storage name: `namespace/name` or `name`. */
+  get key(): string {
+    this.#key ??= this.#record.key
+    return this.#key
+  }
+
+  /** '' for cluster-scoped objects. */
+  get namespace(): string {
+    return this.key.slice(0, Math.max(0, this.key.indexOf('/')))
   }
 
   get name(): string {
-    return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1)
+    return this.key.slice(this.key.indexOf('/') + 1)
+  }
+
+  /** As stored. Mostly a copy: ask once. */
+  get bytes(): Uint8Array {
+    return this.#record.bytes
+  }
+
+  get sizeBytes(): number {
+    return this.#record.sizeBytes
+  }
+
+  /** Of `bytes`, without a copy. */
+  get firstByte(): number | undefined {
+    return this.#record.firstByte
+  }
+
+  /** Copies the bytes from `from` on; answers how many that were. */
+  copyTo(target: Uint8Array, at: number, from: number): number {
+    return this.#record.copyTo(target, at, from)
+  }
+
+  /** It is remembered by who replaces it: see `detach`. */
+  hold(): void {
+    if (this.#record instanceof RecordView) this.#record.hold()
+  }
+
+  /** Not remembered any more, and perhaps still in use. */
+  release(): void {
+    if (this.#record instanceof RecordView) this.#record.release()
+  }
+
+  /** It is about to be replaced, and lives on: with bytes of its own. */
+  detach(): VersionRecord {
+    if (!(this.#record instanceof OwnRecord)) {
+      const bytes = Buffer.allocUnsafeSlow(this.sizeBytes)
+      this.copyTo(bytes, 0, 0)
+      this.#record = new OwnRecord(this.key, this.revision, bytes)
+    }
+    return this.#record
   }
 
   /** What is wrong with what is stored; undefined: it is sound. */
   get damage(): string | undefined {
-    return damageOf(this.bytes)
+    return this.firstByte === noteMark ? damageOf(this.bytes) : undefined
   }
 
   /** @throws StorageError code=damaged where what is stored is not what was written */
   as(type: ResourceType): StoredObject {
     const view = this.#view
     if (view !== undefined && view.type === type) return view
-    if (this.bytes[0] === noteMark && this.damage !== undefined) throw new StorageError('damaged', this.damage)
-    const made = new TypedVersion(type, this, this.#pool)
+    const { damage } = this
+    if (damage !== undefined) throw new StorageError('damaged', damage)
+    const made = new TypedVersion(type, this)
     this.#view = made
     return made
   }
 }
 
+class OwnRecord implements VersionRecord {
+  readonly key: string
+  readonly revision: Revision
+  readonly bytes: Uint8Array
+
+  constructor(key: string, revision: Revision, bytes: Uint8Array) {
+    this.key = key
+    this.revision = revision
+    this.bytes = bytes
+  }
+
+  get sizeBytes(): number {
+    return this.bytes.byteLength
+  }
+
+  get firstByte(): number | undefined {
+    return this.bytes[0]
+  }
+
+  copyTo(target: Uint8Array, at: number, from: number): number {
+    return copyBytes.call(this.bytes, target, at, from)
+  }
+}
+
+/** Works on every Uint8Array, without a view of the part as `set` would need. */
+const copyBytes: (this: Uint8Array, target: Uint8Array, targetStart: number, sourceStart: number) => number =
+  Buffer.alloc(0).copy
+
 export class TypedVersion implements StoredObject {
   readonly type: ResourceType
   readonly version: ObjectVersion
-  readonly #pool: ParsedPool | undefined
   #object: KubeObject | undefined
   /** Parsed alone, where nothing else was asked for. */
   #metadata: ObjectMeta | undefined
@@ -81,10 +183,9 @@ export class TypedVersion implements StoredObject {
   readonly #isGiven: boolean
 
   /** `object`: the parsed form, where the maker has it at hand. */
-  constructor(type: ResourceType, version: ObjectVersion, pool?: ParsedPool, object?: KubeObject) {
+  constructor(type: ResourceType, version: ObjectVersion, object?: KubeObject) {
     this.type = type
     this.version = version
-    this.#pool = pool
     this.#object = object
     this.#isGiven = object !== undefined
   }
@@ -120,9 +221,11 @@ export class TypedVersion implements StoredObject {
   get object(): KubeObject {
     if (this.#object === undefined) {
       const { bytes, revision } = this.version
-      const announced = this.#pool?.announced(bytes, this.type)
+      const { home } = this.version
+      const announced = home?.pool.announced(bytes, this.type)
       this.#object = announced ? asStored(announced, this.type, revision) : parseStored(bytes, this.type, revision)
-      this.#pool?.keep(this)
+      home?.pool.keep(this)
+      home?.keep(this.version)
     }
     return this.#object
   }
@@ -133,17 +236,27 @@ export class TypedVersion implements StoredObject {
       const { bytes, revision } = this.version
       const sizeBytes = metadataEnd(bytes)
       this.#metadata = parseStoredMetadata(bytes, sizeBytes, revision)
+      const { home } = this.version
       const forget = (): void => {
         this.#metadata = undefined
+        if (this.#object === undefined) home?.forget(this.version)
       }
-      this.#pool?.keep({ sizeBytes, forget })
+      home?.pool.keep({ sizeBytes, forget })
+      home?.keep(this.version)
     }
     return this.#metadata
   }
 
-  /** What the pool counts. */
   get sizeBytes(): number {
-    return this.bytes.byteLength
+    return this.type.conversion ? this.bytes.byteLength : this.version.sizeBytes
+  }
+
+  get storedSizeBytes(): number {
+    return this.version.sizeBytes
+  }
+
+  copyTo(target: Uint8Array, at: number, from: number): number {
+    return this.type.conversion ? copyBytes.call(this.bytes, target, at, from) : this.version.copyTo(target, at, from)
   }
 
   parsedOnce(): KubeObject {
@@ -154,5 +267,6 @@ export class TypedVersion implements StoredObject {
   forget(): void {
     this.#object = undefined
     this.#converted = undefined
+    if (this.#metadata === undefined) this.version.home?.forget(this.version)
   }
 }

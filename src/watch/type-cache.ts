@@ -2,16 +2,16 @@
  * All current objects of one storage name, by key and in key order, with their recent changes and whoever follows them.
  * Changes are applied synchronously, in revision order, by `WatchCache` alone.
  */
-import { OrderedMap } from '../base/ordered-map.ts'
 import { relativeKey } from '../kube/object-key.ts'
-import { noteMark } from '../storage/damaged-value.ts'
+import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
+import { type KeyBytes, RecordMap } from '../slabs/record-map.ts'
+import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
-import { CollectionSizes } from './collection-sizes.ts'
 import type { DamagedObjects } from './damaged-objects.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
-import { ObjectVersion } from './stored-object.ts'
+import { ObjectVersion, type VersionHome } from './stored-object.ts'
 import type { WatchScope } from './watch-scope.ts'
 import { WatcherIndex } from './watcher-index.ts'
 
@@ -32,6 +32,8 @@ export type AnyChangeListener = (
 /** Above every key: the last code point, which no name may hold. */
 const pastAllKeys = '\u{10ffff}'
 
+const slashByte = 0x2f
+
 /** Half-open, in relative keys. */
 export interface KeySpan {
   readonly start: string
@@ -51,25 +53,34 @@ export interface CacheParts {
   readonly content: ContentIndex
   readonly pool: ParsedPool
   readonly damaged: DamagedObjects
+  /** What holds the bytes of all types. */
+  readonly slabs: ByteSlabs
+  /** Of an object that was loaded without its bytes. */
+  readonly fetch: (storageName: string, key: string, revision: Revision) => Uint8Array
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
   /** A listener threw. The others, and the cache, go on. */
   readonly onFault: (error: unknown) => void
 }
 
-export class TypeCache {
+/** Of a stored object, where nothing is known of it. */
+const typicalBytes = 600
+
+const namespaceOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')))
+
+export class TypeCache implements VersionHome {
   readonly storageName: string
   readonly history: TypeHistory
   readonly watchers: WatcherIndex
-  readonly sizes: CollectionSizes = new CollectionSizes()
-  readonly #pool: ParsedPool
+  readonly pool: ParsedPool
   readonly #window: ChangeWindow
   readonly #content: ContentIndex
   readonly #damaged: DamagedObjects
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
-  readonly #byKey = new Map<string, ObjectVersion>()
-  readonly #ordered = new OrderedMap<ObjectVersion>()
+  readonly #records: RecordMap
+  /** Present versions of which something is parsed. */
+  readonly #parsed = new Map<Slot, ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
   /** Of what is damaged now: the version before. undefined = followers have heard of none. */
   readonly #lastSound = new Map<string, ObjectVersion | undefined>()
@@ -78,7 +89,13 @@ export class TypeCache {
   /** `since`: the revision from which on this cache sees every change. */
   constructor(storageName: string, since: Revision, parts: CacheParts) {
     this.storageName = storageName
-    this.#pool = parts.pool
+    this.pool = parts.pool
+    this.#records = new RecordMap(parts.slabs, (key, revision, keeps) => {
+      const bytes = parts.fetch(storageName, key, revision)
+      if (keeps) this.#content.resize(storageName, namespaceOf(key), bytes.length)
+      if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
+      return bytes
+    })
     this.history = new TypeHistory(since)
     this.watchers = new WatcherIndex()
     this.#window = parts.window
@@ -90,7 +107,12 @@ export class TypeCache {
   }
 
   get size(): number {
-    return this.#byKey.size
+    return this.#records.size
+  }
+
+  /** What it takes outside the heap. */
+  get records(): Pick<RecordMap, 'size' | 'unfetched' | 'savedRecords' | 'valueBytes' | 'indexBytes'> {
+    return this.#records
   }
 
   /** The cache is as it was at any revision from here to the present. */
@@ -99,11 +121,12 @@ export class TypeCache {
   }
 
   find(namespace: string, name: string): ObjectVersion | undefined {
-    return this.#byKey.get(relativeKey(namespace, name))
+    return this.findKey(relativeKey(namespace, name))
   }
 
   findKey(relative: string): ObjectVersion | undefined {
-    return this.#byKey.get(relative)
+    const slot = this.#records.find(relative)
+    return slot === 0 ? undefined : this.#versionAt(slot)
   }
 
   /** In key order, at most `limit`. */
@@ -111,11 +134,43 @@ export class TypeCache {
     span: KeySpan,
     limit: number = Number.POSITIVE_INFINITY,
   ): { readonly values: ObjectVersion[]; readonly more: boolean } {
-    return this.#ordered.collect(span.start, span.end, limit)
+    const { slots, more } = this.#records.slots(span.start, span.end, limit)
+    const values = new Array<ObjectVersion>(slots.length)
+    for (let i = 0; i < slots.length; i++) values[i] = this.#versionAt(slots[i] as Slot)
+    return { values, more }
+  }
+
+  /**
+   * All there is, for callers that look at each object once, in steps between which the cache changes: an object behind
+   * the step that has been reached is met as it is then. What had to be fetched for it is not kept. Damaged objects are
+   * left out, as in `subscribe`.
+   */
+  *glances(step: number): Generator<readonly ObjectVersion[]> {
+    for (let start = ''; ; ) {
+      const { slots, more } = this.#records.slots(start, pastAllKeys, step)
+      const seen = Array.from(slots, (slot) =>
+        ObjectVersion.of(this.#records.keyOf(slot), this.#records.revisionOf(slot), this.#records.glance(slot), this),
+      )
+      start = `${seen.at(-1)?.key ?? ''}\0`
+      if (seen.length > 0) yield seen.filter((version) => version.firstByte !== noteMark)
+      if (!more) return
+    }
+  }
+
+  /**
+   * How much there is; '' = in all namespaces, which is also where cluster-scoped objects are. Of values that were not
+   * read yet the size is not known: they are taken to be as large as the others of the type.
+   */
+  sizeOf(namespace: string): { readonly objectCount: number; readonly totalBytes: number } {
+    const { size, unfetched, valueBytes } = this.#records
+    const meanBytes = size > unfetched ? valueBytes / (size - unfetched) : typicalBytes
+    if (namespace === '') return { objectCount: size, totalBytes: Math.round(valueBytes + unfetched * meanBytes) }
+    const { count, bytes } = this.#content.contentOf(this.storageName, namespace)
+    return { objectCount: count, totalBytes: unfetched === 0 ? bytes : Math.max(bytes, Math.round(count * meanBytes)) }
   }
 
   count(span: KeySpan): number {
-    return this.#ordered.count(span.start, span.end)
+    return this.#records.count(span.start, span.end)
   }
 
   /**
@@ -123,43 +178,45 @@ export class TypeCache {
    * was told of it before stands: it can't be used, but it was not deleted.
    */
   subscribe(listener: ChangeListener): () => void {
-    for (const version of this.#ordered.collect('', pastAllKeys, Number.POSITIVE_INFINITY).values) {
-      if (version.bytes[0] !== noteMark) listener(version, undefined, version.revision)
+    for (const slot of this.#records.slots('', pastAllKeys, Number.POSITIVE_INFINITY).slots) {
+      const version = this.#versionAt(slot)
+      if (version.firstByte !== noteMark) listener(version, undefined, version.revision)
     }
     const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
 
-  /** First filling, before anyone looks: no change is told. */
-  load(key: string, revision: Revision, bytes: Uint8Array): void {
-    const version = this.#version(key, revision, bytes, undefined)
-    this.#byKey.set(key, version)
-    this.#ordered.set(key, version)
-    this.sizes.change(version.namespace, bytes.length)
-    if (bytes[0] === noteMark) this.#damaged.set(this.storageName, key, version.damage)
+  /** First filling, before any reader: no change is told. Without bytes, they are fetched when asked for. */
+  load(key: string | KeyBytes, revision: Revision, bytes?: Uint8Array): void {
+    this.#records.add(key, revision, bytes)
+    this.#count(key, bytes?.length ?? 0)
+    if (bytes?.[0] === noteMark) this.#noteDamage(key, bytes)
   }
 
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
   apply(key: string, revision: Revision, bytes: Uint8Array | undefined): void {
-    const old = this.#byKey.get(key)
-    if (old !== undefined && old.revision >= revision) return
-    if (bytes === undefined && old === undefined) return
-    let next: ObjectVersion | undefined
+    const slot = this.#records.find(key)
+    const old =
+      slot === 0 ? undefined : (this.#parsed.get(slot) ?? new ObjectVersion(this.#records.heldView(slot), this))
+    if (old === undefined ? bytes === undefined : old.revision >= revision) return
+    const saved = old?.detach()
+    this.#parsed.delete(slot)
+    const next = bytes && ObjectVersion.of(key, revision, bytes, this)
     if (bytes === undefined) {
-      this.#byKey.delete(key)
-      this.#ordered.delete(key)
-      if (old && old.namespace !== '') this.#content.remove(this.storageName, old.namespace)
+      this.#records.remove(slot, saved)
+      this.#content.remove(this.storageName, namespaceOf(key), saved?.sizeBytes ?? 0)
+    } else if (saved !== undefined) {
+      this.#records.update(slot, revision, bytes, saved)
+      this.#content.resize(this.storageName, namespaceOf(key), bytes.length - saved.sizeBytes)
     } else {
-      next = this.#version(key, revision, bytes, old)
-      this.#byKey.set(next.key, next)
-      this.#ordered.set(next.key, next)
+      this.#records.add(key, revision, bytes)
+      this.#count(key, bytes.length)
     }
     this.#lastChange = revision
-    this.sizes.change((next ?? old)?.namespace ?? '', (bytes?.length ?? 0) - (old?.bytes.length ?? 0))
     const change: ObjectChange = { revision, next, old }
     this.#window.record(this.history, change)
-    if (next?.bytes[0] === noteMark || old?.bytes[0] === noteMark) this.#tellOfDamage(key, change)
+    if (next?.firstByte === noteMark || old?.firstByte === noteMark) this.#tellOfDamage(key, change)
     else this.#tell(change)
   }
 
@@ -200,11 +257,35 @@ export class TypeCache {
     this.watchers.offer(change)
   }
 
-  #version(key: string, revision: Revision, bytes: Uint8Array, old: ObjectVersion | undefined): ObjectVersion {
-    // Strings of the old version are used again: the maps then hold one key per object, not one per version.
-    if (old) return new ObjectVersion(old.key, old.namespace, revision, bytes, this.#pool)
-    const slash = key.indexOf('/')
-    const namespace = slash < 0 ? '' : this.#content.add(this.storageName, key.slice(0, slash)).name
-    return new ObjectVersion(key, namespace, revision, bytes, this.#pool)
+  keep(version: ObjectVersion): void {
+    const slot = this.#records.find(version.key)
+    if (slot === 0 || !this.#records.holds(slot, version.revision)) return
+    const other = this.#parsed.get(slot)
+    if (other === version) return
+    other?.release()
+    version.hold()
+    this.#parsed.set(slot, version)
+  }
+
+  forget(version: ObjectVersion): void {
+    const slot = this.#records.find(version.key)
+    if (this.#parsed.get(slot) !== version) return
+    this.#parsed.delete(slot)
+    version.release()
+  }
+
+  #versionAt(slot: Slot): ObjectVersion {
+    return this.#parsed.get(slot) ?? new ObjectVersion(this.#records.view(slot), this)
+  }
+
+  #noteDamage(key: string | KeyBytes, bytes: Uint8Array): void {
+    const text = typeof key === 'string' ? key : Buffer.from(key.buffer).toString('utf8', key.start, key.end)
+    this.#damaged.set(this.storageName, text, damageOf(bytes))
+  }
+
+  #count(key: string | KeyBytes, bytes: number): void {
+    if (typeof key === 'string') return this.#content.add(this.storageName, namespaceOf(key), bytes)
+    const slash = key.buffer.indexOf(slashByte, key.start)
+    if (slash > key.start && slash < key.end) this.#content.add(this.storageName, { ...key, end: slash }, bytes)
   }
 }

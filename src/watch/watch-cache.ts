@@ -10,22 +10,25 @@
 import { Backoff } from '../base/backoff.ts'
 import { type Clock, sleep, type Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
+import { objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { ByteSlabs } from '../slabs/byte-slabs.ts'
 import {
   type Change,
   type ChangeBatch,
   type Entry,
   endOfCommit,
   isStorageError,
-  prefixSpan,
+  type OpenedState,
   type Revision,
   type Storage,
   StorageError,
 } from '../storage/storage.ts'
+import { type CacheMemory, cacheMemory } from './cache-memory.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { DamagedObjects } from './damaged-objects.ts'
+import { loadKeys, noValue, readObjects, objectsSpan as span } from './load-objects.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
 import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
@@ -40,14 +43,13 @@ export interface WatchCacheOptions {
   readonly parsedBytes?: number
 }
 
-const loadPage = 2000
 const loadTries = 5
 /** How long what the store says it holds may be on its way here. */
 const catchUpMs = 10_000
 /** As upstream: about every minute. */
 const bookmarkIntervalMs = 60_000
 const defaultParsedBytes = 4 * 1024 * 1024
-const span = prefixSpan(objectsPrefix)
+
 interface Waiter {
   readonly revision: Revision
   readonly resolve: () => void
@@ -61,7 +63,8 @@ export class WatchCache implements AsyncDisposable {
   readonly #log: Log
   readonly #window: ChangeWindow
   readonly #pool: ParsedPool
-  readonly #content = new ContentIndex()
+  readonly #slabs = new ByteSlabs()
+  readonly #content = new ContentIndex(this.#slabs)
   readonly #types = new Map<string, TypeCache>()
   readonly #followers = new Set<AnyChangeListener>()
   readonly #stop = new AbortController()
@@ -73,6 +76,8 @@ export class WatchCache implements AsyncDisposable {
   /** Nothing up to here is still to come: the end of the last commit applied, or progress heard of. */
   #revision: Revision = 0
   #loadedAt: Revision = 0
+  /** Where the values are of what was loaded without. */
+  #valueAt: OpenedState['valueAt'] = noValue
   #refreshing: Promise<Revision> | undefined
   #nextRefresh: Promise<Revision> | undefined
   #running: Promise<void> = Promise.resolve()
@@ -174,6 +179,10 @@ export class WatchCache implements AsyncDisposable {
     return this.#pool.announce(bytes, type, object)
   }
 
+  memory(): CacheMemory {
+    return cacheMemory(this.#types.values(), this.#slabs, this.#content.indexBytes, this.#pool.sizeBytes)
+  }
+
   /** Never undefined: a storage name without objects has an empty cache. */
   type(storageName: string): TypeCache {
     const known = this.#types.get(storageName)
@@ -183,6 +192,8 @@ export class WatchCache implements AsyncDisposable {
       content: this.#content,
       pool: this.#pool,
       damaged: this.damaged,
+      slabs: this.#slabs,
+      fetch: (name, key, revision) => this.#valueAt(objectsPrefixOf(name) + key, revision),
       followers: this.#followers,
       onFault: (error) =>
         this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),
@@ -204,7 +215,7 @@ export class WatchCache implements AsyncDisposable {
 
   /** Storage names that have objects in the namespace, with their number. */
   contentOf(namespace: string): ReadonlyMap<string, number> {
-    return this.#content.find(namespace)?.counts ?? noContent
+    return this.#content.find(namespace)
   }
 
   /**
@@ -269,28 +280,10 @@ export class WatchCache implements AsyncDisposable {
     }
   }
 
-  /** Reads everything, in pages of one revision. */
-  async #read(): Promise<{ revision: Revision; entries: AsyncGenerator<readonly Entry[]> }> {
-    const { storage } = this
-    const first = await storage.range(span, { limit: loadPage, signal: this.#stop.signal })
-    const signal = this.#stop.signal
-    async function* pages(): AsyncGenerator<readonly Entry[]> {
-      let page = first
-      for (;;) {
-        yield page.entries
-        const last = page.entries[page.entries.length - 1]
-        if (!page.more || !last) return
-        page = await storage.range(
-          { start: `${last.key}\0`, end: span.end },
-          { at: first.revision, limit: loadPage, signal },
-        )
-      }
-    }
-    return { revision: first.revision, entries: pages() }
-  }
-
   async #load(): Promise<void> {
-    const { revision, entries } = await this.#read()
+    const opened = this.storage.takeOpened?.()
+    if (opened !== undefined) return this.#loadKeys(opened)
+    const { revision, entries } = await readObjects(this.storage, this.#stop.signal)
     this.#loadedAt = revision
     for await (const page of entries) {
       for (const entry of page) {
@@ -298,6 +291,13 @@ export class WatchCache implements AsyncDisposable {
         if (place) this.type(place.storageName).load(place.relative, entry.revision, entry.value)
       }
     }
+    this.#revision = revision
+  }
+
+  async #loadKeys({ revision, pieces, valueAt }: OpenedState): Promise<void> {
+    this.#loadedAt = revision
+    this.#valueAt = valueAt
+    await loadKeys(pieces, (storageName) => this.type(storageName))
     this.#revision = revision
   }
 
@@ -369,7 +369,7 @@ export class WatchCache implements AsyncDisposable {
   }
 
   async #reload(): Promise<void> {
-    const { revision, entries } = await this.#read()
+    const { revision, entries } = await readObjects(this.storage, this.#stop.signal)
     const present = new Map<string, Entry>()
     for await (const page of entries) for (const entry of page) present.set(entry.key, entry)
     const gone = new StorageError('compacted', 'the changes since the watch last heard are forgotten')
@@ -396,5 +396,4 @@ export class WatchCache implements AsyncDisposable {
   }
 }
 
-const noContent: ReadonlyMap<string, number> = new Map()
 const closed = (): StorageError => new StorageError('closed', 'the watch cache is closed')

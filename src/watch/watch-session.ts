@@ -117,14 +117,14 @@ export class WatchSession implements Stream<Batch> {
     if (this.#closed || events.change.revision <= this.#after) return
     const event = events.eventFor(this.type, this.#matches)
     if (event === undefined) return
-    this.#queuedBytes += event.stored.storedBytes.byteLength
+    this.#queuedBytes += event.stored.storedSizeBytes
     this.#push(event)
   }
 
   /** An event that a change of something else, at `revision`, means to this watcher. Called inside that change. */
   tell(event: ObjectEvent, revision: Revision): void {
     if (this.#closed || revision <= this.#after) return
-    this.#queuedBytes += event.stored.bytes.byteLength
+    this.#queuedBytes += event.stored.sizeBytes
     this.#push(event)
   }
 

@@ -25,7 +25,7 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
       resourceVersion ? { resourceVersion, ...waitingOf(request, context) } : { caughtUp },
     )
     return andThen(found, (stored) => {
-      const slice = stored.storedBytes.length > largeBytes ? turns.slice(context) : undefined
+      const slice = stored.storedSizeBytes > largeBytes ? turns.slice(context) : undefined
       return renderer.object(stored, n, info.query, 200, slice)
     })
   }

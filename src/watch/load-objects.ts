@@ -1,0 +1,89 @@
+/**
+ * Where the watch cache gets its first state from: all objects of the store, page by page; or the keys of a store that
+ * was just opened, whose values are fetched when they are asked for.
+ */
+import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
+import type { KeyBytes } from '../slabs/record-map.ts'
+import { type Entry, type KeysPiece, prefixSpan, type Revision, type Span, type Storage } from '../storage/storage.ts'
+
+export const objectsSpan: Span = prefixSpan(objectsPrefix)
+
+const pageEntries = 2000
+
+/** Where no value is missing. */
+export function noValue(key: string): never {
+  throw new Error(`${key} was loaded without a value`)
+}
+
+/** Reads everything, in pages of one revision. */
+export async function readObjects(
+  storage: Storage,
+  signal: AbortSignal,
+): Promise<{ readonly revision: Revision; readonly entries: AsyncGenerator<readonly Entry[]> }> {
+  const { end } = objectsSpan
+  const first = await storage.range(objectsSpan, { limit: pageEntries, signal })
+  async function* pages(): AsyncGenerator<readonly Entry[]> {
+    let page = first
+    for (;;) {
+      yield page.entries
+      const last = page.entries[page.entries.length - 1]
+      if (!page.more || !last) return
+      page = await storage.range({ start: `${last.key}\0`, end }, { at: first.revision, limit: pageEntries, signal })
+    }
+  }
+  return { revision: first.revision, entries: pages() }
+}
+
+/** Other work has a turn between two pieces. */
+export async function loadKeys(
+  pieces: readonly KeysPiece[],
+  targetOf: (storageName: string) => KeyTarget,
+): Promise<void> {
+  const loader = new KeyLoader(targetOf)
+  for (const piece of pieces) {
+    loader.load(piece)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+interface KeyTarget {
+  /** `key`: within its type; only valid during the call. */
+  load(key: KeyBytes, revision: Revision): void
+}
+
+/** Keys of one type follow each other: only the first of them is looked at as text. */
+class KeyLoader {
+  readonly #targetOf: (storageName: string) => KeyTarget
+  #prefix: Uint8Array = new Uint8Array()
+  #target: KeyTarget | undefined
+
+  constructor(targetOf: (storageName: string) => KeyTarget) {
+    this.#targetOf = targetOf
+  }
+
+  load({ keys, numbers }: KeysPiece): void {
+    let start = 0
+    for (let i = 0; i < numbers.length; i += 2) {
+      const revision = numbers[i] as number
+      const end = numbers[i + 1] as number
+      const target = this.#find(keys, start, end)
+      target?.load({ buffer: keys, start: start + this.#prefix.length, end }, revision)
+      start = end
+    }
+  }
+
+  #find(keys: Uint8Array, start: number, end: number): KeyTarget | undefined {
+    if (this.#target !== undefined && end - start > this.#prefix.length && beginsWith(keys, start, this.#prefix)) {
+      return this.#target
+    }
+    const place = parseObjectKey(Buffer.from(keys.buffer, keys.byteOffset + start, end - start).toString('utf8'))
+    this.#target = place && this.#targetOf(place.storageName)
+    this.#prefix = Buffer.from(place === undefined ? '' : objectsPrefixOf(place.storageName))
+    return this.#target
+  }
+}
+
+function beginsWith(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false
+  return true
+}
