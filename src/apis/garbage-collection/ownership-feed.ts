@@ -3,6 +3,7 @@
  * it looks at bytes first: only objects that name owners, or that a deletion waits on, are ever parsed.
  */
 
+import { restBetween } from '../../base/rest-between.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
 import type { ResourceType, ResourceTypes } from '../../kube/resource-type.ts'
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
@@ -19,11 +20,22 @@ const ownersMark = Buffer.from('"ownerReferences":[')
 const deletionMark = Buffer.from('"deletionTimestamp":"')
 const waitMarks = [Buffer.from(`"${orphanFinalizer}"`), Buffer.from(`"${foregroundFinalizer}"`)]
 
+/** Objects that are looked at in one step. */
+const stepObjects = 200
+
 export function ownershipFeed(stored: StoreView, types: ResourceTypes): OwnershipFeed {
+  const subscriptions = new Set<Subscription>()
   return {
     subscribe(listener) {
       const subscription = new Subscription(stored, types, listener)
-      return () => subscription.stop()
+      subscriptions.add(subscription)
+      return () => {
+        subscription.stop()
+        subscriptions.delete(subscription)
+      }
+    },
+    async told() {
+      for (const subscription of subscriptions) await subscription.told()
     },
     isPresent(owner, namespace) {
       const gv = parseApiVersion(owner.apiVersion)
@@ -44,6 +56,11 @@ class Subscription {
   /** Storage name → its type if it is followed, undefined if it is known not to be. */
   readonly #known = new Map<string, ResourceType | undefined>()
   readonly #stops: readonly (() => void)[]
+  /** Types whose objects are still to be told. */
+  readonly #untold: { readonly storageName: string; readonly type: ResourceType }[] = []
+  #telling: Promise<void> = Promise.resolve()
+  #isTelling = false
+  #stopped = false
 
   constructor(stored: StoreView, types: ResourceTypes, listener: OwnershipListener) {
     this.#stored = stored
@@ -56,7 +73,16 @@ class Subscription {
     ]
   }
 
+  /** Where the store could not be read it is tried again. */
+  async told(): Promise<void> {
+    do {
+      this.#tellOn()
+      await this.#telling
+    } while (this.#isTelling || this.#untold.length > 0)
+  }
+
   stop(): void {
+    this.#stopped = true
     for (const stop of this.#stops) stop()
   }
 
@@ -79,8 +105,36 @@ class Subscription {
     const type = served && isCollectable(served) ? served : undefined
     this.#known.set(storageName, type)
     if (type === undefined) return undefined
-    for (const version of this.#objectsOf(storageName)) this.#see(version, type)
+    this.#untold.push({ storageName, type })
+    this.#tellOn()
     return type
+  }
+
+  #tellOn(): void {
+    if (this.#isTelling || this.#untold.length === 0) return
+    this.#isTelling = true
+    this.#telling = this.#tell().finally(() => {
+      this.#isTelling = false
+    })
+    this.#telling.then(
+      () => this.#tellOn(),
+      // Who waits for it is told; then it is tried again.
+      () => undefined,
+    )
+  }
+
+  /** The first step at once: for most stores it is the only one. */
+  async #tell(): Promise<void> {
+    for (let next = this.#untold[0]; next !== undefined; [next] = this.#untold) {
+      const { storageName, type } = next
+      const rest = restBetween()
+      for (const step of this.#stored.glances(storageName, stepObjects)) {
+        if (this.#stopped || this.#known.get(storageName) !== type) break
+        for (const version of step) this.#see(version, type)
+        if (step.length === stepObjects) await rest()
+      }
+      this.#untold.shift()
+    }
   }
 
   #objectsOf(storageName: string): readonly ObjectVersion[] {

@@ -68,6 +68,7 @@ class Collector implements Reconciler {
   }
 
   async reconcile({ name: uid }: ObjectKey, signal: AbortSignal): Promise<undefined> {
+    await this.#deps.feed.told()
     const facts = this.#graph.find(uid)
     const live = facts && (await this.#read(facts, signal))
     if (facts === undefined || live === undefined) return undefined

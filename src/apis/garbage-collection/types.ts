@@ -38,10 +38,13 @@ export interface OwnershipListener {
 
 export interface OwnershipFeed {
   /**
-   * Tells of everything there is, then of each change inside its application: in order, nothing twice, nothing lost.
-   * Types that cannot be collected (events, what cannot be deleted) are left out.
+   * Tells of each change inside its application, and in steps of everything there is: nothing is lost, and the last
+   * that is told of an object is how it is. Types that cannot be collected (events, what cannot be deleted) are left
+   * out.
    */
   subscribe(listener: OwnershipListener): () => void
+  /** Resolves when everything there was has been told: before that, what is not known may exist. */
+  told(): Promise<void>
   /** Is this very owner (by uid) where a dependent in `namespace` must look for it? As far as this process knows. */
   isPresent(owner: Readonly<OwnerReference>, namespace: string): boolean
   /** Everything acknowledged anywhere before the call has been told after it. */

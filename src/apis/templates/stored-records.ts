@@ -3,6 +3,7 @@
  * Admission writes them with what they are about; the controller adds what no write of an object could carry.
  */
 import type { DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import { restBetween } from '../../base/rest-between.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
 import { objectKey } from '../../kube/object-key.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -24,6 +25,8 @@ import type { RecordWriter } from './record-admission.ts'
 
 const storageName = 'borough'
 const folder = 'applied'
+/** Records that are read in one step of a start. */
+const stepRecords = 200
 /** Beyond so many objects in a namespace each apply would write a large record: then it is written ahead, once. */
 const mostTogether = 90
 
@@ -56,11 +59,25 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   async follow(told: RecordListener, signal: AbortSignal): Promise<void> {
     await this.#parts.stored.refresh()
     if (signal.aborted) return
-    const stop = this.#parts.stored.subscribe(storageName, (next, old) => {
+    /** Of what lies behind this key nothing has been told yet: it is met as it will be then. */
+    let reached: string | undefined = ''
+    const stop = this.#parts.stored.follow((changedName, next, old) => {
       const version = next ?? old
-      if (version?.namespace === folder) told(version.name, this.#objectsOf(next), this.#objectsOf(old))
+      if (changedName !== storageName || version?.namespace !== folder) return
+      if (reached !== undefined && version.key > reached) return
+      told(version.name, this.#objectsOf(next), this.#objectsOf(old))
     })
     signal.addEventListener('abort', stop, { once: true })
+    const rest = restBetween()
+    for (const step of this.#parts.stored.glances(storageName, stepRecords)) {
+      if (signal.aborted) return
+      for (const version of step) {
+        if (version.namespace === folder) told(version.name, this.#objectsOf(version), nothing)
+        reached = version.key
+      }
+      if (step.length === stepRecords) await rest()
+    }
+    reached = undefined
   }
 
   of(namespace: string): readonly AppliedObject[] {
