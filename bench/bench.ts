@@ -17,6 +17,7 @@ import { namespaceRows } from './rows/namespaces.ts'
 import { processRows } from './rows/process.ts'
 import { requestRows } from './rows/requests.ts'
 import type { Bench } from './rows/rows.ts'
+import { scaleRows } from './rows/scale.ts'
 import { templateRows } from './rows/templates.ts'
 import { watchRows } from './rows/watch.ts'
 import { workerRows } from './rows/workers.ts'
@@ -27,8 +28,9 @@ const usage = `npm run bench -- [flags]
   --quick             short rounds: a minute or so
   --full              also a start with 100,000 objects in the store, templates over 10,000 namespaces, and fairness
   --only NAME         one group of rows: requests, namespaces, templates, deletion, held, watch, loop, process,
-                      workers or fairness
+                      workers, fairness, or scale (100,000 namespaces, with --full also a million: never run otherwise)
   --attack TEXT       of the fairness rows, those whose name holds it
+  --namespaces N      how many for scale
   --rounds N          how often each side is measured, in turn (5; quick: 3)
   --kubeconfig FILE   run the same requests against this API server too
   -o json             rows as JSON
@@ -45,7 +47,11 @@ const groups = {
   process: processRows,
   workers: workerRows,
   fairness: fairnessRows,
+  scale: scaleRows,
 }
+
+/** Only when they are asked for: they take minutes, and gigabytes of a disk. */
+const onRequest: ReadonlySet<string> = new Set(['scale'])
 
 async function main(): Promise<void> {
   const { values: flags } = parseArgs({
@@ -56,6 +62,7 @@ async function main(): Promise<void> {
       attack: { type: 'string' },
       rounds: { type: 'string' },
       kubeconfig: { type: 'string' },
+      namespaces: { type: 'string' },
       output: { type: 'string', short: 'o', default: 'text' },
       help: { type: 'boolean', default: false },
     },
@@ -65,7 +72,7 @@ async function main(): Promise<void> {
     return
   }
   const isChosen = (name: string): boolean =>
-    flags.only === undefined ? flags.full || name !== 'fairness' : name === flags.only
+    flags.only === undefined ? !onRequest.has(name) && (flags.full || name !== 'fairness') : name === flags.only
   const chosen = Object.entries(groups).filter(([name]) => isChosen(name))
   if (chosen.length === 0) throw new Error(`no rows are called ${flags.only}`)
   const say = (text: string): void => void process.stderr.write(`${text}\n`)
@@ -85,6 +92,7 @@ async function main(): Promise<void> {
       quick: flags.quick,
       full: flags.full,
       attack: flags.attack,
+      namespaces: flags.namespaces === undefined ? undefined : [Number(flags.namespaces)],
       tempDir,
       say,
     }

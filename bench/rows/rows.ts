@@ -16,6 +16,8 @@ export interface Bench {
   readonly full: boolean
   /** Of the fairness rows, those whose name holds it; absent = all. */
   readonly attack: string | undefined
+  /** For the rows about scale; undefined = their own. */
+  readonly namespaces: readonly number[] | undefined
   /** A fresh folder. */
   readonly tempDir: () => Promise<string>
   readonly say: (text: string) => void
