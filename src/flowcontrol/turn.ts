@@ -106,9 +106,17 @@ export class Turn {
   /** One request, then the others behind its work: what it takes of the turn is known by then. */
   readonly #dispatchWaiting = (): void => {
     const [level] = this.#waiting
-    if (level === undefined || this.isSpent(this.#clock.monotonic())) return
+    if (level === undefined) return
+    const nowMs = this.#clock.monotonic()
+    if (nowMs - (this.#beganMs ?? nowMs) >= turnMs) {
+      this.#awaitEnd()
+      return
+    }
     this.#waiting.delete(level)
-    if (level.dispatchNext()) this.#waiting.add(level)
+    if (level.dispatchNext()) {
+      this.#beganMs ??= nowMs
+      this.#waiting.add(level)
+    }
     queueMicrotask(this.#dispatchWaiting)
   }
 }
