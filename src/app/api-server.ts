@@ -8,6 +8,7 @@ import { type OpenAudit } from '../audit/open-audit.ts'
 import { impersonate as impersonation } from '../authn/impersonation.ts'
 import type { AskElsewhere, Authorizer, AuthzAttributes } from '../authz/authz.ts'
 import { forbiddenError } from '../authz/forbidden.ts'
+import { sliceBegan } from '../base/turns.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { ProtobufCodec } from '../catalog/protobuf/protobuf-codec.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
@@ -136,7 +137,11 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       keepForAdministrators: config.adminListen && keepForAdministrators,
       auditRequests: audit && auditRequests(audit),
       impersonate: impersonate((request, context) => impersonation(request, () => attributesOf(context), refusal)),
-      priorityAndFairness: priorityAndFairness({ flowControl: deps.flowControl, now: () => clock.now() }),
+      priorityAndFairness: priorityAndFairness({
+        flowControl: deps.flowControl,
+        now: () => clock.now(),
+        began: (context) => core.diagnostics.publish(sliceBegan, context),
+      }),
       authorize: authorize(authorization),
     } satisfies Record<StageName, Stage | undefined>,
     dispatch: dispatcher({

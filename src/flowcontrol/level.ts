@@ -12,7 +12,7 @@ import { type Flow, RequestSeat, type SeatOwner } from './queue.ts'
 import { QueueSet } from './queue-set.ts'
 import { RetryAfter } from './retry-after.ts'
 import { SeatDemand } from './seat-demand.ts'
-import type { TurnReleases } from './turn-releases.ts'
+import type { Turn, TurnLevel } from './turn.ts'
 import type { WorkEstimate } from './work-estimate.ts'
 
 export interface PriorityLevelOptions {
@@ -20,7 +20,7 @@ export interface PriorityLevelOptions {
   readonly serverSeats: number
   /** How long a request may wait, counted from when it was received. */
   readonly waitLimitMs: number
-  readonly releases: TurnReleases
+  readonly turn: Turn
   /** The last request of a level that is undesired is done. */
   readonly onDrained: () => void
 }
@@ -29,7 +29,7 @@ const seatBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99,
 const requestBuckets = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1]
 const demandBuckets = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6]
 
-export class PriorityLevel implements SeatOwner {
+export class PriorityLevel implements SeatOwner, TurnLevel {
   readonly #options: PriorityLevelOptions
   #config: PriorityLevelConfig
   #limits: ConcurrencyLimits = { nominal: 0, min: 0, max: 0 }
@@ -48,11 +48,17 @@ export class PriorityLevel implements SeatOwner {
   }
 
   constructor(config: PriorityLevelConfig, options: PriorityLevelOptions) {
-    const { clock } = options
+    const { clock, turn } = options
     const nowMs = clock.monotonic()
     this.#options = options
     this.#config = config
-    this.queues = new QueueSet({ clock, exempt: config.exempt, onChange: (at) => this.#observe(at) })
+    this.queues = new QueueSet({
+      clock,
+      exempt: config.exempt,
+      onChange: (atMs) => turn.changed(this, atMs),
+      isTurnSpent: (atMs) => turn.isSpent(atMs),
+      onDispatchable: () => turn.dispatch(this),
+    })
     this.demand = new SeatDemand(nowMs)
     this.utilization = {
       demand: new TimingRatioHistogram(demandBuckets, nowMs),
@@ -115,7 +121,7 @@ export class PriorityLevel implements SeatOwner {
   }
 
   release(seat: RequestSeat, cpuMs: number): void {
-    this.#options.releases.add(seat, cpuMs)
+    this.#options.turn.release(seat, cpuMs)
   }
 
   finish(seat: RequestSeat, cpuMs: number): void {
@@ -129,6 +135,19 @@ export class PriorityLevel implements SeatOwner {
 
   charge(seat: RequestSeat, cpuMs: number): void {
     this.queues.charge(seat, cpuMs)
+  }
+
+  observe(sinceMs: number): void {
+    const { seatsInUse, seatsWaiting, waiting, executing } = this.queues
+    this.demand.set(seatsInUse + seatsWaiting, sinceMs)
+    this.utilization.demand.set(seatsInUse + seatsWaiting, sinceMs)
+    this.utilization.seats.set(seatsInUse, sinceMs)
+    this.utilization.executing.set(executing.length, sinceMs)
+    this.utilization.waiting.set(waiting, sinceMs)
+  }
+
+  dispatchNext(): boolean {
+    return this.queues.dispatchNext()
   }
 
   #dispatched(seat: RequestSeat): RequestSeat {
@@ -174,15 +193,6 @@ export class PriorityLevel implements SeatOwner {
     this.#retryAfter.recordRefusal(clock.now())
     this.#drained()
     return { granted: false, reason, retryAfterSeconds: this.#retryAfter.seconds, headers: flow.headers }
-  }
-
-  #observe(nowMs: number): void {
-    const { seatsInUse, seatsWaiting, waiting, executing } = this.queues
-    this.demand.set(seatsInUse + seatsWaiting, nowMs)
-    this.utilization.demand.set(seatsInUse + seatsWaiting, nowMs)
-    this.utilization.seats.set(seatsInUse, nowMs)
-    this.utilization.executing.set(executing.length, nowMs)
-    this.utilization.waiting.set(waiting, nowMs)
   }
 
   #drained(): void {

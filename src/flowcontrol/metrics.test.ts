@@ -218,3 +218,24 @@ describe('histograms', () => {
     })
   })
 })
+
+test('seats that are taken and given back within a turn count for as long as the turn was', async () => {
+  const ends: (() => void)[] = []
+  const { apf, clock } = worldOf({ seats: 2, levels: [level], schemas: [schema], endOfTurn: (run) => ends.push(run) })
+  const endTurn = (): void => {
+    for (const end of ends.splice(0)) end()
+  }
+  endTurn()
+  await clock.advance(10)
+  const [first, second] = [requestOf('alice'), requestOf('bob')].map((r) => seatOf(apf.admit(r, patient)))
+  first?.release()
+  await clock.advance(5)
+  second?.release()
+  endTurn()
+  await clock.advance(10)
+  const family = apf.metrics().find(({ name }) => name.endsWith('_priority_level_seat_utilization'))
+  const sample =
+    family?.type === 'histogram' && family.samples.find(({ labels }) => labels['priority_level'] === 'level')
+  // In nanoseconds: of 25 ms all seats were taken for 5.
+  expect(sample && [sample.value.count, sample.value.sum]).toEqual([25e6, 5e6])
+})

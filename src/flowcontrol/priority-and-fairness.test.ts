@@ -25,7 +25,7 @@ import type { Admission, Seat } from './flow-control.ts'
 import { parseFlowSchema } from './flow-schema.ts'
 import { FlowStats } from './flow-stats.ts'
 import { PriorityLevel } from './level.ts'
-import { TurnReleases } from './turn-releases.ts'
+import { Turn } from './turn.ts'
 import type { FlowSchemaObject, PriorityLevelObject } from './types.ts'
 import { workEstimator } from './work-estimate.ts'
 
@@ -323,7 +323,7 @@ test('the classifier remembers a bounded number of kinds of requests', () => {
     queuing: undefined,
   }
   const clock = new FakeClock()
-  const options = { clock, serverSeats: 1, waitLimitMs: 1, releases: new TurnReleases(undefined), onDrained: () => {} }
+  const options = { clock, serverSeats: 1, waitLimitMs: 1, turn: new Turn(clock, undefined), onDrained: () => {} }
   const route = {
     schema: parseFlowSchema(schema),
     level: new PriorityLevel(config, options),

@@ -29,7 +29,7 @@ import { FlowStats } from './flow-stats.ts'
 import { PriorityLevel } from './level.ts'
 import { metricFamilies } from './metrics.ts'
 import { concurrencyLimits, type PriorityLevelConfig, parsePriorityLevel } from './priority-level.ts'
-import { TurnReleases } from './turn-releases.ts'
+import { Turn } from './turn.ts'
 import { catchAllName, type FlowSchemaObject, type PriorityLevelObject } from './types.ts'
 import type { EstimateWork } from './work-estimate.ts'
 
@@ -41,7 +41,7 @@ export interface PriorityAndFairnessOptions {
   readonly serverSeats: number
   readonly waitLimitMs: number
   readonly estimateWork: EstimateWork
-  /** `setImmediate` where there is an event loop. See `TurnReleases`. */
+  /** `setImmediate` where there is an event loop. See `Turn`. */
   readonly endOfTurn?: (run: () => void) => void
 }
 
@@ -53,7 +53,7 @@ export const waitLimitMsOf = (requestTimeoutMs: number): number => Math.min(requ
 
 export class PriorityAndFairness implements FlowControl {
   readonly #options: PriorityAndFairnessOptions
-  readonly #releases: TurnReleases
+  readonly #turn: Turn
   #levels = new Map<string, PriorityLevel>()
   #desired: ReadonlyMap<string, PriorityLevelConfig> = new Map()
   #classifier: Classifier
@@ -63,7 +63,7 @@ export class PriorityAndFairness implements FlowControl {
 
   constructor(options: PriorityAndFairnessOptions) {
     this.#options = options
-    this.#releases = new TurnReleases(options.endOfTurn)
+    this.#turn = new Turn(options.clock, options.endOfTurn)
     this.#divide(withMandatory(new Map()))
     this.#classifier = this.#route([])
   }
@@ -140,8 +140,8 @@ export class PriorityAndFairness implements FlowControl {
     for (const [name, config] of configs) {
       const known = this.#levels.get(name)
       const onDrained = (): void => this.#divide(this.#desired)
-      const releases = this.#releases
-      const level = known ?? new PriorityLevel(config, { clock, serverSeats, waitLimitMs, releases, onDrained })
+      const turn = this.#turn
+      const level = known ?? new PriorityLevel(config, { clock, serverSeats, waitLimitMs, turn, onDrained })
       level.configure(config, concurrencyLimits(config, serverSeats, shareSum))
       levels.set(name, level)
     }

@@ -30,6 +30,10 @@ export interface QueueSetOptions {
   readonly exempt: boolean
   /** Seats or requests have come or gone. */
   readonly onChange: (nowMs: number) => void
+  /** No further request is to begin now; those that come are queued. Only where there are queues. */
+  readonly isTurnSpent: (nowMs: number) => boolean
+  /** Requests wait, and there may be seats for them: `dispatchNext` is to be called, now or soon. */
+  readonly onDispatchable: () => void
 }
 
 /**
@@ -39,9 +43,7 @@ export interface QueueSetOptions {
 const maxDebtMs = 10_000
 
 export class QueueSet {
-  readonly #clock: Clock
-  readonly #exempt: boolean
-  readonly #onChange: (nowMs: number) => void
+  readonly #options: QueueSetOptions
   readonly #queues = new Map<number, Queue>()
   readonly #heap = new QueueHeap()
   readonly executing: SeatList = new SeatList()
@@ -58,11 +60,9 @@ export class QueueSet {
   #lastStart = 0
   #virtualTimeOfDispatch = 0
 
-  constructor({ clock, exempt, onChange }: QueueSetOptions) {
-    this.#clock = clock
-    this.#exempt = exempt
-    this.#onChange = onChange
-    this.#virtualTimeAtMs = clock.monotonic()
+  constructor(options: QueueSetOptions) {
+    this.#options = options
+    this.#virtualTimeAtMs = options.clock.monotonic()
   }
 
   get waiting(): number {
@@ -94,11 +94,11 @@ export class QueueSet {
 
   /** Queues beyond the new number take no new requests; they go when they are empty. */
   configure(queuing: Queuing | undefined, limit: number): void {
-    const nowMs = this.#sync()
+    this.#sync()
     this.#queuing = queuing
     this.#limit = limit
     for (const queue of this.#queues.values()) if (queue.idle) this.#retire(queue)
-    this.#dispatch(nowMs)
+    this.#dispatch()
   }
 
   /** The queue with this index, made when it is first dealt to a flow. */
@@ -114,7 +114,7 @@ export class QueueSet {
   /** The seat executes or waits from now on, or is refused. */
   enter(seat: RequestSeat, nowMs: number): 'executing' | 'waiting' | RefusalReason {
     this.#syncAt(nowMs)
-    if (this.#exempt) {
+    if (this.#options.exempt) {
       this.#execute(seat, nowMs)
       return 'executing'
     }
@@ -124,8 +124,9 @@ export class QueueSet {
       return 'executing'
     }
     const queue = this.#leastLoaded(seat.flow.hand)
+    const isSpent = this.#options.isTurnSpent(nowMs)
     // Here every request would be dispatched as soon as it is queued.
-    if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#accommodates(seat)) {
+    if (this.#waiting === 0 && this.#seatsInUse < this.#limit && this.#accommodates(seat) && !isSpent) {
       seat.queue = queue
       seat.flow.stats.queueLength.observe(1)
       this.#activate(queue, nowMs)
@@ -134,7 +135,7 @@ export class QueueSet {
     }
     if (queue.waiting.length >= this.#queuing.queueLengthLimit) return 'queue-full'
     this.#enqueue(seat, queue, nowMs)
-    this.#dispatch(nowMs)
+    this.#dispatch()
     return seat.state === 'executing' ? 'executing' : 'waiting'
   }
 
@@ -146,8 +147,8 @@ export class QueueSet {
     seat.state = 'released'
     this.#afterChange(seat.queue, nowMs)
     // It may have been the head that waited for many seats while others would have fit.
-    this.#dispatch(nowMs)
-    this.#onChange(nowMs)
+    this.#dispatch()
+    this.#options.onChange(nowMs)
     return true
   }
 
@@ -164,17 +165,36 @@ export class QueueSet {
     this.#charge(seat, cpuMs + seat.takeUncharged())
     if (queue) queue.executing--
     if (work.additionalLatencyMs > 0) {
-      this.#clock.after(work.additionalLatencyMs, () => {
+      this.#options.clock.after(work.additionalLatencyMs, () => {
         const laterMs = this.#sync()
         this.#vacate(seat)
-        this.#dispatch(laterMs)
-        this.#onChange(laterMs)
+        this.#dispatch()
+        this.#options.onChange(laterMs)
       })
     } else this.#vacate(seat)
     this.#afterChange(queue, nowMs)
-    this.#dispatch(nowMs)
-    this.#onChange(nowMs)
+    this.#dispatch()
+    this.#options.onChange(nowMs)
     return durationMs
+  }
+
+  /** Begins the request that would be done first; false if none waits or there is no seat for it. */
+  dispatchNext(): boolean {
+    if (this.#waiting === 0 || this.#seatsInUse >= this.#limit) return false
+    const queue = this.#heap.first
+    const seat = queue?.waiting.first
+    if (queue === undefined || seat === undefined) throw new Error('requests wait, but in no queue')
+    // Nothing overtakes it: a wide request would never find enough seats free.
+    if (!this.#accommodates(seat)) {
+      seat.flow.stats.notAccommodated++
+      return false
+    }
+    const nowMs = this.#sync()
+    this.#dequeue(seat)
+    this.#execute(seat, nowMs)
+    this.#bound(queue)
+    seat.onDispatch?.()
+    return true
   }
 
   charge(seat: RequestSeat, cpuMs: number): void {
@@ -244,7 +264,7 @@ export class QueueSet {
     stats.seatsWaiting += seat.seats
     stats.queueLength.observe(queue.waiting.length)
     this.#bound(queue)
-    this.#onChange(nowMs)
+    this.#options.onChange(nowMs)
   }
 
   #dequeue(seat: RequestSeat): void {
@@ -257,21 +277,8 @@ export class QueueSet {
     flow.stats.seatsWaiting -= seats
   }
 
-  #dispatch(nowMs: number): void {
-    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
-      const queue = this.#heap.first
-      const seat = queue?.waiting.first
-      if (queue === undefined || seat === undefined) throw new Error('requests wait, but in no queue')
-      // Nothing overtakes it: a wide request would never find enough seats free.
-      if (!this.#accommodates(seat)) {
-        seat.flow.stats.notAccommodated++
-        return
-      }
-      this.#dequeue(seat)
-      this.#execute(seat, nowMs)
-      this.#bound(queue)
-      seat.onDispatch?.()
-    }
+  #dispatch(): void {
+    if (this.#waiting > 0 && this.#seatsInUse < this.#limit) this.#options.onDispatchable()
   }
 
   #execute(seat: RequestSeat, nowMs: number): void {
@@ -290,7 +297,7 @@ export class QueueSet {
     }
     flow.stats.executing++
     flow.stats.seatsExecuting += seats
-    this.#onChange(nowMs)
+    this.#options.onChange(nowMs)
   }
 
   #vacate({ queue, seats, flow }: RequestSeat): void {
@@ -324,7 +331,7 @@ export class QueueSet {
   }
 
   #sync(): number {
-    const nowMs = this.#clock.monotonic()
+    const nowMs = this.#options.clock.monotonic()
     this.#syncAt(nowMs)
     return nowMs
   }

@@ -63,8 +63,9 @@ export class SeatDemand {
   }
 
   #integrate(nowMs: number): void {
-    const dt = nowMs - this.#sinceMs
-    this.#sinceMs = nowMs
+    // A turn tells at its end what stood since it began: a period may have ended meanwhile.
+    const dt = Math.max(0, nowMs - this.#sinceMs)
+    this.#sinceMs += dt
     this.#elapsedMs += dt
     this.#integral += this.#value * dt
     this.#squareIntegral += this.#value * this.#value * dt

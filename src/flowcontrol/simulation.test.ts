@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { allUsersTo, patient, queuedLevel, requestOf, seatOf, worldOf } from '../../test/support/flow-control.ts'
 import type { FakeClock } from '../base/fake-clock.ts'
 import type { Admission, Seat } from './flow-control.ts'
-import type { PriorityAndFairness } from './priority-and-fairness.ts'
-import type { EstimateWork } from './work-estimate.ts'
+import { PriorityAndFairness } from './priority-and-fairness.ts'
+import { type EstimateWork, oneSeat } from './work-estimate.ts'
 
 interface Population {
   readonly name: string
@@ -216,4 +216,58 @@ describe('requests that are answered without a pause', () => {
       expect.objectContaining({ PriorityLevelName: 'level', IsIdle: 'true', DispatchedRequests: '10' }),
     )
   })
+
+  test('begin for 10 ms in one turn; the rest begin in the next, in fair order', async () => {
+    const ends: (() => void)[] = []
+    const { apf, hold } = heldWorld(ends)
+    let turn = 1
+    const served: string[] = []
+    const serve = (user: string, admission: Admission): void => {
+      served.push(`${turn} ${user}`)
+      hold(4)
+      seatOf(admission).release(4)
+    }
+    const send = (user: string): void => {
+      const answer = apf.admit(requestOf(user, {}, 0), patient)
+      if (answer instanceof Promise) void answer.then((admission) => serve(user, admission))
+      else serve(user, answer)
+    }
+    const endTurn = async (): Promise<void> => {
+      turn++
+      ends.shift()?.()
+      await new Promise(setImmediate)
+    }
+    for (let i = 0; i < 7; i++) send('flood')
+    send('mouse')
+    expect(served).toEqual(['1 flood', '1 flood', '1 flood'])
+    await endTurn()
+    expect(served.slice(3)).toEqual(['2 mouse', '2 flood', '2 flood'])
+    // There are seats enough: it is the flow that has used nothing that comes first.
+    send('late')
+    await endTurn()
+    expect(served.slice(6)).toEqual(['3 late', '3 flood', '3 flood'])
+    await endTurn()
+    expect([served.length, ends]).toEqual([9, []])
+  })
 })
+
+/** A level with more seats than are asked for. `hold`: the thread works for so long. */
+function heldWorld(ends: (() => void)[]): { apf: PriorityAndFairness; hold: (ms: number) => void } {
+  let heldMs = 0
+  const apf = new PriorityAndFairness({
+    clock: { now: () => heldMs, monotonic: () => heldMs, after: () => ({ cancel() {} }) },
+    salt: '',
+    serverSeats: 50,
+    waitLimitMs: 15_000,
+    estimateWork: () => oneSeat,
+    endOfTurn: (run) => ends.push(run),
+  })
+  apf.configure([allUsersTo('level')], [level])
+  for (const end of ends.splice(0)) end()
+  return {
+    apf,
+    hold(ms) {
+      heldMs += ms
+    },
+  }
+}

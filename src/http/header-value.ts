@@ -10,11 +10,21 @@ const plain = /^[\t\x20-\x7e]*$/
 export const headerValue = (text: string): string =>
   plain.test(text) ? text : Buffer.from(text.replace(/\p{Cc}/gu, ' ')).toString('latin1')
 
+/** On nearly every answer, and made by this server of nothing but ASCII: not looked at again. */
+const alwaysPlain: ReadonlySet<string> = new Set([
+  'audit-id',
+  'cache-control',
+  'content-type',
+  'x-kubernetes-pf-flowschema-uid',
+  'x-kubernetes-pf-prioritylevel-uid',
+])
+
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>
 
 /** The same record if all can be sent as they are. */
 export function sendableHeaders(headers: HeaderValues): HeaderValues {
   for (const name in headers) {
+    if (alwaysPlain.has(name)) continue
     const value = headers[name] as string | readonly string[]
     if (typeof value === 'string' ? !plain.test(value) : !value.every((v) => plain.test(v))) return encodeAll(headers)
   }

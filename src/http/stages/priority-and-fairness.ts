@@ -17,35 +17,34 @@ export interface PriorityAndFairnessDeps {
   readonly flowControl: Pick<FlowControl, 'admit'>
   /** By the wall clock. */
   readonly now: () => number
+  /** Work on a request that has waited for its turn begins: what the thread does from here on is its. */
+  readonly began: (context: RequestContext) => void
 }
 
-export function priorityAndFairness({ flowControl, now }: PriorityAndFairnessDeps): Stage {
+export function priorityAndFairness(deps: PriorityAndFairnessDeps): Stage {
   return (next) => (request, context) => {
-    const readmit = (): Eventual<Admission> => {
-      const { user, info } = context
-      // Received anew: how long it waited elsewhere is not held against it.
-      return flowControl.admit({ user, info, receivedAtMs: now() }, request)
-    }
-    const admission = flowControl.admit(context, request)
-    return isPending(admission)
-      ? admission.then((admitted) => work(next, request, context, admitted, readmit))
-      : work(next, request, context, admission, readmit)
+    const admission = deps.flowControl.admit(context, request)
+    if (!isPending(admission)) return work(deps, next, request, context, admission)
+    return admission.then((admitted) => {
+      deps.began(context)
+      return work(deps, next, request, context, admitted)
+    })
   }
 }
 
 /** @throws StatusError TooManyRequests */
 function work(
+  deps: PriorityAndFairnessDeps,
   next: Handler,
   request: ApiRequest,
   context: RequestContext,
   admission: Admission,
-  readmit: () => Eventual<Admission>,
 ): Eventual<ApiResponse> {
   if (!admission.granted) {
     context.flow = { headers: admission.headers, charge() {} }
     throw refusalOf(admission)
   }
-  const place = new SeatPlace(admission, readmit)
+  const place = new SeatPlace(admission, deps, request, context)
   context.flow = place
   context.places.push(place)
   return andFinally(
@@ -59,11 +58,15 @@ class SeatPlace implements Place, RequestFlow {
   #seat: Seat
   /** For so many things at once the request waits elsewhere, or it is over. */
   #away = 0
-  readonly #readmit: () => Eventual<Admission>
+  readonly #deps: PriorityAndFairnessDeps
+  readonly #request: ApiRequest
+  readonly #context: RequestContext
 
-  constructor(seat: Seat, readmit: () => Eventual<Admission>) {
+  constructor(seat: Seat, deps: PriorityAndFairnessDeps, request: ApiRequest, context: RequestContext) {
     this.#seat = seat
-    this.#readmit = readmit
+    this.#deps = deps
+    this.#request = request
+    this.#context = context
   }
 
   get headers(): FlowHeaders {
@@ -84,7 +87,11 @@ class SeatPlace implements Place, RequestFlow {
       this.#away--
       return
     }
-    const admission = await this.#readmit()
+    const { flowControl, now, began } = this.#deps
+    const { user, info } = this.#context
+    // Received anew: how long it waited elsewhere is not held against it.
+    const admission = await flowControl.admit({ user, info, receivedAtMs: now() }, this.#request)
+    began(this.#context)
     if (!admission.granted) throw refusalOf(admission)
     this.#seat = admission
     this.#away--
