@@ -130,6 +130,8 @@ describe('the command line', () => {
   /** Of other programs. */
   const foreign = new Set([
     '--no-install',
+    '--create-namespace',
+    '--set',
     '--from-literal',
     '--unsafe-no-fsync',
     '--quota-backend-bytes',
