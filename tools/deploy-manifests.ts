@@ -2,7 +2,7 @@
 /**
  * Writes what `deploy/` holds of population from the code that `borough populate --print-manifests` prints too, with
  * the kinds that templates usually hold: the base for kustomize, `install.yaml` in one piece, and of the Helm chart
- * what says the version, the kind and the rights.
+ * what says the version, the kind and the rights; and the schema of the file that `borough up --config` reads.
  *
  *   node tools/deploy-manifests.ts           writes the files
  *   node tools/deploy-manifests.ts --check   fails if one is not what this would write
@@ -10,8 +10,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import { stringify } from 'yaml'
 import { packageVersion } from '../src/base/package-version.ts'
+import { settingsSchema } from '../src/cli/settings.ts'
+import { addUpCommand } from '../src/cli/up.ts'
 import type { KubeObject } from '../src/kube/types.ts'
 import { templateDefinition } from '../src/populate/definition.ts'
 import {
@@ -63,6 +66,7 @@ export async function deployFiles(): Promise<Map<string, string>> {
   return new Map([
     ...base,
     ['kustomization.yaml', header + yaml([kustomization])],
+    ['config.schema.json', `${JSON.stringify(settingsSchema(addUpCommand(new Command(), () => {})), null, 2)}\n`],
     ['install.yaml', header + word + yaml(whole)],
     ['helm/Chart.yaml', header + yaml([chart])],
     ['helm/crds/namespacetemplates.yaml', header + yaml([templateDefinition()])],

@@ -18,6 +18,7 @@ import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
 import { outputOption } from './output-option.ts'
 import { logLevelOption } from './process-log.ts'
+import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags, LoadFlags {
@@ -53,7 +54,7 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
 }
 
 /** @param onReady called when it serves */
-export function addUpCommand(program: Command, onReady: () => void): void {
+export function addUpCommand(program: Command, onReady: () => void): Command {
   const command = program.command('up')
   command.description('serve the API until SIGINT or SIGTERM, then finish what is under way')
   addServingOptions(command)
@@ -69,6 +70,8 @@ export function addUpCommand(program: Command, onReady: () => void): void {
   command
     .addOption(logLevelOption())
     .addOption(outputOption('the ready line'))
+  addSettings(command)
+  return command
     .addHelpText('after', examples)
     .action(async (flags: UpFlags, command: Command) => {
       checkFlags(flags, command)
@@ -82,6 +85,7 @@ Examples:
   borough up
   borough up --listen 127.0.0.1:0 --storage memory -o json
   borough up --data-dir /var/lib/borough --token-file tokens.csv
+  borough up --config /etc/borough/config.yaml
   borough up --storage etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379 --etcd-cafile ca.pem`
 
 /** Those that need each other. */
