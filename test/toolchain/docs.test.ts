@@ -132,6 +132,7 @@ describe('the command line', () => {
     '--no-install',
     '--create-namespace',
     '--set',
+    '--now',
     '--from-literal',
     '--unsafe-no-fsync',
     '--quota-backend-bytes',
