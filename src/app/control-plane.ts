@@ -56,8 +56,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly pki: Pki
   /** The server's own serving certificate as it is kept now; made anew when it ends soon. */
   servingCredential(): Promise<Credential>
-  /** PEM of who may vouch for clients, read again; a change is published in the cluster. */
-  clientAuthorities(): Promise<string>
+  /** Who may vouch for clients. */
+  readonly authorities: ClientAuthorities
   readonly serve: Serve
   /** For listeners. */
   readonly defense: Defense
@@ -95,11 +95,9 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
   core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
   opening.use(startCompactor(core))
-  const { authorizationWebhook } = config
-  const askElsewhere = authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
+  const askElsewhere = await authorizationWebhookOf(config)
   const defense = opening.use(defenseOf(core))
-  const authorities = await ClientAuthorities.open(pki.caCert, config.clientCaFile)
-  const authentication = await openAuthentication(core, authorities, keys)
+  const authentication = await openAuthentication(core, pki.caCert, keys)
 
   const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
@@ -131,8 +129,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
   const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
-  const trust = (): Record<string, string> => authenticationTrust(authorities.pem, config.frontProxy)
-  await bootstrap(log, bootstrapClient, core, trust(), kubernetesService)
+  await bootstrap(log, bootstrapClient, core, trustOf(config, authentication), kubernetesService)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
@@ -144,10 +141,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     core,
     pki,
     servingCredential: serving,
-    async clientAuthorities() {
-      if (await authorities.read()) await publishAuthenticationTrust(bootstrapClient, trust())
-      return authorities.pem
-    },
+    authorities: authentication.authorities,
     serve,
     defense,
     client: (user = adminUser) => client(user, 'borough'),
@@ -188,16 +182,22 @@ function runUntilStopped({ core, client, leadership, flowControl, keys, metrics 
   }
 }
 
+const authorizationWebhookOf = async ({
+  authorizationWebhook,
+  clock,
+}: Config): Promise<ApiServerDeps['askElsewhere']> =>
+  authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
+
+const trustOf = ({ frontProxy }: Config, { authorities }: Authentication): Record<string, string> =>
+  authenticationTrust(authorities.pem, frontProxy)
+
 interface Authentication {
+  readonly authorities: ClientAuthorities
   readonly tokens: ServiceAccountTokens
   readonly chain: ReturnType<typeof authenticatorChain>
 }
 
-async function openAuthentication(
-  core: Core,
-  authorities: ClientAuthorities,
-  keys: SigningKeys,
-): Promise<Authentication> {
+async function openAuthentication(core: Core, caCert: string, keys: SigningKeys): Promise<Authentication> {
   const { config } = core
   const tokens = new ServiceAccountTokens({
     issuer: serviceAccountIssuer,
@@ -207,8 +207,9 @@ async function openAuthentication(
     ids: config.ids,
     find: finderOf(core),
   })
+  const authorities = await ClientAuthorities.open(caCert, config.clientCaFile)
   const authenticators = await openAuthenticators(config, authorities, tokens)
-  return { tokens, chain: authenticatorChain(authenticators, { anonymous: config.anonymous }) }
+  return { tokens, authorities, chain: authenticatorChain(authenticators, { anonymous: config.anonymous }) }
 }
 
 function reviewsOf(

@@ -1,5 +1,6 @@
 /** Puts a control plane on the network and takes it off again: the order of start and of drain. */
 
+import { authenticationTrust, publishAuthenticationTrust } from '../apis/controlplane/authentication-trust.ts'
 import { kubeconfigYaml } from '../client/kubeconfig.ts'
 import { budgetWithin, connectionsWithin, reservedBudget, reservedConnections } from '../http/limits.ts'
 import { type Listener, type ListenOptions, listen, type TlsMaterial } from '../http/node/listen.ts'
@@ -8,7 +9,7 @@ import { authenticatedGroup } from '../kube/user.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Config } from './config.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
-import { adminUser } from './identities.ts'
+import { adminUser, serverUser } from './identities.ts'
 import { followServingTls, readServingTls, type ServingTlsSources } from './serving-tls.ts'
 
 export interface Server extends AsyncDisposable {
@@ -102,8 +103,11 @@ function tlsSources(config: Config, plane: ControlPlane): ServingTlsSources {
     ownCredential: () => plane.servingCredential(),
     // All whom TLS trusts. Who of them may vouch for what, authentication knows.
     async clientAuthorities() {
-      const pem = await plane.clientAuthorities()
-      return frontProxy === undefined ? pem : `${pem}\n${frontProxy.ca}`
+      const { authorities } = plane
+      if (await authorities.read()) {
+        await publishAuthenticationTrust(plane.client(serverUser), authenticationTrust(authorities.pem, frontProxy))
+      }
+      return frontProxy === undefined ? authorities.pem : `${authorities.pem}\n${frontProxy.ca}`
     },
   }
 }
