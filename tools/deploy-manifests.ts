@@ -1,25 +1,31 @@
 #!/usr/bin/env node
 /**
- * Writes `deploy/` from the same code that `borough populate --print-manifests` prints: kinds that templates usually
- * hold.
+ * Writes what `deploy/` holds of population from the code that `borough populate --print-manifests` prints too, with
+ * the kinds that templates usually hold: the base for kustomize, `install.yaml` in one piece, and of the Helm chart
+ * what says the version, the kind and the rights; and the schema of the file that `borough up --config` reads.
  *
  *   node tools/deploy-manifests.ts           writes the files
  *   node tools/deploy-manifests.ts --check   fails if one is not what this would write
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
 import { stringify } from 'yaml'
+import { packageVersion } from '../src/base/package-version.ts'
+import { settingsSchema } from '../src/cli/settings.ts'
+import { addUpCommand } from '../src/cli/up.ts'
 import type { KubeObject } from '../src/kube/types.ts'
 import { templateDefinition } from '../src/populate/definition.ts'
 import {
   deploymentManifests,
   findKinds,
+  manifests,
   namespaceManifest,
   networkPolicyManifest,
   serviceManifest,
 } from '../src/populate/manifests.ts'
-import { defaultNamespace } from '../src/populate/names.ts'
+import { defaultNamespace, kindsRoleName } from '../src/populate/names.ts'
 import { reachOf, rightsManifests } from '../src/populate/rights.ts'
 
 const folder = fileURLToPath(new URL('../deploy/', import.meta.url))
@@ -42,32 +48,59 @@ const yaml = (objects: readonly object[]): string =>
 /** File name → text. */
 export async function deployFiles(): Promise<Map<string, string>> {
   const kinds = await findKinds(usualKinds, undefined)
-  const file = (name: string, objects: readonly KubeObject[], word = ''): [string, string] => [
-    name,
-    `${header}${word === '' ? '' : `#\n# ${word.replaceAll('. ', '.\n# ')}\n`}${yaml(objects)}`,
-  ]
-  const files = new Map([
-    file('namespace.yaml', [namespaceManifest(defaultNamespace)]),
-    file('namespacetemplates.yaml', [templateDefinition()]),
-    file('rights.yaml', rightsManifests(defaultNamespace, kinds), reachOf(kinds)),
-    file('service.yaml', [serviceManifest(defaultNamespace)]),
-    file('deployment.yaml', deploymentManifests(defaultNamespace, 'borough:latest')),
-    file('network-policy.yaml', [networkPolicyManifest(defaultNamespace)]),
+  const word = `#\n# ${reachOf(kinds).replaceAll('. ', '.\n# ')}\n`
+  const base = new Map([
+    ['namespace.yaml', header + yaml([namespaceManifest(defaultNamespace)])],
+    ['namespacetemplates.yaml', header + yaml([templateDefinition()])],
+    ['rights.yaml', header + word + yaml(rightsManifests(defaultNamespace, kinds))],
+    ['service.yaml', header + yaml([serviceManifest(defaultNamespace)])],
+    ['deployment.yaml', header + yaml(deploymentManifests(defaultNamespace, 'borough:latest'))],
+    ['network-policy.yaml', header + yaml([networkPolicyManifest(defaultNamespace)])],
   ])
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [...files.keys()],
+    resources: [...base.keys()],
   }
-  return files.set('kustomization.yaml', header + yaml([kustomization]))
+  const whole = manifests({ namespace: defaultNamespace, image: `borough:${packageVersion}`, kinds })
+  return new Map([
+    ...base,
+    ['kustomization.yaml', header + yaml([kustomization])],
+    ['config.schema.json', `${JSON.stringify(settingsSchema(addUpCommand(new Command(), () => {})), null, 2)}\n`],
+    ['install.yaml', header + word + yaml(whole)],
+    ['helm/Chart.yaml', header + yaml([chart])],
+    ['helm/crds/namespacetemplates.yaml', header + yaml([templateDefinition()])],
+    ['helm/templates/population-rights.yaml', rightsTemplate(rightsManifests('{{ .Release.Namespace }}', kinds))],
+  ])
+}
+
+const chart = {
+  apiVersion: 'v2',
+  name: 'borough',
+  description: 'Namespaces that arrive populated, in this cluster or in a control plane of their own',
+  type: 'application',
+  version: packageVersion,
+  appVersion: packageVersion,
+  kubeVersion: '>=1.21.0-0',
+}
+
+/** The values may add rules for further kinds. */
+function rightsTemplate(rights: readonly KubeObject[]): string {
+  const further = '{{- with .Values.population.extraRules }}\n  {{- toYaml . | nindent 2 }}\n{{- end }}\n'
+  const documents = rights.map(
+    (object) =>
+      yaml([object]) + (object.kind === 'ClusterRole' && object.metadata.name === kindsRoleName ? further : ''),
+  )
+  return `${header}{{- if .Values.population.enabled }}\n${documents.join('---\n')}{{- end }}\n`
 }
 
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check')
-  mkdirSync(folder, { recursive: true })
   for (const [name, text] of await deployFiles()) {
-    if (!isCheck) writeFileSync(join(folder, name), text)
-    else if (readFileSync(join(folder, name), 'utf8') !== text) {
+    if (!isCheck) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), text)
+    } else if (readFileSync(join(folder, name), 'utf8') !== text) {
       console.error(`deploy/${name} is out of date: run node tools/deploy-manifests.ts`)
       process.exitCode = 1
     }

@@ -67,6 +67,10 @@ export interface Config {
   readonly load: LoadLimits
   /** Of the serving certificate, beside those that the server finds itself. */
   readonly extraNames: readonly string[]
+  /** PEM. Absent = the server makes its own certificate. Read again when they change. */
+  readonly tlsFiles?: { readonly certFile: string; readonly keyFile: string }
+  /** PEM: who may vouch for clients beside the server's own authority. Read again when it changes. */
+  readonly clientCaFile?: string
   /** The admin kubeconfig is also written here. */
   readonly kubeconfigPath?: string
   readonly tokenFile?: string

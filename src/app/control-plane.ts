@@ -10,6 +10,7 @@ import { bootstrapRbac, defaultClusterPolicy, systemPolicy } from '../apis/rbac/
 import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { authenticatorChain } from '../authn/authenticator-chain.ts'
+import { ClientAuthorities } from '../authn/client-authorities.ts'
 import { openAuthenticators } from '../authn/open-authenticators.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { ServiceAccountTokens } from '../authn/service-account-token.ts'
@@ -34,7 +35,7 @@ import { isStoreReadError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
 import { type Culprit, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
-import { openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
+import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
 import { isStorageError, type Storage } from '../storage/storage.ts'
@@ -53,6 +54,10 @@ export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.loca
 export interface ControlPlane extends AsyncDisposable {
   readonly core: Core
   readonly pki: Pki
+  /** The server's own serving certificate as it is kept now; made anew when it ends soon. */
+  servingCredential(): Promise<Credential>
+  /** Who may vouch for clients. */
+  readonly authorities: ClientAuthorities
   readonly serve: Serve
   /** For listeners. */
   readonly defense: Defense
@@ -79,7 +84,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.use(audit?.sink)
   const storing = given.opened ?? openServedStorage(config)
   opening.defer(() => closeOpened(storing))
-  const [{ pki, store: pkiStore }, storage] = await Promise.all([openKeys(config, storing), storing])
+  const [{ pki, store: pkiStore, serving }, storage] = await Promise.all([openKeys(config, storing), storing])
   const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))
   const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
     new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
@@ -90,8 +95,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
   core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
   opening.use(startCompactor(core))
-  const { authorizationWebhook } = config
-  const askElsewhere = authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
+  const askElsewhere = await authorizationWebhookOf(config)
   const defense = opening.use(defenseOf(core))
   const authentication = await openAuthentication(core, pki.caCert, keys)
 
@@ -126,7 +130,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
   const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
-  await bootstrap(log, bootstrapClient, core, authenticationTrust(pki.caCert, config.frontProxy), kubernetesService)
+  await bootstrap(log, bootstrapClient, core, trustOf(config, authentication), kubernetesService)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
@@ -137,6 +141,8 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   return {
     core,
     pki,
+    servingCredential: serving,
+    authorities: authentication.authorities,
     serve,
     defense,
     client: (user = adminUser) => client(user, 'borough'),
@@ -177,7 +183,17 @@ function runUntilStopped({ core, client, leadership, flowControl, keys, metrics 
   }
 }
 
+const authorizationWebhookOf = async ({
+  authorizationWebhook,
+  clock,
+}: Config): Promise<ApiServerDeps['askElsewhere']> =>
+  authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
+
+const trustOf = ({ frontProxy }: Config, { authorities }: Authentication): Record<string, string> =>
+  authenticationTrust(authorities.pem, frontProxy)
+
 interface Authentication {
+  readonly authorities: ClientAuthorities
   readonly tokens: ServiceAccountTokens
   readonly chain: ReturnType<typeof authenticatorChain>
 }
@@ -192,8 +208,9 @@ async function openAuthentication(core: Core, caCert: string, keys: SigningKeys)
     ids: config.ids,
     find: finderOf(core),
   })
-  const authenticators = await openAuthenticators(config, caCert, tokens)
-  return { tokens, chain: authenticatorChain(authenticators, { anonymous: config.anonymous }) }
+  const authorities = await ClientAuthorities.open(caCert, config.clientCaFile)
+  const authenticators = await openAuthenticators(config, authorities, tokens)
+  return { tokens, authorities, chain: authenticatorChain(authenticators, { anonymous: config.anonymous }) }
 }
 
 function reviewsOf(

@@ -1,14 +1,16 @@
 /** Puts a control plane on the network and takes it off again: the order of start and of drain. */
 
+import { authenticationTrust, publishAuthenticationTrust } from '../apis/controlplane/authentication-trust.ts'
 import { kubeconfigYaml } from '../client/kubeconfig.ts'
 import { budgetWithin, connectionsWithin, reservedBudget, reservedConnections } from '../http/limits.ts'
-import { type Listener, type ListenOptions, listen } from '../http/node/listen.ts'
+import { type Listener, type ListenOptions, listen, type TlsMaterial } from '../http/node/listen.ts'
 import { reachedUrl } from '../http/reached-url.ts'
 import { authenticatedGroup } from '../kube/user.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Config } from './config.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
-import { adminUser } from './identities.ts'
+import { adminUser, serverUser } from './identities.ts'
+import { followServingTls, readServingTls, type ServingTlsSources } from './serving-tls.ts'
 
 export interface Server extends AsyncDisposable {
   readonly plane: ControlPlane
@@ -29,12 +31,15 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
   if (config.listen === undefined) throw new Error('serve needs an address to listen on')
   const plane = await createControlPlane(config, opened ? { opened } : {})
   const listeners: Listener[] = []
+  const sources = tlsSources(config, plane)
+  let tls: TlsMaterial
   try {
+    tls = await readServingTls(sources)
     // First, so that no client is answered before all addresses are there.
     if (config.adminListen !== undefined) {
-      listeners.push(await listen(plane.serve, { ...reservedListening(config, plane), ...config.adminListen }))
+      listeners.push(await listen(plane.serve, { ...reservedListening(config, plane, tls), ...config.adminListen }))
     }
-    listeners.push(await listen(plane.serve, { ...listening(config, plane), ...config.listen }))
+    listeners.push(await listen(plane.serve, { ...listening(config, plane, tls), ...config.listen }))
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.close(AbortSignal.abort())))
     await plane[Symbol.asyncDispose]()
@@ -43,13 +48,20 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
   const [listener, adminListener] = listeners.toReversed() as [Listener, Listener?]
   const url = reachedUrl(config.listen.host, listener.port)
   plane.listening(config.listen.host, listener.port)
+  const stop = new AbortController()
+  const following = followServingTls(sources, tls, listeners, stop.signal)
   return {
     plane,
     url,
     port: listener.port,
     ...(adminListener === undefined ? {} : { adminUrl: reachedUrl(adminListener.host, adminListener.port) }),
-    adminKubeconfig: kubeconfigOf(plane, url, adminUser.username, adminUser.groups, adminDurationMs),
+    adminKubeconfig: kubeconfigOf(plane, url, adminUser.username, adminUser.groups, adminDurationMs, {
+      // Of another authority: as far as the operator's file says who vouches for it.
+      caCert: config.tlsFiles === undefined ? plane.pki.caCert : `${plane.pki.caCert}${tls.cert}`,
+    }),
     async [Symbol.asyncDispose]() {
+      stop.abort()
+      await following
       plane.drain()
       const deadline = new AbortController()
       const timer = config.clock.after(drainMs, () => deadline.abort())
@@ -65,26 +77,40 @@ export async function serve(config: Config, opened?: Promise<Storage>): Promise<
 
 type Listening = Omit<ListenOptions, 'host' | 'port'>
 
-function listening(config: Config, plane: ControlPlane): Listening {
+function listening(config: Config, plane: ControlPlane, tls: TlsMaterial): Listening {
   const { maxMemoryBytes, connections, deadlines, http2 } = config.load
   const limits = { deadlines, http2, connections: { ...connectionsWithin(maxMemoryBytes), ...connections } }
   return {
-    tls: { key: plane.pki.serving.key, cert: plane.pki.serving.cert, clientCa: clientCas(config, plane) },
+    tls,
     overload: plane.defense.of(limits, budgetWithin(maxMemoryBytes)),
     onError: (error) => config.log.error({ error }, 'a connection failed'),
   }
 }
 
 /** With connections and memory of its own. */
-function reservedListening(config: Config, plane: ControlPlane): Listening {
+function reservedListening(config: Config, plane: ControlPlane, tls: TlsMaterial): Listening {
   const { deadlines, http2 } = config.load
   const overload = plane.defense.of({ deadlines, http2, connections: reservedConnections }, reservedBudget)
-  return { ...listening(config, plane), overload, reserved: true }
+  return { ...listening(config, plane, tls), overload, reserved: true }
 }
 
-/** Whom TLS trusts to vouch for clients. Who of them may vouch for what, authentication knows. */
-const clientCas = (config: Config, plane: ControlPlane): string =>
-  config.frontProxy === undefined ? plane.pki.caCert : `${plane.pki.caCert}\n${config.frontProxy.ca}`
+function tlsSources(config: Config, plane: ControlPlane): ServingTlsSources {
+  const { clock, log, tlsFiles, frontProxy } = config
+  return {
+    clock,
+    log,
+    ...(tlsFiles === undefined ? {} : { files: tlsFiles }),
+    ownCredential: () => plane.servingCredential(),
+    // All whom TLS trusts. Who of them may vouch for what, authentication knows.
+    async clientAuthorities() {
+      const { authorities } = plane
+      if (await authorities.read()) {
+        await publishAuthenticationTrust(plane.client(serverUser), authenticationTrust(authorities.pem, frontProxy))
+      }
+      return frontProxy === undefined ? authorities.pem : `${authorities.pem}\n${frontProxy.ca}`
+    },
+  }
+}
 
 export function kubeconfigOf(
   plane: ControlPlane,
@@ -92,11 +118,12 @@ export function kubeconfigOf(
   user: string,
   groups: readonly string[],
   durationMs: number,
+  { caCert }: { readonly caCert: string } = plane.pki,
 ): string {
   const { cert, key } = plane.pki.mintClientCertificate({
     user,
     groups: groups.filter((g) => g !== authenticatedGroup),
     durationMs,
   })
-  return kubeconfigYaml({ server, caCert: plane.pki.caCert, credential: { cert, key }, userName: user })
+  return kubeconfigYaml({ server, caCert, credential: { cert, key }, userName: user })
 }

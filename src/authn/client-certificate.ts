@@ -30,20 +30,24 @@ export class ClientCertificateAuthenticator implements Authenticator {
   readonly name = 'client-certificate'
   readonly #clock: Clock
   /** One connection hands over the same bytes with each request. */
-  readonly #byBytes = new WeakMap<Uint8Array, Holder>()
-  readonly #authorities: readonly X509Certificate[] | undefined
-  readonly #byFingerprint: BoundedCache<string, Holder>
+  #byBytes = new WeakMap<Uint8Array, Holder>()
+  readonly #authorities: (() => readonly X509Certificate[]) | undefined
+  /** Of whom the holders that are kept were read. */
+  #issuers: readonly X509Certificate[] | undefined
+  #byFingerprint: BoundedCache<string, Holder>
+  readonly #cacheSize: number
 
   /**
-   * `authorities`: who must have issued a certificate, where the adapter trusts others for other ends; absent = any
+   * `authorities`: who must have issued a certificate, as it is now; another array is another answer. Absent = any that
    * the adapter trusts.
    */
   constructor(
     clock: Clock,
-    { authorities, cacheSize = 4096 }: { authorities?: readonly X509Certificate[]; cacheSize?: number } = {},
+    { authorities, cacheSize = 4096 }: { authorities?: () => readonly X509Certificate[]; cacheSize?: number } = {},
   ) {
     this.#clock = clock
     this.#authorities = authorities
+    this.#cacheSize = cacheSize
     this.#byFingerprint = new BoundedCache(cacheSize)
   }
 
@@ -57,12 +61,18 @@ export class ClientCertificateAuthenticator implements Authenticator {
   }
 
   #holderOf(der: Uint8Array): Holder {
+    const issuers = this.#authorities?.()
+    if (issuers !== this.#issuers) {
+      this.#issuers = issuers
+      this.#byBytes = new WeakMap()
+      this.#byFingerprint = new BoundedCache(this.#cacheSize)
+    }
     const known = this.#byBytes.get(der)
     if (known) return known
     const fingerprint = hash('sha256', der, 'hex')
     let holder = this.#byFingerprint.get(fingerprint)
     if (!holder) {
-      holder = readHolder(der, fingerprint, this.#authorities)
+      holder = readHolder(der, fingerprint, issuers)
       this.#byFingerprint.set(fingerprint, holder)
     }
     this.#byBytes.set(der, holder)

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Authenticator } from './authn.ts'
-import { authoritiesIn } from './certificates.ts'
+import type { ClientAuthorities } from './client-authorities.ts'
 import { ClientCertificateAuthenticator } from './client-certificate.ts'
 import { type FrontProxy, FrontProxyAuthenticator } from './front-proxy.ts'
 import { getJson } from './get-json.ts'
@@ -29,16 +29,13 @@ export interface AuthenticationOptions {
 /** @throws TokenFileError, Error for files that can't be read or hold something else */
 export async function openAuthenticators(
   options: AuthenticationOptions,
-  caPem: string,
+  authorities: ClientAuthorities,
   tokens: ServiceAccountTokens,
 ): Promise<readonly Authenticator[]> {
   const { clock, log, tokenFile, oidc, frontProxy } = options
   const authenticators: Authenticator[] = []
-  if (frontProxy === undefined) authenticators.push(new ClientCertificateAuthenticator(clock))
-  else {
-    authenticators.push(new FrontProxyAuthenticator(frontProxy, clock))
-    authenticators.push(new ClientCertificateAuthenticator(clock, { authorities: authoritiesIn(caPem) }))
-  }
+  if (frontProxy !== undefined) authenticators.push(new FrontProxyAuthenticator(frontProxy, clock))
+  authenticators.push(new ClientCertificateAuthenticator(clock, { authorities: () => authorities.certificates }))
   if (tokenFile !== undefined) {
     const onReloadError = (error: Error): void =>
       log.error({ error: error.message }, 'the token file could not be read again; what it said before still holds')

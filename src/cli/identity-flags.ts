@@ -11,6 +11,7 @@ import {
 import { parseDurationMs } from './duration.ts'
 
 export interface IdentityFlags {
+  readonly clientCaFile?: string
   readonly oidcIssuerUrl?: string
   readonly oidcClientId?: string
   readonly oidcUsernameClaim: string
@@ -32,6 +33,10 @@ export function addIdentityOptions(command: Command): void {
   const list = (flag: string, text: string, initial: readonly string[]): Option =>
     new Option(flag, text).argParser(parseList).default(initial, initial.join(',') || 'any')
   command
+    .option(
+      '--client-ca-file <pem>',
+      "who vouches for clients beside the server's own authority; read again when it changes",
+    )
     .option('--oidc-issuer-url <url>', 'take ID tokens of this OpenID Connect issuer', parseIssuer)
     .option('--oidc-client-id <id>', 'for whom these tokens must be')
     .option('--oidc-username-claim <claim>', 'what a user is called by', 'sub')
@@ -101,8 +106,16 @@ export function authorizationOf(flags: AuthorizationFlags, command: Command): Pi
 }
 
 /** Ends the command with one line for what does not go together. */
-export function identityOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc' | 'frontProxy'> {
-  return { ...oidcOf(flags, command), ...frontProxyOf(flags, command) }
+export function identityOf(
+  flags: IdentityFlags,
+  command: Command,
+): Pick<Config, 'oidc' | 'frontProxy' | 'clientCaFile'> {
+  const file = flags.clientCaFile
+  return {
+    ...(file === undefined ? {} : { clientCaFile: resolve(file) }),
+    ...oidcOf(flags, command),
+    ...frontProxyOf(flags, command),
+  }
 }
 
 function oidcOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc'> {

@@ -5,6 +5,7 @@ import { outputOption } from './output-option.ts'
 import type { PopulateFlags } from './populate-flags.ts'
 import { logLevelOption } from './process-log.ts'
 import { openFlags, patienceMs, withRemoteFlags } from './remote-flags.ts'
+import { addSettings } from './settings.ts'
 
 export function addPopulateCommand(program: Command): void {
   const command = program
@@ -35,6 +36,8 @@ export function addPopulateCommand(program: Command): void {
     .option('--uninstall', 'take the webhooks off the cluster and end; templates and objects stay', false)
     .addOption(logLevelOption())
     .addOption(outputOption('the ready line'))
+  addSettings(command)
+  command
     .addHelpText(
       'after',
       `

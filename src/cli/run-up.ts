@@ -8,6 +8,7 @@ import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
 import { beginServedStorage, closeOpened } from '../storage/served-storage.ts'
 import { loadOfWorker } from './load-flags.ts'
 import { processLog } from './process-log.ts'
+import { tellSystemd } from './tell-systemd.ts'
 
 /** What is said of the process that serves. */
 interface Served extends AsyncDisposable {
@@ -47,14 +48,17 @@ export async function runUp(
   ])
   // After that: a process that waits for this line may send a signal at once.
   sayReady(server, kubeconfigs, json)
+  await tellSystemd('READY=1', log)
   // Of several processes this one runs only a part of the code.
   if (workers === 1) onReady()
   keepHeapSmall()
   const signal = await signalled
+  const telling = tellSystemd('STOPPING=1', log)
   if (!json) process.stderr.write(`\n${signal}: finishing what is under way; a second signal ends it at once\n`)
   const impatient = (): void => process.exit(130)
   process.once('SIGINT', impatient)
   process.once('SIGTERM', impatient)
+  await telling
 }
 
 async function serveWith(config: Config, workers: number): Promise<Served> {

@@ -18,6 +18,7 @@ import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
 import { outputOption } from './output-option.ts'
 import { logLevelOption } from './process-log.ts'
+import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
 interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags, LoadFlags {
@@ -28,6 +29,8 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
   readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
   readonly tokenFile?: string
   readonly anonymousAuth: boolean
   readonly auditLog?: string
@@ -53,7 +56,7 @@ interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, Election
 }
 
 /** @param onReady called when it serves */
-export function addUpCommand(program: Command, onReady: () => void): void {
+export function addUpCommand(program: Command, onReady: () => void): Command {
   const command = program.command('up')
   command.description('serve the API until SIGINT or SIGTERM, then finish what is under way')
   addServingOptions(command)
@@ -66,15 +69,13 @@ export function addUpCommand(program: Command, onReady: () => void): void {
   addServiceOptions(command)
   addAdmissionOptions(command)
   addManifestOptions(command)
-  command
-    .addOption(logLevelOption())
-    .addOption(outputOption('the ready line'))
-    .addHelpText('after', examples)
-    .action(async (flags: UpFlags, command: Command) => {
-      checkFlags(flags, command)
-      const { runUp } = await import('./run-up.ts')
-      await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json', onReady)
-    })
+  command.addOption(logLevelOption()).addOption(outputOption('the ready line'))
+  addSettings(command)
+  return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
+    checkFlags(flags, command)
+    const { runUp } = await import('./run-up.ts')
+    await runUp(configOf(flags, command), flags.workers, flags.logLevel, flags.output === 'json', onReady)
+  })
 }
 
 const examples = `
@@ -82,6 +83,7 @@ Examples:
   borough up
   borough up --listen 127.0.0.1:0 --storage memory -o json
   borough up --data-dir /var/lib/borough --token-file tokens.csv
+  borough up --config /etc/borough/config.yaml
   borough up --storage etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379 --etcd-cafile ca.pem`
 
 /** Those that need each other. */
@@ -115,6 +117,8 @@ function addServingOptions(command: Command): void {
       'further names or addresses of the serving certificate: of a load balancer, say',
       [],
     )
+    .option('--tls-cert-file <pem>', 'serve with this certificate and its intermediates; read again when it changes')
+    .option('--tls-private-key-file <pem>', 'its key')
     .option('--workers <n>', 'processes that serve the port, on the cores of one machine', parseCount, 1)
     .option('--kubeconfig <file>', "also write the administrator's kubeconfig here")
     .option('--token-file <csv>', 'lines of token,user,uid,"group1,group2"; read again when it changes')
@@ -207,6 +211,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
     listen: flags.listen,
     extraNames: flags.tlsSan,
+    ...tlsFilesOf(flags, command),
     history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
@@ -227,6 +232,14 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...manifestsOf(flags),
     extraAdmission: flags.enableAdmissionPlugins,
   }
+}
+
+function tlsFilesOf({ tlsCertFile, tlsPrivateKeyFile }: UpFlags, command: Command): Pick<Config, 'tlsFiles'> {
+  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return {}
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
+    return command.error('--tls-cert-file and --tls-private-key-file need each other')
+  }
+  return { tlsFiles: { certFile: resolve(tlsCertFile), keyFile: resolve(tlsPrivateKeyFile) } }
 }
 
 function manifestsOf({ manifestPath, manifestUrl, clusterId }: UpFlags): Pick<Config, 'manifests'> {

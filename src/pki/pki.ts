@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
-import { openPki, type Pki } from './open-pki.ts'
+import { type Credential, openPki, type Pki } from './open-pki.ts'
 import { directoryPkiStore, memoryPkiStore, type PkiStore } from './pki-store.ts'
 import { servingNames } from './serving-names.ts'
 import { sharedPkiStore } from './shared-pki.ts'
 
-export { openCertificateAuthority, type Pki, rotateServiceAccountKey } from './open-pki.ts'
+export { type Credential, openCertificateAuthority, type Pki, rotateServiceAccountKey } from './open-pki.ts'
 export { directoryPkiStore, memoryPkiStore, type PkiStore } from './pki-store.ts'
 export { isOwn, sharedPkiPrefix, sharedPkiStore } from './shared-pki.ts'
 export { SigningKeys } from './signing-keys.ts'
@@ -32,6 +32,8 @@ export interface OpenKeys {
   readonly pki: Pki
   /** Where they lie. */
   readonly store: PkiStore
+  /** The serving certificate as it is kept now; made anew when it ends soon. @throws PrivateFileError */
+  serving(): Promise<Credential>
 }
 
 /** `storing`: awaited only where the keys lie in the store. @throws PrivateFileError */
@@ -42,5 +44,6 @@ export async function openKeys(options: KeysOptions, storing: Promise<Storage>):
   const addresses = Object.values(networkInterfaces()).flatMap((i) => (i ?? []).map((a) => a.address))
   const listenHosts = listen === undefined ? [] : [listen.host]
   const names = servingNames({ listenHosts, hostName: hostname(), addresses, extra: extraNames })
-  return { pki: await openPki(store, { clock, names }), store }
+  const open = (): Promise<Pki> => openPki(store, { clock, names })
+  return { pki: await open(), store, serving: async () => (await open()).serving }
 }

@@ -124,6 +124,20 @@ const rows: readonly Row[] = [
     opened: true,
   },
   {
+    name: 'a file of settings that says what no flag would take',
+    given: async (dir) => {
+      const file = join(folder, 'config.yaml')
+      await writeFile(file, 'request-timeout: soon\n')
+      return up(dir, '--config', file)
+    },
+    want: /config\.yaml: request-timeout: It must be a number with a unit: 500ms, 30s, 2m\.$/m,
+  },
+  {
+    name: 'a certificate without its key',
+    given: (dir) => up(dir, '--tls-cert-file', 'tls.crt'),
+    want: /--tls-cert-file and --tls-private-key-file need each other/,
+  },
+  {
     name: 'a data directory in use',
     given: () => up(busy.dataDir),
     want: /is in use by another borough \(process \d+, https:\/\/127\.0\.0\.1:\d+\): stop it, or choose another --data-dir/,

@@ -243,7 +243,7 @@ describeEachKubectl((kubectl) => {
 test('what is in deploy/ is what the code makes', async () => {
   const { deployFiles } = await import('../../tools/deploy-manifests.ts')
   const files = await deployFiles()
-  expect(files.size).toBe(7)
+  expect(files.size).toBe(12)
   for (const [name, text] of files) expect(await readFile(`${root}deploy/${name}`, 'utf8'), name).toBe(text)
 })
 

@@ -130,6 +130,9 @@ describe('the command line', () => {
   /** Of other programs. */
   const foreign = new Set([
     '--no-install',
+    '--create-namespace',
+    '--set',
+    '--now',
     '--from-literal',
     '--unsafe-no-fsync',
     '--quota-backend-bytes',

@@ -1,0 +1,127 @@
+/**
+ * Values of flags from elsewhere than the command line: a file of settings, and the environment. The command line
+ * comes first, then the environment, then the file, then defaults.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Command, Option } from 'commander'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Others that begin so are left alone: Kubernetes itself puts `BOROUGH_PORT` into pods beside a Service `borough`. */
+const variableOf = (option: Option): string => `BOROUGH_${option.name().toUpperCase().replaceAll('-', '_')}`
+
+const isRepeatable = (option: Option): boolean => option.variadic || option.defaultValue instanceof Map
+const configFlag = 'config'
+
+/** After all other flags of the command. */
+export function addSettings(command: Command, environment: Environment = process.env): void {
+  command.option(
+    `--${configFlag} <file>`,
+    'YAML with flags by their names; variables such as BOROUGH_LOG_LEVEL come before it, the command line before both',
+  )
+  command.hook('preAction', async () => {
+    const options = command.options.filter((option) => isSet(command, option, 'default'))
+    for (const option of options) {
+      const text = environment[variableOf(option)]
+      if (text === undefined) continue
+      const values = isRepeatable(option) ? text.split(',').map((part) => part.trim()) : [text]
+      take(command, option, values, { place: variableOf(option), source: 'env' })
+    }
+    const file = command.getOptionValue(configFlag) as string | undefined
+    if (file !== undefined) await takeFile(command, file)
+  })
+}
+
+/** JSON Schema of the file; `no-population: true` is `--no-population`. */
+export function settingsSchema(command: Command): object {
+  const properties = command.options
+    .filter((option) => option.name() !== configFlag)
+    .map((option) => {
+      const description = option.description
+      if (isFlagOnly(option)) return [option.name(), { description, type: 'boolean' }]
+      const value = option.argChoices === undefined ? { type: ['string', 'number'] } : { enum: option.argChoices }
+      const list = isRepeatable(option) ? { anyOf: [value, { type: 'array', items: value }] } : value
+      return [option.name(), { description, ...list }]
+    })
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: `Settings of borough ${command.name()}`,
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(properties) as object,
+  }
+}
+
+async function takeFile(command: Command, file: string): Promise<void> {
+  const settings = await readSettings(file)
+  const byName = new Map(command.options.map((option) => [option.name(), option]))
+  for (const [name, value] of Object.entries(settings)) {
+    const option = name === configFlag ? undefined : byName.get(name)
+    if (option === undefined) throw new Error(`${file}: borough ${command.name()} has no setting ${name}`)
+    if (!isSet(command, option, 'default')) continue
+    const values: unknown[] = Array.isArray(value) && isRepeatable(option) ? value : [value]
+    take(command, option, values, { place: `${file}: ${name}`, source: 'config' })
+  }
+}
+
+async function readSettings(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const { parse } = await import('yaml')
+  let settings: unknown
+  try {
+    settings = parse(await readFile(file, 'utf8'))
+  } catch (cause) {
+    const [message = ''] = (cause as Error).message.split('\n')
+    throw new Error(`can't read ${file}: ${message.replace(/:$/, '')}`, { cause })
+  }
+  if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) {
+    throw new Error(`${file}: it must be a map of flags, like listen: 127.0.0.1:6443`)
+  }
+  return settings as Record<string, unknown>
+}
+
+interface Origin {
+  /** For errors. */
+  readonly place: string
+  readonly source: 'env' | 'config'
+}
+
+/** @throws Error that names the place, for a value that the flag would not take either */
+function take(command: Command, option: Option, values: readonly unknown[], { place, source }: Origin): void {
+  const key = option.attributeName()
+  if (isFlagOnly(option)) {
+    const [value] = values
+    if (value !== true && value !== false && value !== 'true' && value !== 'false') {
+      throw new Error(`${place}: It must be true or false.`)
+    }
+    const said = value === true || value === 'true'
+    command.setOptionValueWithSource(key, option.negate ? !said : said, source)
+    return
+  }
+  for (const value of values) {
+    if (typeof value !== 'string' && typeof value !== 'number') throw new Error(`${place}: ${wanted(option)}`)
+    command.setOptionValueWithSource(key, parsed(command, option, String(value), place), source)
+  }
+}
+
+const wanted = (option: Option): string =>
+  isRepeatable(option) ? 'It must be a text, a number, or a list of them.' : 'It must be a text or a number.'
+
+function parsed(command: Command, option: Option, text: string, place: string): unknown {
+  const before: unknown = command.getOptionValue(option.attributeName())
+  if (option.parseArg === undefined) {
+    if (!option.variadic) return text
+    return isSet(command, option, 'default') ? [text] : [...(before as readonly string[]), text]
+  }
+  try {
+    return (option.parseArg as (text: string, before: unknown) => unknown)(text, before)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    throw new Error(`${place}: ${error.message}`, { cause: error })
+  }
+}
+
+const isFlagOnly = (option: Option): boolean => !option.required && !option.optional
+
+/** Negated flags share the value of the flag that they negate. */
+const isSet = (command: Command, option: Option, source: string): boolean =>
+  (command.getOptionValueSource(option.attributeName()) ?? 'default') === source
