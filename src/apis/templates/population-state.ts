@@ -21,7 +21,7 @@ import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { PopulatedIndex } from './populated-index.ts'
-import { namespacesToPrune } from './prunes.ts'
+import { excessOf, namespacesToPrune } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
@@ -75,6 +75,7 @@ export class PopulationState {
       ledger: this.ledger,
       countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
       wouldPrune: (version) => namespacesToPrune(version, this.index, (name) => this.findNamespace(name)),
+      excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),
       wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
     })
     this.kinds = this.#openKinds()
@@ -163,6 +164,12 @@ export class PopulationState {
         if (isAll) await records.complete(signal)
       },
     })
+  }
+
+  /** Namespaces that it selects, or that it selected and holds something in. */
+  #countReached({ template }: Matcher): number {
+    const { name = '' } = template.metadata
+    return Math.max(this.matchedNamespaces.count(name), this.index.holdings.countNamespaces(name))
   }
 
   /** A namespace that is being created counts from when it was tried first. */

@@ -33,7 +33,7 @@ export class TemplateReconciler implements Reconciler {
       state.forgetTemplate(name)
       this.#toldHalts.delete(name)
     } else if (template.metadata.deletionTimestamp !== undefined) {
-      await this.#finalize(template, signal)
+      await this.#finalize(template, version, signal)
     } else if (!template.metadata.finalizers?.includes(templateFinalizer)) {
       // The next version brings the key back, for its status.
       await addFinalizer(this.#deps.client, template, signal)
@@ -45,7 +45,7 @@ export class TemplateReconciler implements Reconciler {
   }
 
   /** @throws Error while it can't be known what is left */
-  async #finalize(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  async #finalize(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
     const { kinds, activePasses, recordedKinds } = this.#state
     const { name = '', uid = '' } = template.metadata
     const unread = [...new Set(kindsEverOf(template))].filter((kind) => kinds.isUnread(kind))
@@ -54,7 +54,10 @@ export class TemplateReconciler implements Reconciler {
       await tellBlockedPrune(this.#deps.events, template, message)
       throw new Error(message)
     }
-    if (activePasses.isApplying(name) || this.#isHeldSomewhere(name)) return
+    if (activePasses.isApplying(name) || this.#isHeldSomewhere(name)) {
+      await this.#writeStatus(template, version, signal)
+      return
+    }
     recordedKinds.forget(uid)
     await removeFinalizer(this.#deps.client, template, signal)
   }
@@ -72,7 +75,8 @@ export class TemplateReconciler implements Reconciler {
     const { rollouts, matchedNamespaces, ledger, recordedKinds } = this.#state
     const { client, clock } = this.#deps
     const { name = '', generation } = template.metadata
-    const halt = isDisabled(template) ? undefined : rollouts.review(version)
+    const isIdle = isDisabled(template) && template.metadata.deletionTimestamp === undefined
+    const halt = isIdle ? undefined : rollouts.review(version)
     const matched = matchedNamespaces.count(name)
     const tally = ledger.tally(version)
     // After a start: what the status says is true until every namespace was looked at.
