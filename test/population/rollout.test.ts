@@ -268,6 +268,91 @@ describe('maxPrune', () => {
   })
 })
 
+test('what a template took away is in its events, by name, after the template has gone too', async () => {
+  await world.template('t', [configMap('one'), configMap('two')])
+  await world.namespaces(2)
+  await world.edit('t', { templates: [configMap('one')] })
+  const told = (): Promise<string[]> => world.eventsAbout('NamespaceTemplate', 'PopulationPruned', 'default')
+  const edited = ['deleted in namespace ns-0: ConfigMap/two', 'deleted in namespace ns-1: ConfigMap/two']
+  await expect.poll(async () => (await told()).sort()).toEqual(edited)
+  await world.admin.delete(templateResource, { name: 't' })
+  const deleted = ['deleted in namespace ns-0: ConfigMap/one', 'deleted in namespace ns-1: ConfigMap/one']
+  await expect.poll(async () => (await told()).sort()).toEqual([...edited, ...deleted].sort())
+})
+
+describe('pause', () => {
+  const config = { namespace: 'kube-system', name: 'borough-population' }
+  const pause = (paused: string): Promise<unknown> =>
+    world.admin.apply(
+      configMapResource,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: config, data: { paused } },
+      {
+        fieldManager: 'test',
+      },
+    )
+  const isPaused = (s: JsonObject): boolean => conditionOf(s, 'Progressing')?.['reason'] === 'PopulationPaused'
+
+  test('leaves namespaces as they are, populates new ones, and what changed is made up for afterwards', async () => {
+    await world.template('t', [configMap('one'), configMap('two')])
+    await world.template('going', [configMap('three')])
+    const names = await world.namespaces(2)
+    await world.status('t', (s) => s['synced'] === 2)
+    await pause('true')
+    const paused = await world.status('t', isPaused)
+    expect(paused).toMatchObject({ matched: 2, synced: 2 })
+    expect(conditionOf(paused, 'Progressing')).toMatchObject({
+      status: 'False',
+      message:
+        'all templates are paused by key paused of ConfigMap kube-system/borough-population: ' +
+        'namespaces that exist are left as they are',
+    })
+    expect(await world.eventsAbout('NamespaceTemplate', 'RolloutPopulationPaused', 'default')).toHaveLength(2)
+    await world.edit('t', { templates: [configMap('one', { a: '2' })] })
+    await world.admin.delete(templateResource, { name: 'going' })
+    await world.admin.delete(configMapResource, { namespace: 'ns-1', name: 'one' })
+    // Given what the template says now, so the controller has seen the edit; and nothing of the deleted one.
+    await world.namespace('fresh')
+    expect(await world.data('fresh', 'one')).toEqual({ a: '2' })
+    expect(await world.data('fresh', 'three')).toBeUndefined()
+    await world.status('going', isPaused)
+    expect(await holders(names, 'one', '1')).toEqual(['ns-0'])
+    expect(await holders(names, 'two', '1')).toEqual(names)
+    expect(await holders(names, 'three', '1')).toEqual(names)
+    await pause('false')
+    await world.status('t', (s) => s['observedGeneration'] === 2 && s['synced'] === 3)
+    await waitFor(world.admin, templateResource, { name: 'going' }, (o) => o === undefined)
+    expect(await holders(names, 'one', '2')).toEqual(names)
+    expect(await holders(names, 'two', '1')).toEqual([])
+    expect(await holders(names, 'three', '1')).toEqual([])
+  })
+
+  test('holds over a restart of the controllers, whatever its value but false', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'borough-pause-'))
+    try {
+      {
+        await using first = await PopulationWorld.start(dataDir)
+        await first.template('t', [configMap('one')])
+        await first.namespaces(1)
+        await first.status('t', (s) => s['synced'] === 1)
+        await first.admin.create(configMapResource, { metadata: config, data: { paused: 'yes' } })
+        await first.status('t', isPaused)
+        await first.edit('t', { templates: [] })
+      }
+      await using second = await PopulationWorld.start(dataDir)
+      await second.template('other', [configMap('two')])
+      await second.status('other', isPaused)
+      expect(await second.data('ns-0', 'one')).toEqual({ a: '1' })
+      expect(await second.data('ns-0', 'two')).toBeUndefined()
+      await second.admin.delete(configMapResource, config)
+      await second.status('t', (s) => s['observedGeneration'] === 2)
+      await waitFor(second.admin, configMapResource, { namespace: 'ns-0', name: 'one' }, (o) => o === undefined)
+      expect(await second.data('ns-0', 'two')).toEqual({ a: '1' })
+    } finally {
+      await rm(dataDir, { recursive: true })
+    }
+  })
+})
+
 describe('maxUnavailable', () => {
   test('without a word from the template five namespaces may have failed, and the sixth waits', async () => {
     await world.template('t', [configMap('one')])

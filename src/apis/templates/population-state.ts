@@ -21,6 +21,7 @@ import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { PopulatedIndex } from './populated-index.ts'
+import { isPaused, populationConfig } from './population-config.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
@@ -35,6 +36,8 @@ export interface PopulationDeps {
   /** What templates made where. */
   readonly records: AppliedRecords
 }
+
+const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
 const keyOf = (name: string): ObjectKey => ({ namespace: '', name })
 
@@ -54,6 +57,7 @@ export class PopulationState {
   readonly statuses: StatusSchedule
   readonly #namespaces: Informer
   readonly #templates: Informer
+  readonly #config: Informer
   readonly #matchers = new Map<string, Matcher>()
   /** Namespaces over which a pass has gone. */
   readonly #visited = new Set<string>()
@@ -70,6 +74,9 @@ export class PopulationState {
       this.#namespaceChanged(next, old),
     )
     this.#templates = this.watches.on({ resource: templateResource }, (next, old) => this.#templateChanged(next, old))
+    const { namespace, name } = populationConfig
+    const ofConfig = { resource: configMapsResource, namespace, fieldSelector: `metadata.name=${name}` }
+    this.#config = this.watches.on(ofConfig, (next, old) => this.#configChanged(next, old))
     this.index = this.#openIndex()
     this.rollouts = new Rollouts({
       ledger: this.ledger,
@@ -84,6 +91,11 @@ export class PopulationState {
       return records.follow((...change) => this.index.holdings.changed(...change), signal)
     })
     this.watches.onSynced(() => this.#releaseLeftRecords())
+  }
+
+  /** An administrator stopped all templates. */
+  get isPaused(): boolean {
+    return isPaused(this.#config.find(populationConfig.namespace, populationConfig.name))
   }
 
   findNamespace(name: string): Namespace | undefined {
@@ -211,6 +223,13 @@ export class PopulationState {
     const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
     const names = new Set([...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(name)])
     return [...names].map(keyOf)
+  }
+
+  #configChanged(next: KubeObject | undefined, old: KubeObject | undefined): Keys {
+    if (isPaused(next) === isPaused(old)) return undefined
+    this.requestStatus(this.#matchers.keys())
+    // What changed meanwhile was left undone.
+    return isPaused(next) ? undefined : [...this.#namespaces.values()].map((o) => keyOf(o.metadata.name ?? ''))
   }
 
   /** Of namespaces that went while no controller ran. */

@@ -20,7 +20,7 @@ import { limitOf } from './rollout-limits.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 export interface Halt {
-  readonly reason: 'Paused' | 'TooManyPrunes'
+  readonly reason: 'Paused' | 'PopulationPaused' | 'TooManyPrunes'
   readonly message: string
 }
 

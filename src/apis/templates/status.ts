@@ -2,8 +2,9 @@
 import { formatTime } from '../../kube/time.ts'
 import { generationOf, type Tally } from './ledger.ts'
 import type { Matcher } from './match.ts'
+import { pausedKey, populationConfig } from './population-config.ts'
 import { completeReason, type Halt, progressingCondition } from './rollout.ts'
-import type { TemplateCondition, TemplateStatus } from './types.ts'
+import type { NamespaceTemplate, TemplateCondition, TemplateStatus } from './types.ts'
 
 export interface Findings extends Tally {
   /** Namespaces that are selected. */
@@ -45,6 +46,20 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
       since(old, nowMs, progress(version, findings)),
     ],
   }
+}
+
+export const populationPaused: Halt = {
+  reason: 'PopulationPaused',
+  message:
+    `all templates are paused by key ${pausedKey} of ConfigMap ` +
+    `${populationConfig.namespace}/${populationConfig.name}: namespaces that exist are left as they are`,
+}
+
+/** The status as it is, but for the condition that says why nothing moves. */
+export function pausedStatusOf({ status }: NamespaceTemplate, nowMs: number): TemplateStatus {
+  const old = status?.conditions ?? []
+  const told = since(old, nowMs, { type: progressingCondition, status: 'False', ...populationPaused })
+  return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
 }
 
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
