@@ -79,9 +79,16 @@ const layers = {
     ],
     ...['apis/events/recorder.ts', 'apis/namespaces/types.ts', 'apis/rbac/bootstrap-rules.ts'],
     ...['authz/authz.ts', 'authz/rbac-authorizer.ts', 'authz/rbac-source.ts'],
-    ...['admission-review', 'auto-opt-out', 'config-map-records', 'kinds', 'plan', 'reconcile', 'types', 'webhook'].map(
-      (file) => `apis/templates/${file}.ts`,
-    ),
+    ...[
+      'admission-review',
+      'config-map-records',
+      'kinds',
+      'plan',
+      'population-config',
+      'reconcile',
+      'types',
+      'webhook',
+    ].map((file) => `apis/templates/${file}.ts`),
   ],
   workers: [
     ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],

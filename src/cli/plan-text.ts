@@ -5,8 +5,12 @@ const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!' }
 /** Namespaces named before it says how many more there are. */
 const named = 8
 
-export function planText({ template, isNew, matched, namespaces, stop }: TemplatePlan): string {
-  const lines = [`template ${template}${isNew ? ' (new)' : ''} selects ${count(matched, 'namespace')}`]
+export function planText({ template, isNew, isDeletion, matched, namespaces, stop }: TemplatePlan): string {
+  const lines = [
+    isDeletion
+      ? `template ${template} is deleted`
+      : `template ${template}${isNew ? ' (new)' : ''} selects ${count(matched, 'namespace')}`,
+  ]
   const alike = new Map<string, string[]>()
   for (const { namespace, objects } of namespaces) {
     const text = objects.map(objectText).join('\n')

@@ -7,6 +7,7 @@ import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remo
 
 interface PlanFlags extends RemoteFlags {
   readonly filename: readonly string[]
+  readonly delete: readonly string[]
   readonly output: 'text' | 'json'
 }
 
@@ -27,7 +28,8 @@ export function addTemplateCommand(program: Command): void {
     template
       .command('plan')
       .description('say what namespace templates would do to the namespaces that exist, and do nothing')
-      .requiredOption('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input'),
+      .option('-f, --filename <files...>', 'NamespaceTemplates in YAML or JSON; - is standard input', [])
+      .option('--delete <templates...>', 'names of templates whose deletion is planned', []),
   )
     .addOption(outputOption('it'))
     .addHelpText(
@@ -40,6 +42,7 @@ Exit codes: 0 nothing would change, 2 something would, 1 there is no plan (the t
 
 Examples:
   borough template plan -f default.yaml
+  borough template plan --delete default
   kubectl get nstpl default -o json | jq '.spec.templates=[]' | borough template plan -f - -o json`,
     )
     .action(async (flags: PlanFlags) => {
@@ -47,10 +50,13 @@ Examples:
       const { planTemplates } = await import('../apis/templates/plan.ts')
       const { planText } = await import('./plan-text.ts')
       const templates = (await Promise.all(flags.filename.map(readTemplates))).flat()
-      if (templates.length === 0) throw new Error(`${flags.filename.join(', ')} holds no NamespaceTemplate`)
+      if (flags.filename.length > 0 && templates.length === 0) {
+        throw new Error(`${flags.filename.join(', ')} holds no NamespaceTemplate`)
+      }
+      if (templates.length === 0 && flags.delete.length === 0) throw new Error('name templates by -f or by --delete')
       const { client } = await openFlags(flags, 'template-plan')
       const signal = AbortSignal.timeout(planPatienceMs)
-      const plans = await planTemplates({ client, clock: systemClock, signal }, templates)
+      const plans = await planTemplates({ client, clock: systemClock, signal }, templates, flags.delete)
       process.stdout.write(
         flags.output === 'json' ? `${JSON.stringify(plans, null, 2)}\n` : plans.map(planText).join('\n'),
       )

@@ -4,7 +4,7 @@
  * more.
  */
 import { may, read } from '../apis/rbac/bootstrap-rules.ts'
-import { populationConfig } from '../apis/templates/auto-opt-out.ts'
+import { populationConfig } from '../apis/templates/population-config.ts'
 import type { ServedKind } from '../client/client.ts'
 import { type PolicyRule, rbacGroup } from '../kube/rbac.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -94,7 +94,7 @@ export function rightsManifests(namespace: string, kinds: readonly ServedKind[])
     ]),
     // Its settings, and the revisions of templates.
     role(populationConfig.namespace, [
-      onlyNamed(may('get', '', 'configmaps'), populationConfig.name),
+      onlyNamed(may(read, '', 'configmaps'), populationConfig.name),
       may([...read, 'create', 'delete', 'patch', 'update'], 'apps', 'controllerrevisions'),
     ]),
   ]

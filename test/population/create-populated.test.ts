@@ -338,7 +338,7 @@ describe('the controller populates a namespace after its creation', () => {
 test('a template that is deleted while namespaces come leaves nothing behind', async () => {
   for (let round = 0; round < rounds; round++) {
     const name = `t${round}`
-    await template([configMap('one')], { deletionPolicy: 'Delete' }, name)
+    await template([configMap('one')], { deletionPolicy: 'Delete', rollout: { maxPrune: '100%' } }, name)
     const creates = Array.from({ length: 12 }, (_, i) =>
       plane.client.create(namespaceResource, { metadata: { name: `n-${round}-${i}` } }),
     )

@@ -166,6 +166,28 @@ describe('plan', () => {
     expect(told?.stop).toBe('it would delete objects in 2 namespaces, and spec.rollout.maxPrune allows 1')
   })
 
+  test('says what the deletion of a template would prune, and that it would stop', async () => {
+    await world.template('t', [configMap('one')])
+    const names = await world.namespaces(6)
+    const before = await everything()
+    const signal = never
+    const told = await planTemplates({ client: world.admin, clock: systemClock, signal }, [], ['t'])
+    expect(told).toEqual([
+      {
+        template: 't',
+        isNew: false,
+        isDeletion: true,
+        matched: 0,
+        namespaces: names.map((namespace) => ({ namespace, objects: [{ object: 'ConfigMap/one', action: 'prune' }] })),
+        stop: 'it would delete objects in 6 namespaces, and spec.rollout.maxPrune allows 5 (the default)',
+      },
+    ])
+    expect(await everything()).toEqual(before)
+    await expect(planTemplates({ client: world.admin, clock: systemClock, signal }, [], ['other'])).rejects.toThrow(
+      'namespacetemplates.policy.borough.dev "other" not found',
+    )
+  })
+
   test('does not show what is in a Secret', async () => {
     const secret = (text: string): JsonObject => ({
       apiVersion: 'v1',

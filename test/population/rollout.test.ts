@@ -32,6 +32,12 @@ async function mend(namespace: string, name: string): Promise<void> {
   await world.admin.patch(namespaceResource, { name: namespace }, { metadata: { annotations: { look: 'again' } } })
 }
 
+const annotate = (template: string, annotations: Record<string, string>): Promise<unknown> =>
+  world.admin.patch(templateResource, { name: template }, { metadata: { annotations } })
+
+const confirm = (template: string, generation: string): Promise<unknown> =>
+  annotate(template, { 'policy.borough.dev/confirm-prune': generation })
+
 const holders = async (names: readonly string[], object: string, value: string): Promise<string[]> => {
   const data = await Promise.all(names.map((n) => world.data(n, object)))
   return names.filter((_, i) => JSON.stringify(data[i]) === JSON.stringify({ a: value }))
@@ -192,12 +198,169 @@ describe('maxPrune', () => {
     }
   })
 
-  test('who deletes the template, means it', async () => {
-    await world.template('t', [configMap('one')], { rollout: { maxPrune: 0 } })
-    await world.namespaces(2)
+  test('a deletion beyond the limit stops, corrects drift meanwhile, and goes on when it is confirmed', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxPrune: 1 } })
+    const names = await world.namespaces(2)
+    await world.admin.delete(templateResource, { name: 't' })
+    const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    expect(conditionOf(status, 'Progressing')).toMatchObject({
+      status: 'False',
+      message:
+        'deleting the template would delete objects in 2 namespaces, spec.rollout.maxPrune allows 1: ns-0, ns-1; ' +
+        'nothing is changed. If it is meant, confirm it with: ' +
+        'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2',
+    })
+    expect(conditionOf(status, 'Synced')).toMatchObject({ status: 'False', reason: 'TooManyPrunes' })
+    expect(await world.eventsAbout('NamespaceTemplate', 'RolloutTooManyPrunes', 'default')).toHaveLength(1)
+    await world.admin.delete(configMapResource, { namespace: 'ns-0', name: 'one' })
+    const one = { namespace: 'ns-0', name: 'one' }
+    await waitFor(world.admin, configMapResource, one, (o) => o !== undefined)
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    // Another generation's word does not count.
+    await confirm('t', '1')
+    await world.namespace('later')
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    await confirm('t', '2')
+    await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
+    expect(await holders(names, 'one', '1')).toEqual([])
+  })
+
+  test('a deletion up to the limit is not asked about', async () => {
+    await world.template('t', [configMap('one')])
+    await world.namespaces(5)
     await world.admin.delete(templateResource, { name: 't' })
     await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
     expect(await world.data('ns-0', 'one')).toBeUndefined()
+  })
+
+  test('a template that is switched off and deleted is no way around it', async () => {
+    await world.template('t', [configMap('one')], { rollout: { maxPrune: 0 } })
+    await world.namespaces(1)
+    await annotate('t', { 'policy/namespace-template-apply': 'disable' })
+    await world.admin.delete(templateResource, { name: 't' })
+    await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    expect(await world.data('ns-0', 'one')).toEqual({ a: '1' })
+  })
+
+  test('a deleted template that orphans destroys nothing, and is not stopped', async () => {
+    await world.template('t', [configMap('one')], { deletionPolicy: 'Orphan', rollout: { maxPrune: 0 } })
+    await world.namespaces(1)
+    await world.admin.delete(templateResource, { name: 't' })
+    await waitFor(world.admin, templateResource, { name: 't' }, (o) => o === undefined)
+    expect(await world.data('ns-0', 'one')).toEqual({ a: '1' })
+  })
+
+  test('without a word from the template an edit may strip five namespaces and not six', async () => {
+    await world.template('t', [configMap('one')], { namespaces: tier('a') })
+    const names = await world.namespaces(6, { labels: { tier: 'a' } })
+    await world.edit('t', { namespaces: tier('typo') })
+    const status = await world.status('t', (s) => conditionOf(s, 'Progressing')?.['reason'] === 'TooManyPrunes')
+    expect(conditionOf(status, 'Progressing')?.['message']).toBe(
+      'generation 2 would delete objects in 6 namespaces, spec.rollout.maxPrune allows 5 (the default): ' +
+        'ns-0, ns-1, ns-2, ns-3, ns-4, ...; nothing is changed. If it is meant, confirm it with: ' +
+        'kubectl annotate --overwrite namespacetemplate t policy.borough.dev/confirm-prune=2; ' +
+        'if not, go back with: borough template rollback t',
+    )
+    expect(await holders(names, 'one', '1')).toEqual(names)
+    await confirm('t', '2')
+    await world.status('t', (s) => s['observedGeneration'] === 2 && conditionOf(s, 'Synced')?.['status'] === 'True')
+    expect(await holders(names, 'one', '1')).toEqual([])
+  })
+})
+
+test('what a template took away is in its events, by name, after the template has gone too', async () => {
+  await world.template('t', [configMap('one'), configMap('two')])
+  await world.namespaces(2)
+  await world.edit('t', { templates: [configMap('one')] })
+  const told = (): Promise<string[]> => world.eventsAbout('NamespaceTemplate', 'PopulationPruned', 'default')
+  const edited = ['deleted in namespace ns-0: ConfigMap/two', 'deleted in namespace ns-1: ConfigMap/two']
+  await expect.poll(async () => (await told()).sort()).toEqual(edited)
+  await world.admin.delete(templateResource, { name: 't' })
+  const deleted = ['deleted in namespace ns-0: ConfigMap/one', 'deleted in namespace ns-1: ConfigMap/one']
+  await expect.poll(async () => (await told()).sort()).toEqual([...edited, ...deleted].sort())
+})
+
+describe('pause', () => {
+  const config = { namespace: 'kube-system', name: 'borough-population' }
+  const pause = (paused: string): Promise<unknown> =>
+    world.admin.apply(
+      configMapResource,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: config, data: { paused } },
+      {
+        fieldManager: 'test',
+      },
+    )
+  const isPaused = (s: JsonObject): boolean => conditionOf(s, 'Progressing')?.['reason'] === 'PopulationPaused'
+
+  test('leaves namespaces as they are, populates new ones, and what changed is made up for afterwards', async () => {
+    await world.template('t', [configMap('one'), configMap('two')])
+    await world.template('going', [configMap('three')])
+    const names = await world.namespaces(2)
+    await world.status('t', (s) => s['synced'] === 2)
+    await pause('true')
+    const paused = await world.status('t', isPaused)
+    expect(paused).toMatchObject({ matched: 2, synced: 2 })
+    expect(conditionOf(paused, 'Progressing')).toMatchObject({
+      status: 'False',
+      message:
+        'all templates are paused by key paused of ConfigMap kube-system/borough-population: ' +
+        'namespaces that exist are left as they are',
+    })
+    expect(await world.eventsAbout('NamespaceTemplate', 'RolloutPopulationPaused', 'default')).toHaveLength(2)
+    await world.edit('t', { templates: [configMap('one', { a: '2' })] })
+    await world.admin.delete(templateResource, { name: 'going' })
+    await world.admin.delete(configMapResource, { namespace: 'ns-1', name: 'one' })
+    // Given what the template says now, so the controller has seen the edit; and nothing of the deleted one.
+    await world.namespace('fresh')
+    expect(await world.data('fresh', 'one')).toEqual({ a: '2' })
+    expect(await world.data('fresh', 'three')).toBeUndefined()
+    await world.status('going', isPaused)
+    expect(await holders(names, 'one', '1')).toEqual(['ns-0'])
+    expect(await holders(names, 'two', '1')).toEqual(names)
+    expect(await holders(names, 'three', '1')).toEqual(names)
+    await pause('false')
+    await world.status('t', (s) => s['observedGeneration'] === 2 && s['synced'] === 3)
+    await waitFor(world.admin, templateResource, { name: 'going' }, (o) => o === undefined)
+    expect(await holders(names, 'one', '2')).toEqual(names)
+    expect(await holders(names, 'two', '1')).toEqual([])
+    expect(await holders(names, 'three', '1')).toEqual([])
+  })
+
+  test('holds over a restart of the controllers, whatever its value but false', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'borough-pause-'))
+    try {
+      {
+        await using first = await PopulationWorld.start(dataDir)
+        await first.template('t', [configMap('one')])
+        await first.namespaces(1)
+        await first.status('t', (s) => s['synced'] === 1)
+        await first.admin.create(configMapResource, { metadata: config, data: { paused: 'yes' } })
+        await first.status('t', isPaused)
+        await first.edit('t', { templates: [] })
+      }
+      await using second = await PopulationWorld.start(dataDir)
+      await second.template('other', [configMap('two')])
+      await second.status('other', isPaused)
+      expect(await second.data('ns-0', 'one')).toEqual({ a: '1' })
+      expect(await second.data('ns-0', 'two')).toBeUndefined()
+      await second.admin.delete(configMapResource, config)
+      await second.status('t', (s) => s['observedGeneration'] === 2)
+      await waitFor(second.admin, configMapResource, { namespace: 'ns-0', name: 'one' }, (o) => o === undefined)
+      expect(await second.data('ns-0', 'two')).toEqual({ a: '1' })
+    } finally {
+      await rm(dataDir, { recursive: true })
+    }
+  })
+})
+
+describe('maxUnavailable', () => {
+  test('without a word from the template five namespaces may have failed, and the sixth waits', async () => {
+    await world.template('t', [configMap('one')])
+    const names = await world.namespaces(6)
+    for (const name of names) await world.admin.create(configMapResource, foreign(name, 'two'))
+    await world.edit('t', { templates: [configMap('one', { a: '2' }), configMap('two')] })
+    await world.status('t', (s) => s['failed'] === 5 && s['waiting'] === 1)
+    expect(await holders(names, 'one', '2')).toHaveLength(5)
   })
 })
 

@@ -22,7 +22,7 @@ import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './aut
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { shapeErrors } from './object-shape.ts'
 import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
-import { rolloutErrors } from './rollout.ts'
+import { rolloutErrors } from './rollout-limits.ts'
 import {
   creatorKey,
   type NamespaceTemplate,

@@ -5,8 +5,7 @@
  */
 import type { KubeObject } from '../../kube/types.ts'
 import { glob, serviceAccountPrefix } from './match.ts'
-
-export const populationConfig = { namespace: 'kube-system', name: 'borough-population' } as const
+import { settingOf } from './population-config.ts'
 
 const optOutAccountsKey = 'optOutAccounts'
 
@@ -25,10 +24,7 @@ export function autoOptOut(config: () => KubeObject | undefined): (username: str
 }
 
 function accountsOf(config: KubeObject | undefined): string[] {
-  const data = config?.['data'] as Record<string, unknown> | undefined
-  const text = data?.[optOutAccountsKey]
-  if (typeof text !== 'string') return []
-  return text
+  return (settingOf(config, optOutAccountsKey) ?? '')
     .split(/[\n,]/)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))

@@ -33,6 +33,10 @@ export class Holdings {
     return this.#byTemplate.get(template)?.namespaces.keys() ?? []
   }
 
+  countNamespaces(template: string): number {
+    return this.#byTemplate.get(template)?.namespaces.size ?? 0
+  }
+
   holds(template: string, namespace: string): boolean {
     return this.#byTemplate.get(template)?.namespaces.has(namespace) ?? false
   }

@@ -64,8 +64,12 @@ async function pruneOrOrphan(
   }
   const preconditions = { uid }
   const answer = await client.delete(kind, ref, { preconditions, propagationPolicy: 'Background', signal })
-  if (answer.kind === 'Status') return { outcome: 'pruned', released }
-  return { outcome: 'pruned', isUnwatched: !(await putLabelBack(client, kind, request, { ...claim, uid })) }
+  if (answer.kind === 'Status') return { outcome: 'pruned', isDeleted: true, released }
+  return {
+    outcome: 'pruned',
+    isDeleted: true,
+    isUnwatched: !(await putLabelBack(client, kind, request, { ...claim, uid })),
+  }
 }
 
 /** By its uid; one that was recorded ahead, by its marks. */

@@ -29,10 +29,11 @@ export function planPass(state: PopulationState, namespace: Namespace): Namespac
 function planTemplate(state: PopulationState, namespace: Namespace, version: Matcher, pass: NamespacePass): void {
   const { ledger, index, rollouts } = state
   const { template } = version
-  if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) return
+  const isDeleted = template.metadata.deletionTimestamp !== undefined
+  if (isDisabled(template) && !isDeleted) return
   const { name = '' } = namespace.metadata
   const { name: templateName = '' } = template.metadata
-  const isSelected = version.selects(namespace)
+  const isSelected = !isDeleted && version.selects(namespace)
   const held = ledger.find(templateName, name)
   if (!isSelected && held === undefined && !index.holdings.holds(templateName, name)) return
   const isDone = (): boolean => {
@@ -43,6 +44,8 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   const place = isGateShut(namespace) ? () => {} : rollouts.begin(version, name, isDone)
   if (place !== undefined) {
     pass.places.push(place)
+    // Nothing of it is wanted any more: what is there is pruned.
+    if (isDeleted) return
     pass.attempts.set(templateName, { version, isSelected })
     if (isSelected) pass.wanted.push(template)
     return

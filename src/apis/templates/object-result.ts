@@ -8,6 +8,8 @@ export interface ObjectResult {
   /** `RoleBinding/admin` */
   readonly object: string
   readonly outcome?: Outcome
+  /** It was pruned by a request of ours: it had not gone before. */
+  readonly isDeleted?: true
   readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
   /** Done, and worth telling: it was not deleted because another manager applies it too. */
   readonly remark?: { readonly reason: string; readonly message: string }

@@ -18,8 +18,7 @@ import { compileMatcher, isDisabled, isOptedOut, type Matcher, selectTemplates }
 import type { ObjectResult } from './object-result.ts'
 import { populate } from './populate.ts'
 import { PopulatedIndex } from './populated-index.ts'
-import { namespacesToPrune } from './prunes.ts'
-import { amountOf } from './rollout.ts'
+import { excessOf, namespacesToPrune } from './prunes.ts'
 import { type NamespaceTemplate, templateGroups, templateResource } from './types.ts'
 
 export interface PlannedObject {
@@ -42,6 +41,8 @@ export interface TemplatePlan {
   readonly template: string
   /** Is there none of this name yet. */
   readonly isNew: boolean
+  /** It is the deletion of the template that is planned. */
+  readonly isDeletion?: true
   /** Namespaces it would select. */
   readonly matched: number
   /** Only those where something would be done. */
@@ -65,12 +66,14 @@ const atOnce = 16
 const pageSize = 500
 
 /**
- * One plan for each of `templates`, as if all of them had been applied.
- * @throws StatusError what the server would say to the template itself
+ * One plan for each of `templates`, as if all of them had been applied, and for each of `deletions`, by name, as if it
+ * had been deleted.
+ * @throws StatusError what the server would say to the template itself, or to its deletion
  */
 export async function planTemplates(
   deps: PlanDeps,
   templates: readonly KubeObject[],
+  deletions: readonly string[] = [],
 ): Promise<readonly TemplatePlan[]> {
   const { client, clock } = deps
   const stop = new AbortController()
@@ -82,6 +85,7 @@ export async function planTemplates(
     for (const template of templates) {
       planned.push(await dryRunTemplate(client, known.get(template.metadata.name ?? ''), template, signal))
     }
+    for (const name of deletions) planned.push(await dryRunDeletion(client, name, signal))
     const matchers = new Map([...present, ...planned].map((t) => [t.metadata.name ?? '', compileMatcher(t)]))
     const namespaces = (await all(client, namespaceResource, signal)) as Namespace[]
     let broken: unknown
@@ -101,7 +105,8 @@ export async function planTemplates(
     for (const template of planned) {
       const version = compileMatcher(template)
       const isNew = !known.has(template.metadata.name ?? '')
-      plans.push({ isNew, ...(await planOne({ client, index, matchers, namespaces, signal }, version)) })
+      const isDeletion = isBeingDeleted(template) ? { isDeletion: true as const } : {}
+      plans.push({ isNew, ...isDeletion, ...(await planOne({ client, index, matchers, namespaces, signal }, version)) })
     }
     return plans
   } finally {
@@ -122,11 +127,12 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   const { template } = version
   const name = template.metadata.name ?? ''
   const reachable = namespaces.filter((n) => n.metadata.deletionTimestamp === undefined && !isOptedOut(n))
-  const selected = isDisabled(template) ? [] : reachable.filter((n) => version.selects(n))
+  const isDeleted = isBeingDeleted(template)
+  const selected = isDisabled(template) || isDeleted ? [] : reachable.filter((n) => version.selects(n))
+  const holds = (n: Namespace): boolean => index.holdings.holds(name, n.metadata.name ?? '')
   // A template that is switched off takes nothing away.
-  const concerned = isDisabled(template)
-    ? []
-    : reachable.filter((n) => version.selects(n) || index.holdings.holds(name, n.metadata.name ?? ''))
+  const concerned =
+    isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
   const planned: PlannedNamespace[] = []
   for (let at = 0; at < concerned.length; at += atOnce) {
     const batch = concerned.slice(at, at + atOnce)
@@ -192,13 +198,21 @@ function stopOf(
   namespaces: readonly Namespace[],
   matched: number,
 ): string | undefined {
-  const { spec } = version.template
-  const { maxPrune } = spec?.rollout ?? {}
-  if (maxPrune === undefined || spec?.deletionPolicy === 'Orphan') return undefined
   const byName = new Map(namespaces.map((n) => [n.metadata.name ?? '', n]))
   const pruned = namespacesToPrune(version, index, (name) => byName.get(name)).length
-  if (pruned <= amountOf(maxPrune, () => matched)) return undefined
-  return `it would delete objects in ${pruned} namespaces, and spec.rollout.maxPrune allows ${maxPrune}`
+  const holding = index.holdings.countNamespaces(version.template.metadata.name ?? '')
+  const excess = excessOf(version, pruned, () => Math.max(matched, holding))
+  if (excess === undefined) return undefined
+  return `it would delete objects in ${pruned} namespaces, and ${excess.allowed}`
+}
+
+const isBeingDeleted = ({ metadata }: NamespaceTemplate): boolean => metadata.deletionTimestamp !== undefined
+
+/** The template as its deletion leaves it: its finalizer holds it until what it made is gone. */
+async function dryRunDeletion(client: Client, name: string, signal: AbortSignal): Promise<NamespaceTemplate> {
+  const left = await client.delete(templateResource, { name }, { dryRun: true, signal })
+  if (left.kind !== 'Status') return left as NamespaceTemplate
+  throw new Error(`template ${name} would be gone at once, and leave what it made: nothing holds it`)
 }
 
 /** What the server would make of it. */

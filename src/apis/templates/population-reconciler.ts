@@ -1,13 +1,13 @@
 /** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import type { Namespace } from '../namespaces/types.ts'
-import { openGate } from './gate.ts'
+import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
 import type { ObjectResult } from './object-result.ts'
 import { isPopulated, type PopulateRequest, populate } from './populate.ts'
 import type { PopulationDeps, PopulationState } from './population-state.ts'
-import { reportCondition, tell } from './report.ts'
+import { reportCondition, tell, tellDeleted } from './report.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 type Outcome = { readonly requeueAfterMs: number } | undefined
@@ -35,6 +35,7 @@ export class PopulationReconciler implements Reconciler {
       await this.#leaveAlone(namespace, signal)
       return undefined
     }
+    if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
     return this.#report(namespace, await this.#pass(namespace, signal), signal)
   }
@@ -67,14 +68,21 @@ export class PopulationReconciler implements Reconciler {
     { wanted, waiting }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
-    const { client, records } = this.#deps
+    const { client, records, events } = this.#deps
     const { index } = this.#state
     const { name = '' } = namespace.metadata
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template))
     // An object that had to tell itself what was applied to it is noted as applied on the way.
     if (!index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)) return []
-    return populate({ client, index, records }, { namespace, templates: wanted, policyOf, signal })
+    // A template that is being deleted may have gone when the last of it is.
+    const holders = new Map(index.claimsIn(name).map((c) => [c.template, this.#state.findTemplate(c.template)]))
+    const results = await populate({ client, index, records }, { namespace, templates: wanted, policyOf, signal })
+    for (const [template, holder] of holders) {
+      const deleted = results.filter((r) => r.isDeleted && r.template === template).map((r) => r.object)
+      if (holder !== undefined && deleted.length > 0) tellDeleted(events, name, holder, deleted)
+    }
+    return results
   }
 
   #note(namespace: Namespace, { attempts, waiting }: NamespacePass, results: readonly ObjectResult[]): void {

@@ -21,7 +21,8 @@ import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { PopulatedIndex } from './populated-index.ts'
-import { namespacesToPrune } from './prunes.ts'
+import { isPaused, populationConfig } from './population-config.ts'
+import { excessOf, namespacesToPrune } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
@@ -35,6 +36,8 @@ export interface PopulationDeps {
   /** What templates made where. */
   readonly records: AppliedRecords
 }
+
+const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
 const keyOf = (name: string): ObjectKey => ({ namespace: '', name })
 
@@ -54,6 +57,7 @@ export class PopulationState {
   readonly statuses: StatusSchedule
   readonly #namespaces: Informer
   readonly #templates: Informer
+  readonly #config: Informer
   readonly #matchers = new Map<string, Matcher>()
   /** Namespaces over which a pass has gone. */
   readonly #visited = new Set<string>()
@@ -70,11 +74,15 @@ export class PopulationState {
       this.#namespaceChanged(next, old),
     )
     this.#templates = this.watches.on({ resource: templateResource }, (next, old) => this.#templateChanged(next, old))
+    const { namespace, name } = populationConfig
+    const ofConfig = { resource: configMapsResource, namespace, fieldSelector: `metadata.name=${name}` }
+    this.#config = this.watches.on(ofConfig, (next, old) => this.#configChanged(next, old))
     this.index = this.#openIndex()
     this.rollouts = new Rollouts({
       ledger: this.ledger,
       countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
       wouldPrune: (version) => namespacesToPrune(version, this.index, (name) => this.findNamespace(name)),
+      excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),
       wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
     })
     this.kinds = this.#openKinds()
@@ -83,6 +91,11 @@ export class PopulationState {
       return records.follow((...change) => this.index.holdings.changed(...change), signal)
     })
     this.watches.onSynced(() => this.#releaseLeftRecords())
+  }
+
+  /** An administrator stopped all templates. */
+  get isPaused(): boolean {
+    return isPaused(this.#config.find(populationConfig.namespace, populationConfig.name))
   }
 
   findNamespace(name: string): Namespace | undefined {
@@ -165,6 +178,12 @@ export class PopulationState {
     })
   }
 
+  /** Namespaces that it selects, or that it selected and holds something in. */
+  #countReached({ template }: Matcher): number {
+    const { name = '' } = template.metadata
+    return Math.max(this.matchedNamespaces.count(name), this.index.holdings.countNamespaces(name))
+  }
+
   /** A namespace that is being created counts from when it was tried first. */
   #counts(version: Matcher, namespace: Namespace): boolean {
     const { template } = version
@@ -204,6 +223,13 @@ export class PopulationState {
     const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
     const names = new Set([...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(name)])
     return [...names].map(keyOf)
+  }
+
+  #configChanged(next: KubeObject | undefined, old: KubeObject | undefined): Keys {
+    if (isPaused(next) === isPaused(old)) return undefined
+    this.requestStatus(this.#matchers.keys())
+    // What changed meanwhile was left undone.
+    return isPaused(next) ? undefined : [...this.#namespaces.values()].map((o) => keyOf(o.metadata.name ?? ''))
   }
 
   /** Of namespaces that went while no controller ran. */

@@ -51,6 +51,18 @@ export async function tell(
   await Promise.all(records)
 }
 
+/** What a template took away again, by name. Behind the work: there may be many. */
+export function tellDeleted(
+  events: EventRecorder,
+  namespace: string,
+  template: NamespaceTemplate,
+  objects: readonly string[],
+): void {
+  const message = `deleted in namespace ${namespace}: ${objects.join(', ')}`
+  const common = { type: 'Normal', reason: 'PopulationPruned', message } as const
+  events.recordSoon({ ...common, object: asSubject(template), namespace: clusterEvents })
+}
+
 export function tellHalt(events: EventRecorder, template: NamespaceTemplate, { reason, message }: Halt): Promise<void> {
   const common = { type: 'Warning', reason: `Rollout${reason}`, message } as const
   return events.record({ ...common, object: asSubject(template), namespace: clusterEvents })

@@ -1,8 +1,8 @@
 /**
  * Whose turn it is: how a new version of a template reaches the namespaces that exist.
  *
- *   edit ──▶ would it prune in more than maxPrune namespaces? ──yes──▶ stopped: every namespace keeps what it has
- *                      │ no
+ *   edit ──▶ would it prune in more than maxPrune namespaces? ──yes──▶ stopped until it is confirmed: every
+ *                      │ no                                          namespace keeps what it has. So is a deletion.
  *                      ▼
  *            ┌─▶ a free place? (under way + failed < maxUnavailable) ──no──▶ the namespace waits
  *            │         │ yes
@@ -13,13 +13,14 @@
  * All of it is memory: after a restart, a rollout that the status calls complete is complete, and one that was under
  * way goes on from the start, where namespaces that are done cost one comparison each.
  */
-import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { generationOf, isSameVersion, type TemplateLedger } from './ledger.ts'
 import type { Matcher } from './match.ts'
-import type { NamespaceTemplate, Rollout } from './types.ts'
+import type { PruneExcess } from './prunes.ts'
+import { limitOf } from './rollout-limits.ts'
+import type { NamespaceTemplate } from './types.ts'
 
 export interface Halt {
-  readonly reason: 'Paused' | 'TooManyPrunes'
+  readonly reason: 'Paused' | 'PopulationPaused' | 'TooManyPrunes'
   readonly message: string
 }
 
@@ -29,6 +30,8 @@ export interface RolloutDeps {
   countMatched(version: Matcher): number
   /** Namespaces in which a version would delete something that is there now. */
   wouldPrune(version: Matcher): readonly string[]
+  /** Whether it may, in so many namespaces. */
+  excessOf(version: Matcher, pruned: number): PruneExcess | undefined
   /** Their turn may have come. */
   wake(namespaces: readonly string[]): void
 }
@@ -130,16 +133,16 @@ export class Rollouts {
   }
 
   #limitOf(version: Matcher): number {
-    const { maxUnavailable } = version.template.spec?.rollout ?? {}
-    if (maxUnavailable === undefined) return Number.POSITIVE_INFINITY
+    const { spec, metadata } = version.template
+    // What a deletion may take away is settled before it begins; it does not go by waves.
+    if (metadata.deletionTimestamp !== undefined) return Number.POSITIVE_INFINITY
     return Math.max(
       1,
-      amountOf(maxUnavailable, () => this.#deps.countMatched(version)),
+      limitOf(spec?.rollout?.maxUnavailable, () => this.#deps.countMatched(version)),
     )
   }
 
   #free({ version, limit, busy }: RolloutState): number {
-    if (limit === Number.POSITIVE_INFINITY) return limit
     return limit - busy.size - this.#deps.ledger.failing(nameOf(version), generationOf(version))
   }
 
@@ -155,18 +158,16 @@ export class Rollouts {
   }
 
   #tooManyPrunes(version: Matcher): Halt | undefined {
-    const { spec } = version.template
-    const { maxPrune } = spec?.rollout ?? {}
-    // Orphaning destroys nothing.
-    if (maxPrune === undefined || spec?.deletionPolicy === 'Orphan') return undefined
     const namespaces = this.#deps.wouldPrune(version)
-    const most = amountOf(maxPrune, () => this.#deps.countMatched(version))
-    if (namespaces.length <= most) return undefined
+    const excess = this.#deps.excessOf(version, namespaces.length)
+    if (excess === undefined) return undefined
+    const isDeleted = version.template.metadata.deletionTimestamp !== undefined
     const more = namespaces.length > named ? ', ...' : ''
     const message =
-      `generation ${generationOf(version)} would delete objects in ${namespaces.length} namespaces, ` +
-      `spec.rollout.maxPrune allows ${maxPrune}: ${namespaces.slice(0, named).join(', ')}${more}; ` +
-      'nothing is changed. Raise maxPrune if it is meant, or go back with: borough template rollback'
+      `${isDeleted ? 'deleting the template' : `generation ${generationOf(version)}`} would delete objects in ` +
+      `${namespaces.length} namespaces, ${excess.allowed}: ${namespaces.slice(0, named).join(', ')}${more}; ` +
+      `nothing is changed. If it is meant, confirm it with: ${excess.confirmation}` +
+      (isDeleted ? '' : `; if not, go back with: borough template rollback ${nameOf(version)}`)
     return { reason: 'TooManyPrunes', message }
   }
 
@@ -196,28 +197,3 @@ function isComplete({ metadata, status }: NamespaceTemplate): boolean {
     (status?.conditions ?? []).some((c) => c.type === progressingCondition && c.reason === completeReason)
   )
 }
-
-const sharePattern = /^(\d+)%$/
-
-/** A number, or a share of `whole` rounded up; what is neither was refused when the template was written. */
-export function amountOf(value: number | string, whole: () => number): number {
-  if (typeof value === 'number') return value
-  const share = sharePattern.exec(value)
-  return share === null ? 0 : Math.ceil((Number(share[1]) * whole()) / 100)
-}
-
-export function rolloutErrors({ maxUnavailable, maxPrune }: Rollout): FieldError[] {
-  const errors: FieldError[] = []
-  if (maxUnavailable !== undefined && !isAmount(maxUnavailable, 1)) {
-    errors.push(
-      fieldInvalid('spec.rollout.maxUnavailable', maxUnavailable, 'must be at least 1, or a share like "10%"'),
-    )
-  }
-  if (maxPrune !== undefined && !isAmount(maxPrune, 0)) {
-    errors.push(fieldInvalid('spec.rollout.maxPrune', maxPrune, 'must be 0 or more, or a share like "10%"'))
-  }
-  return errors
-}
-
-const isAmount = (value: number | string, least: number): boolean =>
-  typeof value === 'number' ? value >= least : sharePattern.test(value) && Number.parseInt(value, 10) <= 100

@@ -2,8 +2,9 @@
 import { formatTime } from '../../kube/time.ts'
 import { generationOf, type Tally } from './ledger.ts'
 import type { Matcher } from './match.ts'
+import { pausedKey, populationConfig } from './population-config.ts'
 import { completeReason, type Halt, progressingCondition } from './rollout.ts'
-import type { TemplateCondition, TemplateStatus } from './types.ts'
+import type { NamespaceTemplate, TemplateCondition, TemplateStatus } from './types.ts'
 
 export interface Findings extends Tally {
   /** Namespaces that are selected. */
@@ -18,7 +19,8 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
   const { matched, synced, failed, failures, waiting, halt, kinds } = findings
   const behind = matched - synced
   // Who waits holds what the template said before, even if it is selected no more.
-  const isSynced = behind <= 0 && failed === 0 && waiting === 0
+  const isDeleted = version.template.metadata.deletionTimestamp !== undefined
+  const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0
   const old = version.template.status?.conditions
   return {
     observedGeneration: generation,
@@ -32,23 +34,43 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
       since(old, nowMs, {
         type: 'Synced',
         status: isSynced ? 'True' : 'False',
-        reason: isSynced ? 'Synced' : (failures[0]?.reason ?? halt?.reason ?? 'RollingOut'),
+        reason: isSynced ? 'Synced' : (failures[0]?.reason ?? halt?.reason ?? (isDeleted ? 'Deleting' : 'RollingOut')),
         message: isSynced
           ? 'Every selected namespace holds what the template says'
-          : behind <= 0 && failed === 0
-            ? `${waiting} namespaces that it no longer selects hold its objects still`
-            : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
+          : isDeleted
+            ? 'The template is being deleted, and objects of it are still there'
+            : behind <= 0 && failed === 0
+              ? `${waiting} namespaces that it no longer selects hold its objects still`
+              : `${Math.max(behind, failed)} of ${matched} namespaces differ from the template`,
       }),
-      since(old, nowMs, progress(generation, findings)),
+      since(old, nowMs, progress(version, findings)),
     ],
   }
 }
 
+export const populationPaused: Halt = {
+  reason: 'PopulationPaused',
+  message:
+    `all templates are paused by key ${pausedKey} of ConfigMap ` +
+    `${populationConfig.namespace}/${populationConfig.name}: namespaces that exist are left as they are`,
+}
+
+/** The status as it is, but for the condition that says why nothing moves. */
+export function pausedStatusOf({ status }: NamespaceTemplate, nowMs: number): TemplateStatus {
+  const old = status?.conditions ?? []
+  const told = since(old, nowMs, { type: progressingCondition, status: 'False', ...populationPaused })
+  return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
+}
+
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
-function progress(generation: number, { matched, waiting, halt, synced, failed }: Findings): Told {
+function progress(version: Matcher, { matched, waiting, halt, synced, failed }: Findings): Told {
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
+  if (version.template.metadata.deletionTimestamp !== undefined) {
+    return { type, status: 'True', reason: 'Deleting', message: 'What it made is being deleted' }
+  }
+  const generation = generationOf(version)
   // What failed is not under way any more: it is tried again for as long as it fails.
   if (waiting === 0 && synced + failed >= matched) {
     const message = `Generation ${generation} has reached every selected namespace`

@@ -10,8 +10,8 @@ import { isDisabled, isOptedOut, type Matcher } from './match.ts'
 import type { PopulationDeps, PopulationState } from './population-state.ts'
 import { tellBlockedPrune, tellHalt } from './report.ts'
 import type { Halt } from './rollout.ts'
-import { statusOf } from './status.ts'
-import { type NamespaceTemplate, templateFinalizer, templateResource } from './types.ts'
+import { pausedStatusOf, populationPaused, statusOf } from './status.ts'
+import { type NamespaceTemplate, type TemplateStatus, templateFinalizer, templateResource } from './types.ts'
 
 export class TemplateReconciler implements Reconciler {
   readonly #deps: PopulationDeps
@@ -33,7 +33,7 @@ export class TemplateReconciler implements Reconciler {
       state.forgetTemplate(name)
       this.#toldHalts.delete(name)
     } else if (template.metadata.deletionTimestamp !== undefined) {
-      await this.#finalize(template, signal)
+      await this.#finalize(template, version, signal)
     } else if (!template.metadata.finalizers?.includes(templateFinalizer)) {
       // The next version brings the key back, for its status.
       await addFinalizer(this.#deps.client, template, signal)
@@ -45,7 +45,7 @@ export class TemplateReconciler implements Reconciler {
   }
 
   /** @throws Error while it can't be known what is left */
-  async #finalize(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+  async #finalize(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
     const { kinds, activePasses, recordedKinds } = this.#state
     const { name = '', uid = '' } = template.metadata
     const unread = [...new Set(kindsEverOf(template))].filter((kind) => kinds.isUnread(kind))
@@ -54,7 +54,10 @@ export class TemplateReconciler implements Reconciler {
       await tellBlockedPrune(this.#deps.events, template, message)
       throw new Error(message)
     }
-    if (activePasses.isApplying(name) || this.#isHeldSomewhere(name)) return
+    if (activePasses.isApplying(name) || this.#isHeldSomewhere(name)) {
+      await this.#writeStatus(template, version, signal)
+      return
+    }
     recordedKinds.forget(uid)
     await removeFinalizer(this.#deps.client, template, signal)
   }
@@ -70,9 +73,11 @@ export class TemplateReconciler implements Reconciler {
 
   async #writeStatus(template: NamespaceTemplate, version: Matcher, signal: AbortSignal): Promise<void> {
     const { rollouts, matchedNamespaces, ledger, recordedKinds } = this.#state
-    const { client, clock } = this.#deps
+    const { clock } = this.#deps
     const { name = '', generation } = template.metadata
-    const halt = isDisabled(template) ? undefined : rollouts.review(version)
+    const isIdle = isDisabled(template) && template.metadata.deletionTimestamp === undefined
+    if (this.#state.isPaused && !isIdle) return this.#writePaused(template, signal)
+    const halt = isIdle ? undefined : rollouts.review(version)
     const matched = matchedNamespaces.count(name)
     const tally = ledger.tally(version)
     // After a start: what the status says is true until every namespace was looked at.
@@ -82,8 +87,20 @@ export class TemplateReconciler implements Reconciler {
     const findings = { matched, ...tally, waiting: rollouts.waiting(name), halt, kinds }
     const status = statusOf(version, findings, clock.now())
     await this.#tellHaltOnce(template, halt)
-    if (JSON.stringify(status) === JSON.stringify(template.status)) return
-    recordedKinds.narrowed(template, kinds)
+    if (!isSameStatus(status, template.status)) recordedKinds.narrowed(template, kinds)
+    await this.#replaceStatus(template, status, signal)
+  }
+
+  /** Figures stand as they are until it goes on: no namespace is looked at. */
+  async #writePaused(template: NamespaceTemplate, signal: AbortSignal): Promise<void> {
+    await this.#tellHaltOnce(template, populationPaused)
+    await this.#replaceStatus(template, pausedStatusOf(template, this.#deps.clock.now()), signal)
+  }
+
+  async #replaceStatus(template: NamespaceTemplate, status: TemplateStatus, signal: AbortSignal): Promise<void> {
+    if (isSameStatus(status, template.status)) return
+    const { client } = this.#deps
+    const { recordedKinds } = this.#state
     try {
       await client.update(templateResource, { ...template, status }, { subresource: 'status', signal })
     } catch (error) {
@@ -115,6 +132,9 @@ export class TemplateReconciler implements Reconciler {
     return [...new Set([...kindsOf(template), ...index.holdings.kindsOf(name), ...unsure])].sort()
   }
 }
+
+const isSameStatus = (a: TemplateStatus, b: TemplateStatus | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b)
 
 /** Admission does it when a template is created. One that came before admission was there gets it here. */
 async function addFinalizer(client: Client, template: NamespaceTemplate, signal: AbortSignal): Promise<void> {

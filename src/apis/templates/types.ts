@@ -28,11 +28,14 @@ export type FailurePolicy = 'Hold' | 'Ignore'
 
 /** How a change of the template reaches the namespaces that exist. New ones are given the newest at once. */
 export interface Rollout {
-  /** Namespaces that may be under way or failed at one time: a number, or a share (`10%`). Absent = no limit. */
+  /** Namespaces that may be under way or failed at one time: a number or a share (`10%`). Absent = 10 %, at least 5. */
   maxUnavailable?: number | string
   /** After a failure no further namespace is begun until it is mended or the template is edited. */
   pauseOnFailure?: boolean
-  /** A change that would delete objects in more namespaces than this is not begun at all. Absent = no limit. */
+  /**
+   * A change or deletion that would delete objects in more namespaces than this is not begun until it is confirmed.
+   * Absent = 10 %, at least 5.
+   */
   maxPrune?: number | string
 }
 
@@ -99,6 +102,8 @@ export const templateNameLabel = 'policy/namespace-template-name'
 export const applyAnnotation = 'policy/namespace-template-apply'
 /** On a template: "true" asks for the verb `use`. The seed's spelling with a second slash is no legal key. */
 export const requirePermissionAnnotation = 'policy/namespace-template-require-permission'
+/** On a template: the generation whose prunes are meant, beyond `spec.rollout.maxPrune`; its deletion is one too. */
+export const confirmPruneAnnotation = 'policy.borough.dev/confirm-prune'
 /** On a namespace: "true" keeps templates off; needs the verb `optout`. */
 export const optOutAnnotation = 'policy/namespace-template-opt-out'
 /** On a namespace, set by the server: who created it. Also a label where the name is a legal label value. */
@@ -175,7 +180,8 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
         {
           maxUnavailable: describe(
             { type: 'intOrString' },
-            'Existing namespaces that may be under way or failed at one time: a number or a share (10%).',
+            'Existing namespaces that may be under way or failed at one time: a number or a share; ' +
+              'default 10%, at least 5.',
           ),
           pauseOnFailure: {
             type: 'boolean',
@@ -183,7 +189,8 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
           },
           maxPrune: describe(
             { type: 'intOrString' },
-            'A change that would delete objects in more namespaces than this is not begun: a number or a share (10%).',
+            'A change or deletion that would delete objects in more namespaces is not begun until it is confirmed: ' +
+              'a number or a share; default 10%, at least 5.',
           ),
         },
         'How a change reaches the namespaces that exist. New ones are given the newest at once.',
