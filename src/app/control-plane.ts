@@ -34,7 +34,7 @@ import type { GroupVersionResource } from '../kube/gvk.ts'
 import { isStoreReadError } from '../kube/status-error.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import { type Culprit, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
+import { type Culprit, type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
@@ -92,8 +92,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const flowControl = flowControlOf(config, () => core)
   const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
-  const blocks = opening.use(new LoopBlocks({ clock, log, onBlock: (block) => metrics.loopBlocked(block) }))
-  core.diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
+  const blocks = opening.use(loopBlocksOf(core, (block) => metrics.loopBlocked(block)))
   opening.use(startCompactor(core))
   const askElsewhere = await authorizationWebhookOf(config)
   const defense = opening.use(defenseOf(core))
@@ -156,6 +155,12 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
       await running.disposeAsync()
     },
   }
+}
+
+function loopBlocksOf({ config: { clock, log }, diagnostics }: Core, onBlock: (block: LoopBlock) => void): LoopBlocks {
+  const blocks = new LoopBlocks({ clock, log, onBlock })
+  diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
+  return blocks
 }
 
 interface Running {

@@ -15,7 +15,7 @@ import { familyMetric } from './read-families.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
-export { type Culprit, LoopBlocks } from './loop-blocks.ts'
+export { type Culprit, type LoopBlock, LoopBlocks } from './loop-blocks.ts'
 export { collectProcessMetrics } from './process-metrics.ts'
 
 export interface Sources {
