@@ -21,7 +21,7 @@ import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
-import { createFlowControl, type FlowControl, waitLimitMsOf, workEstimator } from '../flowcontrol/flowcontrol.ts'
+import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import { ping } from '../http/health.ts'
 import { pendingWithin } from '../http/limits.ts'
@@ -44,7 +44,7 @@ import { type ApiServerDeps, createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
 import { runControllers } from './controllers.ts'
 import { controllerRulesOf, featuresOf } from './features.ts'
-import { collectionStatsOf, flowControlDumps, watchersOf } from './flow-control.ts'
+import { flowControlDumps, flowControlOf } from './flow-control.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
 import { type Core, wireCore } from './wire.ts'
@@ -231,21 +231,6 @@ function reviewsOf(
     audiences: [serviceAccountIssuer],
     find: finderOf(core),
     clock: core.config.clock,
-  })
-}
-
-/** `core` is there before the first request is. */
-function flowControlOf({ clock, ids, load }: Config, core: () => Core): FlowControl {
-  return createFlowControl({
-    clock,
-    salt: ids.uid(),
-    serverSeats: load.serverSeats,
-    waitLimitMs: waitLimitMsOf(load.deadlines.handlerMs),
-    estimateWork: workEstimator({
-      statsOf: (request) => collectionStatsOf(core(), request),
-      watchersOf: (request) => watchersOf(core(), request),
-    }),
-    endOfTurn: setImmediate,
   })
 }
 

@@ -1,12 +1,36 @@
 /** What priority and fairness is told of the server, and what it shows to operators. */
-import type { CollectionStats, DumpRow, FlowControl, RequestAttributes } from '../flowcontrol/flowcontrol.ts'
+import {
+  type CollectionStats,
+  createFlowControl,
+  type DumpRow,
+  type FlowControl,
+  type RequestAttributes,
+  waitLimitMsOf,
+  workEstimator,
+} from '../flowcontrol/flowcontrol.ts'
 import type { DocumentsDeps } from '../http/documents.ts'
+import type { Config } from './config.ts'
 import type { Core } from './wire.ts'
 
 type Sizes = Pick<Core, 'cache' | 'catalog'>
 
+/** `core` is there before the first request is. */
+export function flowControlOf({ clock, ids, load }: Config, core: () => Core): FlowControl {
+  return createFlowControl({
+    clock,
+    salt: ids.uid(),
+    serverSeats: load.serverSeats,
+    waitLimitMs: waitLimitMsOf(load.deadlines.handlerMs),
+    estimateWork: workEstimator({
+      statsOf: (request) => collectionStatsOf(core(), request),
+      watchersOf: (request) => watchersOf(core(), request),
+    }),
+    endOfTurn: setImmediate,
+  })
+}
+
 /** Of the collection that a request names; undefined if it is not stored here. */
-export function collectionStatsOf({ cache, catalog }: Sizes, request: RequestAttributes): CollectionStats | undefined {
+function collectionStatsOf({ cache, catalog }: Sizes, request: RequestAttributes): CollectionStats | undefined {
   const type = catalog.types.find(request)
   if (type === undefined || !type.stored) return undefined
   // A cluster-scoped object has its name there.
@@ -14,7 +38,7 @@ export function collectionStatsOf({ cache, catalog }: Sizes, request: RequestAtt
 }
 
 /** How many watches would be sent a change that the request makes. */
-export function watchersOf({ cache, catalog }: Sizes, request: RequestAttributes): number {
+function watchersOf({ cache, catalog }: Sizes, request: RequestAttributes): number {
   const type = catalog.types.find(request)
   if (type === undefined || !type.stored) return 0
   return cache.type(type.storageName).watchers.watching(type.namespaced ? request.namespace : '', request.name)
