@@ -1,7 +1,7 @@
 /** A plan as a terminal shows it. */
 import type { PlannedObject, TemplatePlan } from '../apis/templates/plan.ts'
 
-const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!' } as const
+const signs = { create: '+', change: '~', prune: '-', orphan: 'o', refuse: '!', skip: '?' } as const
 /** Namespaces named before it says how many more there are. */
 const named = 8
 
@@ -29,9 +29,13 @@ export function planText({ template, isNew, isDeletion, matched, namespaces, sto
   return `${lines.join('\n')}\n`
 }
 
+/** What is left out stays as it is. */
+export const isChange = (namespaces: TemplatePlan['namespaces']): boolean =>
+  namespaces.some(({ objects }) => objects.some(({ action }) => action !== 'skip'))
+
 function objectText({ object, action, differences = [], reason, message }: PlannedObject): string {
   const head = `  ${signs[action]} ${object}`
-  if (action === 'refuse') return `${head}: ${reason}: ${message}`
+  if (action === 'refuse' || action === 'skip') return `${head}: ${reason}: ${message}`
   if (action === 'orphan') return `${head} (stays, without the label)`
   return [
     head,
@@ -44,17 +48,25 @@ function objectText({ object, action, differences = [], reason, message }: Plann
 }
 
 function summary(namespaces: TemplatePlan['namespaces']): string {
-  if (namespaces.length === 0) return 'Nothing would change.'
+  if (!isChange(namespaces)) return 'Nothing would change.'
   const counts = new Map<string, number>()
   for (const { objects } of namespaces) {
     for (const { action } of objects) counts.set(action, (counts.get(action) ?? 0) + 1)
   }
-  const words = { create: 'create', change: 'change', prune: 'prune', orphan: 'orphan', refuse: 'refused:' }
+  const words = {
+    create: 'create',
+    change: 'change',
+    prune: 'prune',
+    orphan: 'orphan',
+    refuse: 'refused:',
+    skip: 'skip',
+  }
   const parts = Object.entries(words).flatMap(([action, word]) => {
     const n = counts.get(action)
     return n === undefined ? [] : [`${word} ${n}`]
   })
-  return `${count(namespaces.length, 'namespace')} would change. Objects: ${parts.join(', ')}.`
+  const changed = namespaces.filter((n) => isChange([n])).length
+  return `${count(changed, 'namespace')} would change. Objects: ${parts.join(', ')}.`
 }
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

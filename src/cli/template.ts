@@ -48,7 +48,7 @@ Examples:
     .action(async (flags: PlanFlags) => {
       const { systemClock } = await import('../base/clock.ts')
       const { planTemplates } = await import('../apis/templates/plan.ts')
-      const { planText } = await import('./plan-text.ts')
+      const { isChange, planText } = await import('./plan-text.ts')
       const templates = (await Promise.all(flags.filename.map(readTemplates))).flat()
       if (flags.filename.length > 0 && templates.length === 0) {
         throw new Error(`${flags.filename.join(', ')} holds no NamespaceTemplate`)
@@ -60,7 +60,7 @@ Examples:
       process.stdout.write(
         flags.output === 'json' ? `${JSON.stringify(plans, null, 2)}\n` : plans.map(planText).join('\n'),
       )
-      process.exitCode = plans.some((p) => p.namespaces.length > 0) ? exitCodes.changes : exitCodes.nothing
+      process.exitCode = plans.some((p) => isChange(p.namespaces)) ? exitCodes.changes : exitCodes.nothing
     })
 
   withRemoteFlags(

@@ -20,6 +20,7 @@ const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 
 const requirePermission = 'policy/namespace-template-require-permission'
 const applied = 'policy/namespace-template-apply'
 const creatorKey = 'authorization.k8s.io/creator'
+const ownerKey = 'borough.dev/owner'
 const pending = 'policy/namespace-template-pending'
 
 let plane: TestControlPlane
@@ -64,7 +65,9 @@ beforeAll(async () => {
   await grant('trusted', allow('patch', '', 'namespaces'), allow('use', 'policy', 'namespacetemplates'))
   await admin.create(templates, template('gold', { [requirePermission]: 'true' }))
   await admin.create(templates, template('dormant', { [applied]: 'disable' }))
-  await admin.create(namespaces, { metadata: { name: 'team', labels: { tier: 'gold' } } })
+  await admin.create(namespaces, {
+    metadata: { name: 'team', annotations: { [ownerKey]: 'alice' }, labels: { tier: 'gold' } },
+  })
   const isOpen = (o: KubeObject | undefined): boolean => isThere(o) && o?.metadata.labels?.[pending] === undefined
   await waitFor(admin, namespaces, { name: 'team' }, isOpen)
   await waitFor(admin, configMaps, { namespace: 'team', name: 'of-gold' }, isThere)
@@ -238,6 +241,11 @@ describe('attack: the owner of a namespace', () => {
       name: 'becomes its creator to selectors',
       metadata: { labels: { [creatorKey]: 'owner' } },
       why: `label ${creatorKey} says who created a namespace, and that is kubernetes-admin`,
+    },
+    {
+      name: 'takes out who owns it',
+      metadata: { annotations: { [ownerKey]: null } },
+      why: `annotation ${ownerKey} says who owns a namespace, and that is alice`,
     },
     {
       name: 'shuts its gate',

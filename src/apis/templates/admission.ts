@@ -1,8 +1,9 @@
 /**
  * What admission does for templates:
  *
- * - on a namespace: records its creator, so that no client can; asks for `use` of the templates that match it, at
- *   creation and again when a change makes others match or some match no longer; asks for `optout` of who opts out.
+ * - on a namespace: records its creator, so that no client can, and keeps its owner; asks for `use` of the templates
+ *   that match it, at creation and again when a change makes others match or some match no longer; asks for `optout` of
+ *   who opts out.
  * - on a template: its selectors and objects must make sense, and its author can't grant through it what they lack.
  *
  * Namespaces are checked in `validate`: only then they have the name and the labels with which they are stored.
@@ -21,12 +22,14 @@ import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { shapeErrors } from './object-shape.ts'
+import { checkOwner, keepOwner } from './owner.ts'
 import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
 import {
   creatorKey,
   type NamespaceTemplate,
   optOutAnnotation,
+  ownerKey,
   pendingLabel,
   requirePermissionAnnotation,
   templateFinalizer,
@@ -146,7 +149,10 @@ function refusalOf(user: UserInfo, lacks: readonly Lack[]): string {
 }
 
 function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissionDeps): Unvalidated {
-  if (a.operation !== 'CREATE') return keepCreator(a.object as Unvalidated, a.oldObject as Namespace)
+  if (a.operation !== 'CREATE') {
+    const old = a.oldObject as Namespace
+    return keepOwner(keepCreator(a.object as Unvalidated, old), old)
+  }
   const namespace = withCreator(a.object as Unvalidated, a.user.username)
   return optsOutAutomatically(a.user.username) ? annotate(namespace, optOutAnnotation, 'true') : namespace
 }
@@ -154,6 +160,7 @@ function withTrueCreator(a: Mutating, { optsOutAutomatically }: TemplateAdmissio
 /** @throws StatusError Forbidden */
 function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
   const namespace = a.object as Namespace
+  if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)
 }

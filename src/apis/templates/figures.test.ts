@@ -61,6 +61,7 @@ test('the tally of a template is what going through all its entries again would 
     generation: fc.integer({ min: 1, max: 2 }),
     isSelected: fc.boolean(),
     failures: fc.integer({ min: 0, max: 6 }),
+    isSkipping: fc.boolean(),
   })
   const step = fc.oneof(
     { weight: 5, arbitrary: fc.record({ namespace: names, attempts: fc.array(attempt, { maxLength: 2 }) }) },
@@ -80,11 +81,12 @@ test('the tally of a template is what going through all its entries again would 
               { version: version(a.template, a.generation, 'x'), isSelected: a.isSelected },
             ]),
           )
-          const results = one.attempts.flatMap(({ template, failures }) =>
-            Array.from({ length: failures }, (_, i): ObjectResult => {
+          const results = one.attempts.flatMap(({ template, failures, isSkipping }): ObjectResult[] => [
+            ...Array.from({ length: failures }, (_, i): ObjectResult => {
               return { template, object: `o${i}`, failure: { reason: 'Error', message: 'no', retriable: true } }
             }),
-          )
+            ...(isSkipping ? [{ template, object: 'o', skipped: { reason: 'CreatorUnknown', message: 'no' } }] : []),
+          ])
           ledger.record(one.namespace, attempts, results)
         }
         for (const template of templates) {
@@ -94,12 +96,14 @@ test('the tally of a template is what going through all its entries again would 
               .filter((e): e is LedgerEntry => e !== undefined)
             const failing = entries.filter((e) => e.failures.length > 0)
             const { failures, ...figures } = ledger.tally(version(template, generation, 'x'))
+            const holding = entries.filter(
+              (e) => e.isSelected && e.failures.length === 0 && e.version.template.metadata.generation === generation,
+            )
             expect(figures).toEqual({
               known: entries.length,
-              synced: entries.filter(
-                (e) => e.isSelected && e.failures.length === 0 && e.version.template.metadata.generation === generation,
-              ).length,
+              synced: holding.filter((e) => !e.isSkipping).length,
               failed: failing.length,
+              skipped: holding.filter((e) => e.isSkipping).length,
             })
             const all = failing.flatMap((e) => e.failures)
             expect(failures).toHaveLength(Math.min(10, all.length))

@@ -12,6 +12,12 @@ const templateColumns: readonly Column[] = [
     description: 'Of them, those that hold what it says.',
   },
   { name: 'Failed', type: 'integer', jsonPath: '.status.failed', description: 'Of them, those that do not.' },
+  {
+    name: 'Skipped',
+    type: 'integer',
+    jsonPath: '.status.skipped',
+    description: 'Of them, those without what names a creator or owner: none is recorded.',
+  },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
   {
     name: 'Waiting',

@@ -13,6 +13,8 @@ export interface LedgerEntry {
   /** False: it was pruned here, or is being pruned. */
   readonly isSelected: boolean
   readonly failures: readonly TemplateFailure[]
+  /** Something was left out, for want of a creator or owner. */
+  readonly isSkipping: boolean
 }
 
 export interface Attempt {
@@ -32,9 +34,11 @@ const listedFailures = 10
 export interface Tally {
   /** Namespaces of which anything is known. */
   readonly known: number
-  /** Selected namespaces that hold this version. */
+  /** Selected namespaces that hold all of this version. */
   readonly synced: number
   readonly failed: number
+  /** Selected namespaces that hold this version but for what names a creator or owner: none is recorded. */
+  readonly skipped: number
   /** The first of them. */
   readonly failures: readonly TemplateFailure[]
 }
@@ -44,8 +48,10 @@ interface Page {
   readonly entries: Map<string, LedgerEntry>
   /** Namespaces with failures. */
   readonly failing: Set<string>
-  /** Version → selected namespaces that hold it without a failure. */
+  /** Version → selected namespaces that hold it whole. */
   readonly holding: Map<string, number>
+  /** Version → selected namespaces that hold it but for what was left out. */
+  readonly skipping: Map<string, number>
 }
 
 const versionKey = (version: Matcher): string => `${version.template.metadata.uid} ${generationOf(version)}`
@@ -77,7 +83,8 @@ export class TemplateLedger {
           message: r.failure?.message ?? '',
         }))
       const isKept = attempt.isSelected || failures.length > 0
-      this.#set(template, namespace, isKept ? { ...attempt, failures } : undefined)
+      const isSkipping = results.some((r) => r.template === template && r.skipped !== undefined)
+      this.#set(template, namespace, isKept ? { ...attempt, failures, isSkipping } : undefined)
     }
     // Pruning may have emptied a namespace of a template that is going away.
     for (const r of results) touched.add(r.template)
@@ -99,6 +106,7 @@ export class TemplateLedger {
       known: page?.entries.size ?? 0,
       synced: page?.holding.get(versionKey(version)) ?? 0,
       failed: page?.failing.size ?? 0,
+      skipped: page?.skipping.get(versionKey(version)) ?? 0,
       failures: failures.slice(0, listedFailures),
     }
   }
@@ -130,7 +138,7 @@ export class TemplateLedger {
 
   #set(template: string, namespace: string, next: LedgerEntry | undefined): void {
     const known = this.#byTemplate.get(template)
-    const page: Page = known ?? { entries: new Map(), failing: new Set(), holding: new Map() }
+    const page: Page = known ?? { entries: new Map(), failing: new Set(), holding: new Map(), skipping: new Map() }
     this.#byTemplate.set(template, page)
     const { entries, failing } = page
     count(page, entries.get(namespace), -1)
@@ -142,10 +150,11 @@ export class TemplateLedger {
   }
 }
 
-function count({ holding }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
+function count({ holding, skipping }: Page, entry: LedgerEntry | undefined, step: 1 | -1): void {
   if (entry === undefined || !entry.isSelected || entry.failures.length > 0) return
+  const counts = entry.isSkipping ? skipping : holding
   const key = versionKey(entry.version)
-  const n = (holding.get(key) ?? 0) + step
-  if (n === 0) holding.delete(key)
-  else holding.set(key, n)
+  const n = (counts.get(key) ?? 0) + step
+  if (n === 0) counts.delete(key)
+  else counts.set(key, n)
 }

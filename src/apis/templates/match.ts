@@ -1,7 +1,14 @@
 /** Which templates are for which namespaces. Pure. */
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { applyAnnotation, creatorKey, type NamespaceTemplate, optedOutNamespace, optOutAnnotation } from './types.ts'
+import {
+  applyAnnotation,
+  creatorKey,
+  type NamespaceTemplate,
+  optedOutNamespace,
+  optOutAnnotation,
+  ownerKey,
+} from './types.ts'
 
 /** All that is asked of a namespace: it may be one that nothing has validated. */
 type Named = Pick<KubeObject, 'metadata'>
@@ -16,6 +23,11 @@ export function isDisabled(template: NamespaceTemplate): boolean {
 
 export function creatorOf(namespace: Named): string | undefined {
   return namespace.metadata.annotations?.[creatorKey]
+}
+
+/** Named when it was created; until then, and without a word, its creator. */
+export function ownerOf(namespace: Named): string | undefined {
+  return namespace.metadata.annotations?.[ownerKey] ?? creatorOf(namespace)
 }
 
 /** A template with its selectors parsed. */

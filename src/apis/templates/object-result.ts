@@ -11,6 +11,8 @@ export interface ObjectResult {
   /** It was pruned by a request of ours: it had not gone before. */
   readonly isDeleted?: true
   readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }
+  /** Left out, which is no failure: no creator or owner is recorded that it could name. */
+  readonly skipped?: { readonly reason: string; readonly message: string }
   /** Done, and worth telling: it was not deleted because another manager applies it too. */
   readonly remark?: { readonly reason: string; readonly message: string }
   /** As it is there now, applied by us. */

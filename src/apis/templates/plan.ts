@@ -24,10 +24,10 @@ import { type NamespaceTemplate, templateGroups, templateResource } from './type
 export interface PlannedObject {
   /** `RoleBinding/admin` */
   readonly object: string
-  readonly action: 'create' | 'change' | 'prune' | 'orphan' | 'refuse'
+  readonly action: 'create' | 'change' | 'prune' | 'orphan' | 'refuse' | 'skip'
   /** For change. */
   readonly differences?: readonly Difference[]
-  /** For refuse: why it would not be done. */
+  /** For refuse and skip: why it would not be done. */
   readonly reason?: string
   readonly message?: string
 }
@@ -169,12 +169,13 @@ async function planNamespace(
 }
 
 function planObject(
-  { object, outcome, failure }: ObjectResult,
+  { object, outcome, failure, skipped }: ObjectResult,
   change: ReturnType<ReturnType<typeof startDryRun>['find']>,
 ): PlannedObject | undefined {
   if (failure !== undefined) {
     return { object, action: 'refuse', reason: failure.reason, message: failure.message }
   }
+  if (skipped !== undefined) return { object, action: 'skip', ...skipped }
   if (outcome === 'pruned') return { object, action: 'prune' }
   if (outcome === 'orphaned') return { object, action: 'orphan' }
   if (change === undefined) return undefined

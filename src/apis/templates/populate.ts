@@ -65,8 +65,10 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
   for (const { template, object, reason, message } of skipped) {
     if (!concerns(template.metadata.name)) continue
-    const failure = { reason, message, retriable: false }
-    results.push({ template: template.metadata.name ?? '', object, failure })
+    const result = { template: template.metadata.name ?? '', object }
+    const isUnknown = reason === 'CreatorUnknown' || reason === 'OwnerUnknown'
+    if (isUnknown) results.push({ ...result, skipped: { reason, message } })
+    else results.push({ ...result, failure: { reason, message, retriable: false } })
   }
   const placed: Placed[] = []
   for (const rendered of objects) {

@@ -103,7 +103,7 @@ export class PopulationReconciler implements Reconciler {
     const { client, clock, events } = this.#deps
     const templateOf = ({ template }: ObjectResult): NamespaceTemplate | undefined => this.#state.findTemplate(template)
     const failures = results.filter((r) => r.failure !== undefined)
-    const worthTelling = results.filter((r) => r.failure !== undefined || r.remark !== undefined)
+    const worthTelling = results.filter((r) => r.failure ?? r.remark ?? r.skipped)
     await Promise.all(worthTelling.map((r) => tell(events, namespace, templateOf(r), r)))
     await reportCondition(client, clock, namespace, failures, signal)
     const retriable = failures.filter((f) => f.failure?.retriable)

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { glob } from './match.ts'
 import { render } from './render.ts'
-import { creatorKey, type NamespaceTemplate } from './types.ts'
+import { creatorKey, type NamespaceTemplate, ownerKey } from './types.ts'
 
 const template = (name: string, ...templates: JsonObject[]): NamespaceTemplate => ({
   metadata: { name },
@@ -29,6 +29,37 @@ describe('rendering', () => {
     )
     expect(objects.map((o) => o.object.metadata.name)).toEqual(['b'])
     expect(skipped).toMatchObject([{ object: 'ConfigMap/a', reason: 'CreatorUnknown' }])
+  })
+
+  test('objects that name the owner take the creator where no other owner is named', () => {
+    const source = template('t', configMap('a', { who: '$(OWNER)', by: '$(CREATOR)' }))
+    const owned: Namespace = {
+      metadata: { name: 'team', annotations: { [creatorKey]: 'portal', [ownerKey]: 'alice' } },
+    }
+    expect(render([source], team('dora')).objects[0]?.object['data']).toEqual({ who: 'dora', by: 'dora' })
+    expect(render([source], owned).objects[0]?.object['data']).toEqual({ who: 'alice', by: 'portal' })
+  })
+
+  test('another owner makes another config, of objects that name one and of no others', () => {
+    const source = template('t', configMap('a', { who: '$(OWNER)' }), configMap('b', { who: '$(CREATOR)' }))
+    const configsOf = (owner: string): (string | undefined)[] => {
+      const annotations = { [creatorKey]: 'portal', [ownerKey]: owner }
+      return render([source], { metadata: { name: 'team', annotations } }).objects.map((o) => o.config)
+    }
+    const [alices, ofPortal] = configsOf('alice')
+    const [bobs, ofPortalToo] = configsOf('bob')
+    expect(alices).not.toBe(bobs)
+    expect(ofPortal).toBe(ofPortalToo)
+  })
+
+  test('an object that names an unknown owner is wanted all the same where its name does not', () => {
+    const annotations = {}
+    const objects = [configMap('a', { who: '$(OWNER)' }), configMap('of-$(OWNER)', {})]
+    const { skipped } = render([template('t', ...objects)], { metadata: { name: 'team', annotations } })
+    expect(skipped.map(({ reason, identity }) => ({ reason, identity }))).toEqual([
+      { reason: 'OwnerUnknown', identity: '/ConfigMap/a' },
+      { reason: 'OwnerUnknown', identity: undefined },
+    ])
   })
 
   test('no token says of what kind an object is: its author was asked about the kind in the template', () => {

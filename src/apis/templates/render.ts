@@ -6,11 +6,16 @@
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf } from './digest.ts'
-import { creatorOf } from './match.ts'
+import { creatorOf, ownerOf } from './match.ts'
 import { type NamespaceTemplate, templateNameLabel } from './types.ts'
 
 const creatorToken = '$(CREATOR)'
+const ownerToken = '$(OWNER)'
 const namespaceToken = '$(NAMESPACE)'
+const tokens = [creatorToken, ownerToken, namespaceToken] as const
+
+/** What each token stands for. */
+type Meanings = Readonly<Record<(typeof tokens)[number], string>>
 
 export interface Rendered {
   readonly template: NamespaceTemplate
@@ -25,7 +30,7 @@ export interface Skipped {
   readonly template: NamespaceTemplate
   /** `RoleBinding/admin` */
   readonly object: string
-  readonly reason: 'CreatorUnknown' | 'Conflict' | 'Malformed'
+  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed'
   readonly message: string
   /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
@@ -54,6 +59,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 /** What is the same of one source in every namespace. */
 interface Source {
   readonly namesCreator: boolean
+  readonly namesOwner: boolean
   readonly hasTokens: boolean
   readonly digest: string
 }
@@ -65,8 +71,9 @@ function sourceOf(source: JsonObject, template: string): Source {
   const before = known.get(source)
   if (before !== undefined) return before
   const namesCreator = mentions(source, creatorToken)
-  const hasTokens = namesCreator || mentions(source, namespaceToken)
-  const made = { namesCreator, hasTokens, digest: digestOf([template, source]) }
+  const namesOwner = mentions(source, ownerToken)
+  const hasTokens = namesCreator || namesOwner || mentions(source, namespaceToken)
+  const made = { namesCreator, namesOwner, hasTokens, digest: digestOf([template, source]) }
   known.set(source, made)
   return made
 }
@@ -75,37 +82,45 @@ function sourceOf(source: JsonObject, template: string): Source {
 export function render(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Rendering {
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
-  const owner = new Map<string, string>()
+  const holders = new Map<string, string>()
   const creator = creatorOf(namespace)
-  const namespaceName = namespace.metadata.name ?? ''
-  const tokens = { [creatorToken]: creator ?? '', [namespaceToken]: namespaceName }
+  const owner = ownerOf(namespace)
+  const meanings = meaningsIn(namespace)
   for (const template of templates) {
     const templateName = template.metadata.name ?? ''
     for (const source of template.spec?.templates ?? []) {
-      const { namesCreator, hasTokens, digest } = sourceOf(source, templateName)
-      const title = titleOf(source)
-      if (creator === undefined && namesCreator) {
-        const message = 'it names $(CREATOR), and nobody recorded who created this namespace'
-        const known = titleOf(source).includes(creatorToken) ? undefined : templateValues(source, namespaceName, '')
-        const identity = known && identityOf(known)
-        skipped.push({ template, object: title, reason: 'CreatorUnknown', message, identity })
+      const { namesCreator, namesOwner, hasTokens, digest } = sourceOf(source, templateName)
+      const unknown =
+        namesCreator && creator === undefined
+          ? creatorToken
+          : namesOwner && owner === undefined
+            ? ownerToken
+            : undefined
+      if (unknown !== undefined) {
+        const title = titleOf(source)
+        const message = `it names ${unknown}, and none is recorded of this namespace`
+        const isNamed = !title.includes(creatorToken) && !title.includes(ownerToken)
+        const identity = isNamed ? identityOf(substituteIn(source, meanings)) : undefined
+        const reason = unknown === creatorToken ? 'CreatorUnknown' : 'OwnerUnknown'
+        skipped.push({ template, object: title, reason, message, identity })
         continue
       }
-      const object = (hasTokens ? substituteIn(source, tokens) : source) as KubeObject
+      const object = (hasTokens ? substituteIn(source, meanings) : source) as KubeObject
       const problem = findMalformed(object)
       if (problem !== undefined) {
-        skipped.push({ template, object: title, reason: 'Malformed', message: problem, identity: undefined })
+        skipped.push({ template, object: titleOf(source), reason: 'Malformed', message: problem, identity: undefined })
         continue
       }
       const key = identityOf(object)
-      const first = owner.get(key)
+      const first = holders.get(key)
       if (first !== undefined) {
         const message = `template ${JSON.stringify(first)} holds the same object and comes first`
-        skipped.push({ template, object: title, reason: 'Conflict', message, identity: key })
+        skipped.push({ template, object: titleOf(source), reason: 'Conflict', message, identity: key })
         continue
       }
-      owner.set(key, templateName)
-      const config = namesCreator ? digestOf([digest, creator]) : digest
+      holders.set(key, templateName)
+      const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
+      const config = people.length > 0 ? digestOf([digest, ...people]) : digest
       const rendered = { template, object: addLabels(object, namespace, templateName), config }
       objects.push({ ...rendered, source: hasTokens ? undefined : source })
     }
@@ -131,7 +146,7 @@ function addLabels(object: KubeObject, namespace: Namespace, template: string): 
   }
 }
 
-export const hasToken = (text: string): boolean => text.includes(creatorToken) || text.includes(namespaceToken)
+export const hasToken = (text: string): boolean => tokens.some((token) => text.includes(token))
 
 /** Keys that hold a token: nothing is replaced there, so it is a mistake. */
 export function tokenKeys(value: JsonValue | undefined): string[] {
@@ -149,33 +164,38 @@ function mentions(value: JsonValue, token: string): boolean {
 
 /** One text as it is in a namespace. */
 export function substituteTokens(text: string, namespace: Namespace): string {
-  const tokens = { [creatorToken]: creatorOf(namespace) ?? '', [namespaceToken]: namespace.metadata.name ?? '' }
-  return String(substitute(text, tokens))
+  return String(substitute(text, meaningsIn(namespace)))
 }
 
-/** An object with the tokens standing for these. */
-export const templateValues = (source: JsonObject, namespace: string, creator: string): JsonObject =>
-  substituteIn(source, { [creatorToken]: creator, [namespaceToken]: namespace })
+const meaningsIn = (namespace: Pick<Namespace, 'metadata'>): Meanings => ({
+  [creatorToken]: creatorOf(namespace) ?? '',
+  [ownerToken]: ownerOf(namespace) ?? '',
+  [namespaceToken]: namespace.metadata.name ?? '',
+})
+
+/** An object with the tokens standing for these; `user` created the namespace, and owns it. */
+export const templateValues = (source: JsonObject, namespace: string, user: string): JsonObject =>
+  substituteIn(source, { [creatorToken]: user, [ownerToken]: user, [namespaceToken]: namespace })
 
 /** Say of what kind an object is. Taken as they stand in the template. */
 export const identifyingFields = ['apiVersion', 'kind'] as const
 
-function substituteIn(source: JsonObject, tokens: Readonly<Record<string, string>>): JsonObject {
-  const object = substitute(source, tokens) as JsonObject
+function substituteIn(source: JsonObject, meanings: Meanings): JsonObject {
+  const object = substitute(source, meanings) as JsonObject
   for (const key of identifyingFields) if (source[key] !== undefined) object[key] = source[key]
   return object
 }
 
 /** Each token once, in one pass: what a token stands for is not looked at again. */
-function substitute(value: JsonValue, tokens: Readonly<Record<string, string>>): JsonValue {
+function substitute(value: JsonValue, meanings: Meanings): JsonValue {
   if (typeof value === 'string') {
     return value.includes('$(')
-      ? value.replace(/\$\((?:CREATOR|NAMESPACE)\)/g, (token) => tokens[token] ?? token)
+      ? value.replace(/\$\((?:CREATOR|OWNER|NAMESPACE)\)/g, (token) => meanings[token as keyof Meanings])
       : value
   }
-  if (Array.isArray(value)) return value.map((v) => substitute(v, tokens))
+  if (Array.isArray(value)) return value.map((v) => substitute(v, meanings))
   if (typeof value !== 'object' || value === null) return value
   const next: JsonObject = {}
-  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, tokens)
+  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings)
   return next
 }

@@ -30,9 +30,9 @@ export async function tell(
   events: EventRecorder,
   namespace: Namespace,
   template: NamespaceTemplate | undefined,
-  { object, failure, remark }: ObjectResult,
+  { object, failure, remark, skipped }: ObjectResult,
 ): Promise<void> {
-  const told = failure ?? remark
+  const told = failure ?? remark ?? skipped
   if (told === undefined) return
   const where = namespace.metadata.name ?? ''
   const common = { type: 'Warning', reason: `Population${told.reason}` } as const

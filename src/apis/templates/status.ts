@@ -16,8 +16,8 @@ export interface Findings extends Tally {
 
 export function statusOf(version: Matcher, findings: Findings, nowMs: number): TemplateStatus {
   const generation = generationOf(version)
-  const { matched, synced, failed, failures, waiting, halt, kinds } = findings
-  const behind = matched - synced
+  const { matched, synced, failed, skipped, failures, waiting, halt, kinds } = findings
+  const behind = matched - synced - skipped
   // Who waits holds what the template said before, even if it is selected no more.
   const isDeleted = version.template.metadata.deletionTimestamp !== undefined
   const isSynced = !isDeleted && behind <= 0 && failed === 0 && waiting === 0
@@ -27,6 +27,7 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
     matched,
     synced,
     failed,
+    skipped,
     ...(waiting > 0 ? { waiting } : {}),
     ...(failures.length > 0 ? { failures: [...failures] } : {}),
     kinds: [...kinds],
@@ -36,7 +37,7 @@ export function statusOf(version: Matcher, findings: Findings, nowMs: number): T
         status: isSynced ? 'True' : 'False',
         reason: isSynced ? 'Synced' : (failures[0]?.reason ?? halt?.reason ?? (isDeleted ? 'Deleting' : 'RollingOut')),
         message: isSynced
-          ? 'Every selected namespace holds what the template says'
+          ? `Every selected namespace holds what the template says${exceptFor(skipped)}`
           : isDeleted
             ? 'The template is being deleted, and objects of it are still there'
             : behind <= 0 && failed === 0
@@ -62,9 +63,12 @@ export function pausedStatusOf({ status }: NamespaceTemplate, nowMs: number): Te
   return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
 }
 
+const exceptFor = (skipped: number): string =>
+  skipped === 0 ? '' : `; in ${skipped} of them what names a creator or owner is left out, for none is recorded`
+
 type Told = Omit<TemplateCondition, 'lastTransitionTime'>
 
-function progress(version: Matcher, { matched, waiting, halt, synced, failed }: Findings): Told {
+function progress(version: Matcher, { matched, waiting, halt, synced, failed, skipped }: Findings): Told {
   const type = progressingCondition
   if (halt !== undefined) return { type, status: 'False', ...halt }
   if (version.template.metadata.deletionTimestamp !== undefined) {
@@ -72,7 +76,7 @@ function progress(version: Matcher, { matched, waiting, halt, synced, failed }: 
   }
   const generation = generationOf(version)
   // What failed is not under way any more: it is tried again for as long as it fails.
-  if (waiting === 0 && synced + failed >= matched) {
+  if (waiting === 0 && synced + skipped + failed >= matched) {
     const message = `Generation ${generation} has reached every selected namespace`
     return { type, status: 'False', reason: completeReason, message }
   }

@@ -69,6 +69,8 @@ export interface TemplateStatus {
   synced?: number
   /** Namespaces where something of it could not be made, or could not be taken away. */
   failed?: number
+  /** Of the selected, those without what names a creator or owner: none is recorded there. */
+  skipped?: number
   /** Selected namespaces that wait for their turn. */
   waiting?: number
   failures?: TemplateFailure[]
@@ -108,6 +110,8 @@ export const confirmPruneAnnotation = 'policy.borough.dev/confirm-prune'
 export const optOutAnnotation = 'policy/namespace-template-opt-out'
 /** On a namespace, set by the server: who created it. Also a label where the name is a legal label value. */
 export const creatorKey = 'authorization.k8s.io/creator'
+/** On a namespace: the user or group to whom what its templates grant is given. Absent = its creator. */
+export const ownerKey = 'borough.dev/owner'
 /** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
 export const pendingLabel = 'policy/namespace-template-pending'
 
@@ -156,7 +160,9 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       templates: {
         type: 'array',
         listType: 'atomic',
-        description: 'Objects that every matching namespace gets. $(CREATOR) and $(NAMESPACE) are replaced in values.',
+        description:
+          'Objects that every matching namespace gets. $(CREATOR), $(OWNER) and $(NAMESPACE) are replaced in ' +
+          'values.',
         items: { type: 'object', embeddedResource: true, preserveUnknownFields: true },
       },
       deletionPolicy: {
@@ -204,6 +210,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       matched: { type: 'integer', format: 'int64' },
       synced: { type: 'integer', format: 'int64' },
       failed: { type: 'integer', format: 'int64' },
+      skipped: { type: 'integer', format: 'int64' },
       waiting: { type: 'integer', format: 'int64' },
       failures: {
         type: 'array',

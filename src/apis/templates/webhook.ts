@@ -33,7 +33,7 @@ import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
 import { populationConfig } from './population-config.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
-import { creatorKey, type NamespaceTemplate, pendingLabel, templateResource } from './types.ts'
+import { creatorKey, type NamespaceTemplate, ownerKey, pendingLabel, templateResource } from './types.ts'
 
 export interface TemplateWebhookDeps {
   readonly client: Client
@@ -296,21 +296,27 @@ async function reviewSelf(client: Client, resourceAttributes: object): Promise<b
 }
 
 /**
- * Another mutating webhook after ours may have put in a creator of its own choice, and so may a client by way of
- * `/status`, which ours does not change. @throws StatusError Forbidden
+ * Another mutating webhook after ours may have put in a creator of its own choice, or taken the owner out, and so may
+ * a client by way of `/status`, which ours does not change. @throws StatusError Forbidden
  */
 function checkCreator({ type, name, object }: Attributes, ours: KubeObject | undefined): void {
   if (ours === undefined) return
-  const creator = ours.metadata.annotations?.[creatorKey]
-  for (const part of ['annotations', 'labels'] as const) {
-    if (object?.metadata[part]?.[creatorKey] === ours.metadata[part]?.[creatorKey]) continue
-    throw forbidden(
-      type,
-      name,
-      `${part.slice(0, -1)} ${creatorKey} says who created a namespace, and that is ${creator ?? 'not known'}`,
-    )
+  for (const [part, key, what] of settled) {
+    const value = ours.metadata[part]?.[key]
+    if (object?.metadata[part]?.[key] === value) continue
+    // The label leaves out a name that is no legal one.
+    const known = ours.metadata.annotations?.[key]
+    const message = `${part.slice(0, -1)} ${key} says who ${what} a namespace, and that is ${known ?? 'not known'}`
+    throw forbidden(type, name, message)
   }
 }
+
+/** What our mutation has the last word on. */
+const settled = [
+  ['annotations', creatorKey, 'created'],
+  ['labels', creatorKey, 'created'],
+  ['annotations', ownerKey, 'owns'],
+] as const
 
 /** The same of the label that shuts the gate. @throws StatusError Forbidden */
 function checkGate(world: World, attributes: Attributes): void {
