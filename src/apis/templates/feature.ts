@@ -20,6 +20,7 @@ import { appliedRecord } from './record-admission.ts'
 import { StoredRecords } from './stored-records.ts'
 import { templateStrategies } from './strategy.ts'
 import type { TemplateIndex } from './template-index.ts'
+import { templateMetrics } from './template-metrics.ts'
 import { templateControllerName, templateResource } from './types.ts'
 
 export interface PopulationOptions {
@@ -78,6 +79,7 @@ export const population = (options: PopulationOptions): Feature => ({
           help: 'Namespaces that were stored together with what their templates hold.',
         })
         diagnostics.subscribe(populatedOnCreateTopic, () => created.inc())
+        if (enabled) templateMetrics(instruments, () => templates.matchers())
       },
     }
   },

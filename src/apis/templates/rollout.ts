@@ -19,8 +19,12 @@ import type { PruneExcess } from './prunes.ts'
 import { limitOf } from './rollout-limits.ts'
 import type { NamespaceTemplate } from './types.ts'
 
+const haltReasons = ['Paused', 'PopulationPaused', 'TooManyPrunes'] as const
+
+export const isHaltReason = (reason: string): boolean => (haltReasons as readonly string[]).includes(reason)
+
 export interface Halt {
-  readonly reason: 'Paused' | 'PopulationPaused' | 'TooManyPrunes'
+  readonly reason: (typeof haltReasons)[number]
   readonly message: string
 }
 

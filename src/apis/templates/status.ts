@@ -63,6 +63,13 @@ export function pausedStatusOf({ status }: NamespaceTemplate, nowMs: number): Te
   return { ...status, conditions: [...old.filter((c) => c.type !== progressingCondition), told] }
 }
 
+/** The share of selected namespaces that the newest generation has reached, those where it failed not among them. */
+export function rolledOut({ metadata, status }: NamespaceTemplate): number {
+  if (status?.observedGeneration !== metadata.generation) return 0
+  const { matched = 0, synced = 0, skipped = 0 } = status ?? {}
+  return matched === 0 ? 1 : (synced + skipped) / matched
+}
+
 const exceptFor = (skipped: number): string =>
   skipped === 0 ? '' : `; in ${skipped} of them what names a creator or owner is left out, for none is recorded`
 
