@@ -5,11 +5,10 @@ import { kubeconfigYaml } from '../client/kubeconfig.ts'
 import { budgetWithin, connectionsWithin, reservedBudget, reservedConnections } from '../http/limits.ts'
 import { type Listener, type ListenOptions, listen, type TlsMaterial } from '../http/node/listen.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { authenticatedGroup } from '../kube/user.ts'
+import { adminUser, authenticatedGroup, serverUser } from '../kube/user.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Config } from './config.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
-import { adminUser, serverUser } from './identities.ts'
 import { followServingTls, readServingTls, type ServingTlsSources } from './serving-tls.ts'
 
 export interface Server extends AsyncDisposable {

@@ -23,7 +23,7 @@ import type { Resource } from '../kube/resource.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Lister, SchemaUpdate, StoreView } from '../registry/registry.ts'
+import type { Lister, StoreView } from '../registry/registry.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Feature {
@@ -85,8 +85,6 @@ export interface FeatureContext {
   typeOf<T extends KubeObject>(resource: Resource<T>): ResourceType<T>
   /** Of any type; not to be called before all features are open. */
   strategyOf(type: ResourceType): Strategy
-  /** Against the schema, where it says more than types. */
-  validateSchema(type: ResourceType, object: KubeObject, update?: SchemaUpdate): FieldError[]
   /** What is wrong with a create, defaults and preparation included, as far as it depends on nothing but the object. */
   validateNew(type: ResourceType, object: KubeObject): readonly FieldError[]
   /**

@@ -48,21 +48,23 @@ export function readBody(request: ApiRequest, context: RequestContext): Eventual
 const longBodyBytes = 64 * 1024
 
 export interface DecodeDeps {
-  /** @throws StatusError BadRequest, TooManyValuesError */
-  readonly decodeProtobuf: (
-    bytes: Uint8Array,
-    assumed?: GroupVersionKind,
-  ) => {
-    readonly apiVersion: string
-    readonly kind: string
-    readonly object: object
+  readonly protobuf: ProtobufDecoder
+  readonly catalog: {
+    /** Fills in defaults in place where it can: the object is the decoder's own. */
+    completeDefaults(type: ResourceType, object: Unvalidated): Unvalidated
   }
-  /** False: the kind is JSON and YAML only. */
-  readonly supportsProtobuf: (gvk: GroupVersionKind) => boolean
-  /** Fills in defaults in place where it can: the object is the decoder's own. */
-  readonly completeDefaults: (type: ResourceType, object: Unvalidated) => Unvalidated
   /** A long body is worked on in slices. */
   readonly turns: Turns
+}
+
+export interface ProtobufDecoder {
+  /** @throws StatusError BadRequest, TooManyValuesError */
+  decode(
+    bytes: Uint8Array,
+    assumed?: GroupVersionKind,
+  ): { readonly apiVersion: string; readonly kind: string; readonly object: object }
+  /** False: the kind is JSON and YAML only. */
+  supports(gvk: GroupVersionKind): boolean
 }
 
 export type Parsed = ParsedJson
@@ -99,19 +101,21 @@ export class BodyDecoder {
     const mediaType = bodyMediaType(request.headers)
     const { query } = context.info
     const validation = query.size === 0 ? 'Warn' : fieldValidationOf(query)
-    const protobuf = this.#deps.supportsProtobuf(type)
+    const protobuf = this.#deps.protobuf.supports(type)
     if (mediaType === protobufMediaType && protobuf) {
       const { apiVersion, kind, object } = this.#protobuf(bytes, type)
       checkKind({ apiVersion, kind }, type, bytes)
-      return afterPause(context.slice, () => this.#deps.completeDefaults(type, withMetadata(object as JsonObject)))
+      return afterPause(context.slice, () =>
+        this.#deps.catalog.completeDefaults(type, withMetadata(object as JsonObject)),
+      )
     }
     const parsing = parseBody(bytes, { mediaType, type, protobuf, duplicates: validation !== 'Ignore' }, context.slice)
     return andThen(parsing, (body) => this.#parsedObject(body, bytes, context, type, validation))
   }
 
-  #protobuf(bytes: Uint8Array, assumed: GroupVersionKind): ReturnType<DecodeDeps['decodeProtobuf']> {
+  #protobuf(bytes: Uint8Array, assumed: GroupVersionKind): ReturnType<ProtobufDecoder['decode']> {
     try {
-      return this.#deps.decodeProtobuf(bytes, assumed)
+      return this.#deps.protobuf.decode(bytes, assumed)
     } catch (error) {
       throw error instanceof TooManyValuesError ? requestHasTooManyValues(maxValues) : error
     }
@@ -155,7 +159,7 @@ export class BodyDecoder {
       }
       for (const fault of faults) warn(context, fault)
     }
-    return afterPause(slice, () => this.#deps.completeDefaults(type, withMetadata(object)))
+    return afterPause(slice, () => this.#deps.catalog.completeDefaults(type, withMetadata(object)))
   }
 
   /** The body of a DELETE; undefined if there is none. @throws StatusError */
@@ -170,7 +174,7 @@ export class BodyDecoder {
     if (mediaType === protobufMediaType) {
       return this.#protobuf(bytes, deleteOptionsKind).object as DeleteOptionsBody
     }
-    const protobuf = this.#deps.supportsProtobuf(type)
+    const protobuf = this.#deps.protobuf.supports(type)
     const how = { mediaType, type: deleteOptionsKind, protobuf, duplicates: false }
     const { value } = await parseBody(bytes, how, context.slice)
     if (!isJsonObject(value)) throw badRequest('the body of a DELETE must be a DeleteOptions object')

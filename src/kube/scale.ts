@@ -5,7 +5,7 @@
  */
 import { isJsonObject } from './json-value.ts'
 import { type LabelSelectorObject, labelSelectorOf, printLabelSelector, selectorOfLabels } from './label-selector.ts'
-import type { ScalePaths } from './resource-type.ts'
+import type { ResourceType, ScalePaths } from './resource-type.ts'
 import { badRequest, internalError } from './status-error.ts'
 import type { JsonObject, JsonValue, KubeObject } from './types.ts'
 
@@ -113,3 +113,29 @@ type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 
 const defined = <T extends object>(fields: T): Partial<Defined<T>> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>
+
+/** The type of `Scale`, which is answered and never stored. @param schema its own */
+export function scaleTypeOf(schema: ResourceType['schema']): ResourceType {
+  return {
+    group: 'autoscaling',
+    version: 'v1',
+    resource: 'scales',
+    kind: 'Scale',
+    listKind: '',
+    singular: 'scale',
+    namespaced: true,
+    verbs: [],
+    shortNames: [],
+    categories: [],
+    subresources: new Map(),
+    schema,
+    storageName: '',
+    stored: false,
+    custom: false,
+    columns: [
+      { name: 'Desired', type: 'integer', jsonPath: '.spec.replicas' },
+      { name: 'Available', type: 'integer', jsonPath: '.status.replicas' },
+      { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+    ],
+  }
+}

@@ -18,3 +18,7 @@ export function serviceAccountUser(namespace: string, name: string, uid?: string
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
   }
 }
+
+/** What the server itself acts as where no controller's identity fits: the first start. */
+export const serverUser: UserInfo = { username: 'system:apiserver', groups: [mastersGroup, authenticatedGroup] }
+export const adminUser: UserInfo = { username: 'kubernetes-admin', groups: [mastersGroup, authenticatedGroup] }

@@ -186,7 +186,7 @@ test('mutating admission comes before validation, validating admission after it'
   await using f = await startFixture({
     admission: [plugin],
     deps: {
-      validateSchema: (_, o) => {
+      schemaValidationOf: () => (o) => {
         order.push(`schema ${o.metadata.labels?.['seen']}`)
         return []
       },

@@ -20,15 +20,27 @@ export interface KindRules {
    * resources: their status is what was written.
    */
   readonly newStatus: JsonValue | undefined
+  readonly validateSchema: SchemaValidation | undefined
+}
+
+/** Everything but metadata. On an update what was wrong before, and is let through, is told to `update.warn`. */
+export type SchemaValidation = (object: KubeObject, update?: SchemaUpdate) => readonly FieldError[]
+
+export interface SchemaUpdate {
+  readonly old: KubeObject
+  readonly subresource: string
+  warn(text: string): void
 }
 
 /** Worked out once for each type. A definition that changes brings other types. */
 export function kindRules({
   strategyOf,
   applyDefaults,
+  schemaValidationOf,
 }: {
   strategyOf(type: ResourceType): Strategy
   applyDefaults(type: ResourceType, object: KubeObject): Unvalidated
+  schemaValidationOf(type: ResourceType): SchemaValidation | undefined
 }): (type: ResourceType) => KindRules {
   const known = new WeakMap<ResourceType, KindRules>()
   const make = (type: ResourceType): KindRules => {
@@ -36,7 +48,13 @@ export function kindRules({
     const dropsNewStatus = hasStatus(type) && strategy.keepsNewStatus !== true
     const bare = dropsNewStatus && !type.custom ? applyDefaults(type, { metadata: {} }) : undefined
     const newStatus = bare?.['status'] as JsonValue | undefined
-    return { strategy, dropsNewStatus, tracksGeneration: tracksGeneration(type, strategy), newStatus }
+    return {
+      strategy,
+      dropsNewStatus,
+      tracksGeneration: tracksGeneration(type, strategy),
+      newStatus,
+      validateSchema: schemaValidationOf(type),
+    }
   }
   return (type) => {
     let rules = known.get(type)

@@ -4,7 +4,6 @@ import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Slice, Turns } from '../base/turns.ts'
 import type { Strategy } from '../catalog/strategy.ts'
-import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType, ResourceTypes } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -13,7 +12,7 @@ import type { SessionLimits } from '../watch/watch-session.ts'
 import type { AdmissionChain } from './admission-chain.ts'
 import type { Commits } from './commits.ts'
 import type { FoldedCommits } from './folded-commits.ts'
-import type { KindRules } from './kind-rules.ts'
+import type { KindRules, SchemaValidation } from './kind-rules.ts'
 import type { WatchPermits } from './watch-permits.ts'
 
 export interface TrackedWrite {
@@ -29,12 +28,6 @@ export interface TrackedWrite {
   readonly slice?: Slice | undefined
 }
 
-export interface SchemaUpdate {
-  readonly old: KubeObject
-  readonly subresource: string
-  warn(text: string): void
-}
-
 export interface RegistryDeps {
   readonly storage: Storage
   /** Started on the same storage. */
@@ -47,8 +40,8 @@ export interface RegistryDeps {
   strategyOf(type: ResourceType): Strategy
   /** Defaults of the schema and of the kind, idempotent. Needed here only after admission changed an object. */
   applyDefaults(type: ResourceType, object: KubeObject | Unvalidated): Unvalidated
-  /** Everything but metadata. On an update what was wrong before, and is let through, is told to `update.warn`. */
-  validateSchema(type: ResourceType, object: KubeObject, update?: SchemaUpdate): readonly FieldError[]
+  /** Undefined where the schema says types and nothing else: decoding has checked those. */
+  schemaValidationOf(type: ResourceType): SchemaValidation | undefined
   /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */
   trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
   /** In the order of `app/admission-order.ts`. */

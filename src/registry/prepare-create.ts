@@ -96,7 +96,7 @@ export async function validateForCreate(
   if (slice !== undefined) await slice.pause()
   const wrong = metadataErrors(type, strategy, next)
   if (slice !== undefined) await slice.pause()
-  const malformed = parts.validateSchema(type, candidate)
+  const malformed = rules.validateSchema?.(candidate) ?? []
   if (slice !== undefined) await slice.pause()
   const refused = strategy.validate?.(candidate, undefined, context) ?? []
   if (wrong.length + malformed.length + refused.length > 0) {

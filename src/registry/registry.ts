@@ -22,7 +22,6 @@ export interface StoredObject<T extends KubeObject = KubeObject> extends Untyped
   readonly object: T
   parsedOnce(): T
 }
-export type { SchemaUpdate } from './parts.ts'
 
 /** Who writes what where, and how. */
 export interface WriteScope {

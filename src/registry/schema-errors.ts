@@ -7,10 +7,16 @@ import { validateListTypes } from '../kube/schema/list-types.ts'
 import { patternsOfOneValidation } from '../kube/schema/pattern.ts'
 import { validateMember, validateSchema } from '../kube/schema/validate.ts'
 import type { JsonObject, KubeObject } from '../kube/types.ts'
-import type { SchemaUpdate } from './parts.ts'
+import type { SchemaUpdate, SchemaValidation } from './kind-rules.ts'
+
+/** Schemas of built-in kinds say types and nothing else. @param declared kinds that are neither built in nor custom */
+export const schemaValidations =
+  (declared: readonly ResourceType[]) =>
+  (type: ResourceType): SchemaValidation | undefined =>
+    type.custom || declared.includes(type) ? (object, update) => schemaErrors(type, object, update) : undefined
 
 /** List types that were wrong before do not stop an update. */
-export function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
+function schemaErrors(type: ResourceType, object: KubeObject, update: SchemaUpdate | undefined): FieldError[] {
   const value = object as unknown as JsonObject
   const before = update?.old as unknown as JsonObject | undefined
   const compilePattern = patternsOfOneValidation()

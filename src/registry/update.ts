@@ -116,7 +116,7 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   await slice?.pause()
   const errors = [...metadataUpdateErrors(type, strategy, next, old)]
   await slice?.pause()
-  append(errors, parts.validateSchema(type, candidate, { old, subresource: scope.subresource, warn: scope.warn }))
+  append(errors, parts.rulesOf(type).validateSchema?.(candidate, { ...scope, old }) ?? [])
   await slice?.pause()
   append(errors, strategy.validate?.(candidate, old, context) ?? [])
   if (errors.length > 0) throw invalid(type, name, errors)

@@ -2,24 +2,31 @@
  * What is wrong with a create as far as it depends on the object alone: what `prepare-create.ts` refuses, admission
  * aside.
  */
+import type { Clock } from '../base/clock.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
+import { formatTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { assumeValid } from '../kube/unvalidated.ts'
-import { metadataErrors } from './kind-rules.ts'
+import { kindRules, metadataErrors } from './kind-rules.ts'
 import type { RegistryDeps } from './parts.ts'
 
-type Deps = Pick<RegistryDeps, 'applyDefaults' | 'strategyOf' | 'validateSchema'>
+type Deps = Pick<RegistryDeps, 'applyDefaults' | 'strategyOf' | 'schemaValidationOf'>
 
-/** @param now RFC 3339, seconds */
-export function validateNew(deps: Deps, type: ResourceType, given: KubeObject, now: string): readonly FieldError[] {
-  const strategy = deps.strategyOf(type)
-  const context = { subresource: '', now }
-  const defaulted = deps.applyDefaults(type, given)
-  const object = assumeValid(strategy.prepare?.(defaulted, undefined, context) ?? defaulted)
-  return [
-    ...metadataErrors(type, strategy, object),
-    ...deps.validateSchema(type, object),
-    ...(strategy.validate?.(object, undefined, context) ?? []),
-  ]
+export function newObjectValidation(
+  deps: Deps,
+  clock: Clock,
+): (type: ResourceType, object: KubeObject) => readonly FieldError[] {
+  const rulesOf = kindRules(deps)
+  return (type, given) => {
+    const { strategy, validateSchema } = rulesOf(type)
+    const context = { subresource: '', now: formatTime(clock.now()) }
+    const defaulted = deps.applyDefaults(type, given)
+    const object = assumeValid(strategy.prepare?.(defaulted, undefined, context) ?? defaulted)
+    return [
+      ...metadataErrors(type, strategy, object),
+      ...(validateSchema?.(object) ?? []),
+      ...(strategy.validate?.(object, undefined, context) ?? []),
+    ]
+  }
 }

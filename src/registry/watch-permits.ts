@@ -1,3 +1,5 @@
+import type { ResourceType } from '../kube/resource-type.ts'
+
 /**
  * The rights by which namespaces and their content are watched.
  *
@@ -11,8 +13,23 @@ export interface WatchPermit {
   holds(): boolean
 }
 
+interface Subscribed {
+  subscribe(
+    type: ResourceType,
+    listener: (next: { readonly name: string } | undefined, old: object | undefined) => void,
+  ): unknown
+}
+
 export class WatchPermits {
   readonly #watches = new Map<string, Map<AbortController, WatchPermit>>()
+
+  /** To be called after what decides has subscribed: it must have forgotten the earlier namespace of that name. */
+  follow(lister: Subscribed, namespaceType: ResourceType): this {
+    lister.subscribe(namespaceType, (next, old) => {
+      if (next !== undefined && old === undefined) this.onCreated(next.name)
+    })
+    return this
+  }
 
   /** @returns to be called when the watch is over */
   add(permit: WatchPermit, watch: AbortController): () => void {

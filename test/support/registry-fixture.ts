@@ -146,7 +146,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     ids: countingIds(),
     strategyOf: (type) => strategies[type.resource] ?? {},
     applyDefaults: (_, object) => unvalidated(object),
-    validateSchema: () => [],
+    schemaValidationOf: () => undefined,
     trackUpdate: ({ next }) => next,
     admission: options.admission ?? [],
     ...(options.accountant ? { accountants: [options.accountant] } : {}),

@@ -32,7 +32,7 @@ describe('the stages of a request', () => {
   })
 
   test('docs/architecture.md names them in their order', () => {
-    const told = between(read('docs/architecture.md'), 'in the order of `stageOrder`:', '`createApiServer`')
+    const told = between(read('docs/architecture.md'), 'in the order of `stageOrder`:', '`createStages`')
     expect(codeIn(told).filter((code) => !code.startsWith('--'))).toEqual(stageOrder)
   })
 })

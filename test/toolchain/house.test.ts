@@ -22,10 +22,7 @@ const longFiles: Readonly<Record<string, string>> = {
 }
 
 const manyImports: Readonly<Record<string, string>> = {
-  'src/app/api-server.ts': 'names every stage and verb',
   'src/app/control-plane.ts': 'opens everything in its order',
-  'src/app/features.ts': 'names every feature',
-  'src/app/wire.ts': 'names the concrete classes',
 }
 
 /** By file and name. */

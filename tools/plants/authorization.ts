@@ -79,7 +79,7 @@ export const authorizationPlants: readonly Plant[] = [
   ),
   plant(
     'a list of own namespaces shows all of them',
-    'src/app/api-server.ts',
+    'src/app/authorization.ts',
     '...(view ? { view } : {}) }',
     '...(view ? {} : {}) }',
   ),

@@ -6,12 +6,14 @@ import { namespaceLookup } from '../namespaces/lookup.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceInitializers } from './admission.ts'
-import type { NamespaceHold } from './hold.ts'
-import type { InitializerConfigurations } from './initializer-configurations.ts'
+import { NamespaceHold } from './hold.ts'
+import { InitializerConfigurations } from './initializer-configurations.ts'
 import { initializerController, initializerControllerName } from './reconcile.ts'
 import { initializerConfigurationStrategy } from './strategy.ts'
 import { TurnObserver, type TurnOutcome } from './turn-observer.ts'
 import { initializerConfigurationProperties } from './types.ts'
+
+export { InitializerConfigurations, NamespaceHold }
 
 export interface InitializersOptions {
   /** Without it the kind is served and nothing is ever pending. */

@@ -19,9 +19,11 @@ import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
 import { StoredRecords } from './stored-records.ts'
 import { templateStrategies } from './strategy.ts'
-import type { TemplateIndex } from './template-index.ts'
+import { TemplateIndex } from './template-index.ts'
 import { templateMetrics } from './template-metrics.ts'
 import { templateControllerName, templateResource } from './types.ts'
+
+export { TemplateIndex, templateControllerName }
 
 export interface PopulationOptions {
   /** Without it the kind is not served and may be a custom one. */
@@ -100,20 +102,20 @@ function templateAdmission(
 ): TemplateAdmissionDeps {
   const { authorizer, lister, typeOf } = context
   const findKind = kindFinder(context)
+  const configMapType = typeOf(configMapsResource)
+  const clusterRoleType = typeOf(clusterRolesResource)
   const { namespace, name } = populationConfig
   return {
     authorizer,
     matchers: () => templates.matchers(),
     hasLabelGate: !enabled,
-    optsOutAutomatically: autoOptOut(() =>
-      enabled ? lister.find(typeOf(configMapsResource), namespace, name)?.object : undefined,
-    ),
+    optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
     checkObject(object) {
       const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
       return type === undefined ? { errors: [], warnings: [] } : checkTemplateObject(context, type, object)
     },
-    findClusterRole: (roleName) => lister.find(typeOf(clusterRolesResource), '', roleName)?.object,
+    findClusterRole: (roleName) => lister.find(clusterRoleType, '', roleName)?.object,
   }
 }
 

@@ -1,5 +1,5 @@
 /** May they: decided from the URL alone, before anything is looked up or a body is read. */
-import type { AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../authz/authz.ts'
+import type { Authorizer, AuthzAttributes, AuthzDecision, ResourceAttributes } from '../../authz/authz.ts'
 import { resourceNotFound } from '../../kube/status-error.ts'
 import { authenticatedGroup } from '../../kube/user.ts'
 import type { ApiRequest, Handler, RequestContext, Stage } from '../api.ts'
@@ -7,7 +7,7 @@ import { awaitOutside } from '../places.ts'
 import { isNamespaces, type Target } from '../resolution.ts'
 
 export interface AuthorizeOptions {
-  readonly decide: (attributes: AuthzAttributes) => AuthzDecision
+  readonly authorizer: Pick<Authorizer, 'authorize'>
   /**
    * Called before a refusal that names a namespace: catches up with the store, so that no request is refused by a view
    * older than their request. False = nothing new, the refusal stands.
@@ -49,7 +49,7 @@ export function authorize(options: AuthorizeOptions): Stage {
     return (request, context) => {
       // Anonymous users are not told apart from users who lack rights: they are to learn nothing about types.
       if (context.resolution === 'no such path' && isAuthenticated(context)) throw resourceNotFound()
-      const decision = options.decide(attributesOf(context))
+      const decision = options.authorizer.authorize(attributesOf(context))
       if (!decision.allowed) return refusedAtFirst(request, context)
       context.decision = decision
       return next(request, context)
@@ -75,10 +75,10 @@ async function decide(
   attributes: AuthzAttributes,
   outside = (wait: Promise<AuthzDecision>): Promise<AuthzDecision> => wait,
 ): Promise<AuthzDecision> {
-  const { decide, refresh, askElsewhere } = options
-  let decision = decide(attributes)
+  const { authorizer, refresh, askElsewhere } = options
+  let decision = authorizer.authorize(attributes)
   if (decision.allowed) return decision
-  if (attributes.path === undefined && (await refresh())) decision = decide(attributes)
+  if (attributes.path === undefined && (await refresh())) decision = authorizer.authorize(attributes)
   if (decision.allowed || askElsewhere === undefined) return decision
   const elsewhere = await outside(askElsewhere(attributes))
   return elsewhere.allowed || decision.reason === '' ? elsewhere : decision

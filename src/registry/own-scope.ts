@@ -1,7 +1,6 @@
 import type { ResourceType } from '../kube/resource-type.ts'
-import type { UserInfo } from '../kube/user.ts'
-import type { WriteScope } from '../registry/registry.ts'
-import { serverUser } from './identities.ts'
+import { serverUser, type UserInfo } from '../kube/user.ts'
+import type { WriteScope } from './registry.ts'
 
 /** A create by the server itself, or by the server for a user. */
 export const ownScope = (type: ResourceType, user: UserInfo = serverUser): WriteScope => ({
