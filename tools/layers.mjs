@@ -63,7 +63,7 @@ const layers = {
     ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],
     'flowcontrol/flowcontrol.ts',
   ],
-  metrics: ['base', 'http/api.ts', 'http/version.ts', 'feature/feature.ts'],
+  metrics: ['base', 'kube/user.ts', 'http/api.ts', 'http/version.ts', 'feature/feature.ts'],
   initializer: ['base', 'kube', 'client', 'controller', 'apis/namespaces/types.ts'],
   app: 'everything',
   populate: [

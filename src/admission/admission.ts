@@ -1,7 +1,7 @@
 /**
  * What stands between a valid request and the store.
  *
- * All `mutate` halves run first, in the order of the list in `app/admission-order.ts`; where one asks for it, those up
+ * All `mutate` halves run first, in the order of the list in `app/features.ts`; where one asks for it, those up
  * to the last plugin that may ask run a second time. Then the object is validated; then all `validate` halves; then all
  * `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
  *

@@ -1,6 +1,6 @@
 /** The pipeline over the core: which stages, which verbs, which documents. */
-import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { type OpenAudit } from '../audit/open-audit.ts'
+import type { Authentication } from '../authn/open-authentication.ts'
 import type { AskElsewhere } from '../authz/authz.ts'
 import { sliceBegan } from '../base/turns.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
@@ -9,7 +9,6 @@ import { dispatcher } from '../http/dispatch.ts'
 import { createDocuments, type DocumentsDeps } from '../http/documents.ts'
 import type { Defense } from '../http/overload.ts'
 import { createPipeline, type Serve } from '../http/pipeline.ts'
-import type { Authenticate } from '../http/stages/authenticate.ts'
 import { createStages } from '../http/stages/stages.ts'
 import { scaleVerbs } from '../http/verbs/scale.ts'
 import { createVerbs, type VerbParts } from '../http/verbs/verbs.ts'
@@ -22,18 +21,17 @@ import { isShared } from '../storage/storage-choice.ts'
 import { authorizationOf, impersonationBy, permitOf, requireCreateBy, visibilityOf } from './authorization.ts'
 import { requireDefinition } from './damaged-deciders.ts'
 import { holdUntilInitialized } from './held-creates.ts'
-import { answeredKinds, specialSubresources } from './subresources.ts'
+import { answeredKinds, reviewsOf, specialSubresources } from './subresources.ts'
 import type { Core } from './wire.ts'
 
 export interface ApiServerDeps {
   readonly core: Core
-  readonly authenticate: Authenticate
+  readonly authentication: Authentication
   /** Who else may allow a request. */
   readonly askElsewhere: AskElsewhere | undefined
   readonly documents: Omit<DocumentsDeps, 'discovery'>
   /** `host:port`, for the discovery document. */
   readonly serverAddress: () => string
-  readonly reviews: ReviewHandlers
   readonly metrics: Metrics
   readonly audit: OpenAudit | undefined
   readonly defense: Defense
@@ -41,7 +39,8 @@ export interface ApiServerDeps {
 }
 
 export function createApiServer(deps: ApiServerDeps): Serve {
-  const { core } = deps
+  const { core, authentication } = deps
+  const { chain } = authentication
   const { config, catalog, registry, authorizer } = core
   const { clock, ids, log } = config
   const { protobuf, decoder, renderer } = createCodecs(catalog, { clock, turns: core.turns })
@@ -65,7 +64,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
 
   const scaleType = scaleTypeOf(catalog.schemaOf('io.k8s.api.autoscaling.v1.Scale'))
   const scale = scaleVerbs({ ...verbDeps, scaleType })
-  const answering = { core, decoder, renderer, reviews: deps.reviews, scale }
+  const answering = { core, decoder, renderer, reviews: reviewsOf(core, authentication, deps.askElsewhere), scale }
   const documents = createDocuments({
     ...deps.documents,
     discovery: {
@@ -87,7 +86,7 @@ export function createApiServer(deps: ApiServerDeps): Serve {
       timeLimit: { ...deps.defense, handlerMs: config.load.deadlines.handlerMs },
       audit: deps.audit,
       refresh: isShared(config) ? () => translate(core.lister.refresh()) : undefined,
-      authenticate: deps.authenticate,
+      authenticate: (credentials) => chain.authenticate(credentials),
       reservesAddress: config.adminListen !== undefined,
       impersonation: impersonationBy(authorizer),
       fairness: {

@@ -2,53 +2,31 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
  * it on the network, `testing/` hands it to tests as it is.
  */
-import { priorityClassResource, systemPriorityClasses } from '../apis/classes/priority.ts'
-import { authenticationTrust, publishAuthenticationTrust } from '../apis/controlplane/authentication-trust.ts'
+import { type BootstrapParts, bootstrap } from '../apis/controlplane/bootstrap.ts'
 import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
-import { initialNamespaces, namespaceResource } from '../apis/namespaces/types.ts'
-import { bootstrapRbac, defaultClusterPolicy, systemPolicy } from '../apis/rbac/bootstrap.ts'
-import { reviewHandlers } from '../apis/reviews/review-handlers.ts'
 import { openAudit } from '../audit/open-audit.ts'
-import { authenticatorChain } from '../authn/authenticator-chain.ts'
-import { ClientAuthorities } from '../authn/client-authorities.ts'
-import { openAuthenticators } from '../authn/open-authenticators.ts'
-import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
-import { ServiceAccountTokens } from '../authn/service-account-token.ts'
+import type { ClientAuthorities } from '../authn/client-authorities.ts'
+import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
-import type { Log } from '../base/log.ts'
-import { sliceBegan } from '../base/turns.ts'
 import type { Client } from '../client/client.ts'
-import { createUnlessThere } from '../client/create-unless-there.ts'
-import { loopbackTransport } from '../client/loopback.ts'
-import { RestClient } from '../client/rest-client.ts'
-import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
+import { loopbackClient } from '../client/loopback.ts'
 import { build } from '../http/build.ts'
-import { ping } from '../http/health.ts'
-import { pendingWithin } from '../http/limits.ts'
-import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
 import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { gitVersion } from '../http/version.ts'
-import type { GroupVersionResource } from '../kube/gvk.ts'
-import { isStoreReadError } from '../kube/status-error.ts'
-import type { KubeObject } from '../kube/types.ts'
 import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
-import { type Culprit, type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
+import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
 import { isStorageError, type Storage } from '../storage/storage.ts'
-import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
-import { runControllers } from './controllers.ts'
+import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
+import { documentsOf } from './documents.ts'
 import { controllerRulesOf, featuresOf } from './features.ts'
-import { flowControlDumps, flowControlOf } from './flow-control.ts'
-import { Leadership } from './leadership.ts'
+import { flowControlOf } from './flow-control.ts'
 import { type Core, wireCore } from './wire.ts'
-
-export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
 
 export interface ControlPlane extends AsyncDisposable {
   readonly core: Core
@@ -85,17 +63,18 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   opening.defer(() => closeOpened(storing))
   const [{ pki, store: pkiStore, serving }, storage] = await Promise.all([openKeys(config, storing), storing])
   const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))
-  const client = (user: UserInfo, userAgent: string, sharesValues = false): Client =>
-    new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })
+  const client: ClientFor = (...as) => loopbackClient(serve, ...as)
   const leadership = new Leadership(config, client)
   const flowControl = flowControlOf(config, () => core)
   const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
-  const blocks = opening.use(loopBlocksOf(core, (block) => metrics.loopBlocked(block)))
+  const onBlock = (block: LoopBlock): void => metrics.loopBlocked(block)
+  const blocks = opening.use(new LoopBlocks({ clock, log, onBlock }).follow(core.diagnostics))
   opening.use(startCompactor(core))
   const askElsewhere = await authorizationWebhookOf(config)
-  const defense = opening.use(defenseOf(core))
-  const authentication = await openAuthentication(core, pki.caCert, keys)
+  const defense = opening.use(new Defense({ clock, log }))
+  defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)
+  const authentication = await authenticationOf(core, pki.caCert, keys)
 
   const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
@@ -110,7 +89,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   let address = '127.0.0.1:6443'
   const serve = createApiServer({
     core,
-    authenticate: (credentials) => authentication.chain.authenticate(credentials),
+    authentication,
     askElsewhere,
     serverAddress: () => address,
     documents: documentsOf(core, {
@@ -123,12 +102,11 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     audit,
     defense,
     flowControl,
-    reviews: reviewsOf(core, authentication, askElsewhere),
   })
 
   const bootstrapClient = client(serverUser, 'borough/bootstrap')
   const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
-  await bootstrap(log, bootstrapClient, core, trustOf(config, authentication), kubernetesService)
+  await bootstrap(bootstrapParts(core, bootstrapClient, authentication, kubernetesService))
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
@@ -156,82 +134,14 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   }
 }
 
-function loopBlocksOf({ config: { clock, log }, diagnostics }: Core, onBlock: (block: LoopBlock) => void): LoopBlocks {
-  const blocks = new LoopBlocks({ clock, log, onBlock })
-  diagnostics.subscribe(sliceBegan, (owner) => blocks.begin(culpritOf(owner)))
-  return blocks
-}
-
-interface Running {
-  readonly core: Core
-  readonly client: (user: UserInfo, userAgent: string, sharesValues?: boolean) => Client
-  readonly leadership: Leadership
-  readonly flowControl: FlowControl
-  readonly keys: SigningKeys
-  readonly metrics: Metrics
-}
-
-/** What goes on beside requests. Answers what stops all of it, and waits until it has ended. */
-function runUntilStopped({ core, client, leadership, flowControl, keys, metrics }: Running): () => Promise<void> {
-  const stop = new AbortController()
-  const controllers = leadership.run(
-    (signal) => runControllers(core, client, (...reconciled) => metrics.reconciled(...reconciled), signal),
-    stop.signal,
-  )
-  flowControl.start()
-  const following = keys.follow(stop.signal)
-  return async () => {
-    stop.abort()
-    flowControl.stop()
-    await Promise.all([controllers, following])
-  }
-}
+const authenticationOf = (core: Core, caCert: string, keys: SigningKeys): Promise<Authentication> =>
+  openAuthentication(core.config, { caCert, keys: () => keys.current, find: (...named) => core.find(...named) })
 
 const authorizationWebhookOf = async ({
   authorizationWebhook,
   clock,
 }: Config): Promise<ApiServerDeps['askElsewhere']> =>
   authorizationWebhook && (await openAuthorizationWebhook(authorizationWebhook, clock))
-
-const trustOf = ({ frontProxy }: Config, { authorities }: Authentication): Record<string, string> =>
-  authenticationTrust(authorities.pem, frontProxy)
-
-interface Authentication {
-  readonly authorities: ClientAuthorities
-  readonly tokens: ServiceAccountTokens
-  readonly chain: ReturnType<typeof authenticatorChain>
-}
-
-async function openAuthentication(core: Core, caCert: string, keys: SigningKeys): Promise<Authentication> {
-  const { config } = core
-  const tokens = new ServiceAccountTokens({
-    issuer: serviceAccountIssuer,
-    audiences: [serviceAccountIssuer],
-    keys: () => keys.current,
-    clock: config.clock,
-    ids: config.ids,
-    find: finderOf(core),
-  })
-  const authorities = await ClientAuthorities.open(caCert, config.clientCaFile)
-  const authenticators = await openAuthenticators(config, authorities, tokens)
-  return { tokens, authorities, chain: authenticatorChain(authenticators, { anonymous: config.anonymous }) }
-}
-
-function reviewsOf(
-  core: Core,
-  { tokens, chain }: Authentication,
-  askElsewhere: ApiServerDeps['askElsewhere'],
-): ApiServerDeps['reviews'] {
-  return reviewHandlers({
-    authorizer: core.authorizer,
-    askElsewhere,
-    authenticate: async (credentials) => chain.authenticate(credentials),
-    tokens,
-    audiences: [serviceAccountIssuer],
-    find: finderOf(core),
-    clock: core.config.clock,
-  })
-}
 
 /** On a store that another process serves, that process compacts it. */
 function startCompactor({ config, storage, cache }: Core): Compactor {
@@ -255,71 +165,23 @@ const certificatesOf = (pki: Pki): Certificates => ({
   signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
 })
 
-/** Reads objects of the core group from the cache. */
-function finderOf({
-  catalog,
-  lister,
-}: Core): (resource: string, namespace: string, name: string) => KubeObject | undefined {
-  return (resource, namespace, name) => {
-    const type = catalog.types.find({ group: '', version: 'v1', resource })
-    return type && lister.find(type, namespace, name)?.object
-  }
-}
-
-function defenseOf({ config, cache }: Core): Defense {
-  const { clock, log, load } = config
-  const defense = new Defense({ clock, log })
-  const pending = pendingWithin(load.maxMemoryBytes)
-  defense.sweeper.add(() => {
-    for (const flow of endThoseBehind(sessionsOf(cache), pending)) {
-      defense.incidents.happened('watch_memory', flow)
-    }
-    // The connections keep the sweeper awake, and without them no watch is behind.
-    return false
-  })
-  return defense
-}
-
-interface DocumentSources {
-  readonly keys: SigningKeys
-  readonly flowControl: FlowControl
-  /** `host:port`, once it listens. */
-  readonly address: () => string
-  readonly metricsText: () => Promise<string> | string
-}
-
-/** What is served besides resources. */
-function documentsOf(
-  { config, catalog, lister, cache }: Core,
-  { keys, flowControl, address, metricsText }: DocumentSources,
-): ApiServerDeps['documents'] {
-  const { clock } = config
-  const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: gitVersion(build) })
+function bootstrapParts(
+  { config, features, lister, catalog }: Core,
+  client: Client,
+  { authorities }: Authentication,
+  kubernetesService: KubernetesService,
+): BootstrapParts {
   return {
-    health: {
-      checks: {
-        healthz: [ping],
-        livez: [ping],
-        readyz: [ping, { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] }],
-      },
-      onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
-    },
-    build,
-    plain: {
-      ...flowControlDumps(flowControl),
-      '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => metricsText() },
-      [discoveryPath]: {
-        contentType: 'application/json',
-        cacheControl: 'public, max-age=3600',
-        body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address()}${keySetPath}`)),
-      },
-      [keySetPath]: {
-        contentType: keySetContentType,
-        body: () => JSON.stringify(keySet(keys.current)),
-      },
-    },
-    openapi: (path) => openapi.find(path),
-    openapiPaths: () => openapi.paths(),
+    log: config.log,
+    client,
+    lister,
+    types: catalog.types,
+    controllerRules: controllerRulesOf(features.list),
+    defaultObjects: features.list.flatMap(({ defaultObjects = [] }) => defaultObjects),
+    authorities: authorities.pem,
+    frontProxy: config.frontProxy,
+    kubernetesService,
+    isDamage: (error) => isStorageError(error, 'damaged'),
   }
 }
 
@@ -334,55 +196,4 @@ function kubernetesServiceOf({ config, lister, catalog }: Core, client: Client):
     shared: config.storage.engine === 'etcd',
     leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
   })
-}
-
-const ownAccounts = 'system:serviceaccount:kube-system:'
-
-/** The server's own requests are no client's fault: they count, and no warning tells of them. */
-function culpritOf(owner: object | undefined): Culprit | undefined {
-  const culprit = owner as Culprit | undefined
-  const username = culprit?.user.username ?? ''
-  return username === serverUser.username || username.startsWith(ownAccounts) ? undefined : culprit
-}
-
-/** What must be there before any client is answered. All at once: a first start is a flush or two, not fifty. */
-async function bootstrap(
-  log: Log,
-  client: Client,
-  core: Pick<Core, 'lister' | 'catalog' | 'features'>,
-  trust: Record<string, string>,
-  kubernetesService: KubernetesService,
-): Promise<void> {
-  const make = async (resource: GroupVersionResource, object: KubeObject, fieldManager?: string): Promise<void> => {
-    const type = core.catalog.types.find(resource)
-    if (type && core.lister.find(type, '', object.metadata.name ?? '') !== undefined) return
-    await createUnlessThere(client, resource, object, fieldManager === undefined ? {} : { fieldManager })
-  }
-  /** One of these objects that can't be read is there all the same: the rest is served. */
-  const unlessDamaged = async (work: Promise<unknown>): Promise<void> => {
-    try {
-      await work
-    } catch (error) {
-      if (!isStoreReadError(error) && !isStorageError(error, 'damaged')) throw error
-      log.error({ error }, "an object of the server's own is damaged and was left as it is")
-    }
-  }
-  await Promise.all(
-    [
-      bootstrapRbac({ client, policy: defaultClusterPolicy(controllerRulesOf(core.features.list)) }),
-      kubernetesService.makeRange(),
-      ...initialNamespaces.map((name) => make(namespaceResource, { metadata: { name } })),
-      ...systemPriorityClasses.map((object) => make(priorityClassResource, object)),
-      ...core.features.list
-        .flatMap(({ defaultObjects = [] }) => defaultObjects)
-        .map(({ resource, object, fieldManager }) => make(resource, object, fieldManager)),
-    ].map(unlessDamaged),
-  )
-  await Promise.all(
-    [
-      bootstrapRbac({ client, policy: systemPolicy }),
-      publishAuthenticationTrust(client, trust),
-      kubernetesService.makeService(),
-    ].map(unlessDamaged),
-  )
 }

@@ -1,7 +1,9 @@
 /**
- * What the server is made of, in the order in which it is opened. A feature that is optional can be left out here:
- * mirror pods, population, webhooks; own namespaces are a flag of the authorizer.
+ * What the server is made of, in the order in which it is opened, and the order in which admission asks. A feature that
+ * is optional can be left out here: mirror pods, population, webhooks; own namespaces are a flag of the authorizer.
  */
+
+import type { AdmissionPlugin } from '../admission/admission.ts'
 import { admissionPolicies } from '../apis/admissionpolicies/feature.ts'
 import { apiServices } from '../apis/apiservices/feature.ts'
 import { certificates } from '../apis/certificates/feature.ts'
@@ -87,3 +89,47 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
 
 export const controllerRulesOf = (list: readonly Feature[]): ControllerRules =>
   Object.fromEntries(list.flatMap(({ controllerRules = {} }) => Object.entries(controllerRules)))
+
+/**
+ * Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas).
+ */
+export const admissionOrder = [
+  // Nothing is allowed because what would refuse it can't be read.
+  'DamagedObjects',
+  'CustomResourceDefinitions',
+  'NamespaceAutoProvision',
+  'NamespaceLifecycle',
+  'NamespaceExists',
+  'LimitRanger',
+  'ServiceAccount',
+  'PodSecurity',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'DefaultStorageClass',
+  'RuntimeClass',
+  'DefaultIngressClass',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  // What these check of a namespace must be what is stored, so webhooks have changed it before.
+  'NamespaceTemplates',
+  'NamespaceInitializers',
+  'NamespaceFinalization',
+  'NamespaceDefaultObjects',
+  'NamespacePopulation',
+  'AppliedRecord',
+  'IpAddressProtection',
+  'CertificateSigningRequests',
+  'RbacEscalation',
+  'AdmissionPolicyAuthors',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+] as const
+
+/** @throws Error for a plugin that stands nowhere in the order, or twice */
+export function inAdmissionOrder(plugins: readonly AdmissionPlugin[]): AdmissionPlugin[] {
+  const names: readonly string[] = admissionOrder
+  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
+  if (byName.size < plugins.length) throw new Error('two admission plugins have one name')
+  for (const { name } of plugins) if (!names.includes(name)) throw new Error(`the order of admission lacks ${name}`)
+  return names.flatMap((name) => byName.get(name) ?? [])
+}

@@ -4,12 +4,12 @@ import { authenticationTrust, publishAuthenticationTrust } from '../apis/control
 import { kubeconfigYaml } from '../client/kubeconfig.ts'
 import { budgetWithin, connectionsWithin, reservedBudget, reservedConnections } from '../http/limits.ts'
 import { type Listener, type ListenOptions, listen, type TlsMaterial } from '../http/node/listen.ts'
+import { followServingTls, readServingTls, type ServingTlsSources } from '../http/node/serving-tls.ts'
 import { reachedUrl } from '../http/reached-url.ts'
 import { adminUser, authenticatedGroup, serverUser } from '../kube/user.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Config } from './config.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
-import { followServingTls, readServingTls, type ServingTlsSources } from './serving-tls.ts'
 
 export interface Server extends AsyncDisposable {
   readonly plane: ControlPlane

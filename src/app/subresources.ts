@@ -3,7 +3,9 @@ import { bindPod } from '../apis/pods/binding.ts'
 import { connectionOptions } from '../apis/pods/connection.ts'
 import { evictPod } from '../apis/pods/eviction.ts'
 import { budgetResource, podResource } from '../apis/pods/types.ts'
-import type { ReviewHandlers } from '../apis/reviews/review-handlers.ts'
+import { type ReviewHandlers, reviewHandlers } from '../apis/reviews/review-handlers.ts'
+import { type Authentication, serviceAccountIssuer } from '../authn/open-authentication.ts'
+import type { AskElsewhere } from '../authz/authz.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { BodyDecoder } from '../http/decode-body.ts'
 import type { HandlerVerb } from '../http/dispatch.ts'
@@ -24,6 +26,23 @@ export interface SubresourceParts {
   readonly renderer: Renderer
   readonly reviews: ReviewHandlers
   readonly scale: SpecialVerbs
+}
+
+/** What reviews of access and identity are answered with. */
+export function reviewsOf(
+  core: Core,
+  { tokens, chain }: Authentication,
+  askElsewhere: AskElsewhere | undefined,
+): ReviewHandlers {
+  return reviewHandlers({
+    authorizer: core.authorizer,
+    askElsewhere,
+    authenticate: async (credentials) => chain.authenticate(credentials),
+    tokens,
+    audiences: [serviceAccountIssuer],
+    find: (resource, namespace, name) => core.find(resource, namespace, name),
+    clock: core.config.clock,
+  })
 }
 
 /** Key: `resource.group/subresource`. */

@@ -12,6 +12,7 @@ import type { Strategy } from '../catalog/strategy.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
 import { strategiesOf } from '../feature/strategies.ts'
 import { type ResourceType, requiredType } from '../kube/resource-type.ts'
+import type { KubeObject } from '../kube/types.ts'
 import { CacheLister } from '../registry/cache-lister.ts'
 import { CacheStoreView } from '../registry/cache-store-view.ts'
 import { FoldedCommits } from '../registry/folded-commits.ts'
@@ -23,11 +24,10 @@ import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
-import { inAdmissionOrder } from './admission-order.ts'
 import { type OpenAuthorizer, openAuthorizer } from './authorizer.ts'
 import type { Config } from './config.ts'
 import { damagedDeciders } from './damaged-deciders.ts'
-import type { Features } from './features.ts'
+import { type Features, inAdmissionOrder } from './features.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
 export interface Core extends AsyncDisposable, OpenAuthorizer {
@@ -44,6 +44,8 @@ export interface Core extends AsyncDisposable, OpenAuthorizer {
   /** Of each feature, in their order. */
   readonly parts: readonly FeatureParts[]
   strategyOf(type: ResourceType): Strategy
+  /** An object of the core group, from the cache. */
+  find(resource: string, namespace: string, name: string): KubeObject | undefined
 }
 
 export async function wireCore(
@@ -118,6 +120,10 @@ export async function wireCore(
     namespacesOf,
     parts,
     strategyOf,
+    find(resource, namespace, name) {
+      const type = catalog.types.find({ group: '', version: 'v1', resource })
+      return type && lister.find(type, namespace, name)?.object
+    },
     async [Symbol.asyncDispose]() {
       webhookClient[Symbol.dispose]()
       await cache[Symbol.asyncDispose]()

@@ -6,6 +6,8 @@ import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { JsonValue } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
+import type { Client } from './client.ts'
+import { RestClient } from './rest-client.ts'
 import type { Transport, TransportResponse } from './transport.ts'
 
 /** The part of an `ApiRequest` and its answer that the loopback needs; `http/api.ts` satisfies it. */
@@ -71,3 +73,7 @@ export function loopbackTransport(serve: LocalServe, user: UserInfo, sharesValue
     },
   }
 }
+
+/** A client of the pipeline of this process, as `user`. */
+export const loopbackClient = (serve: LocalServe, user: UserInfo, userAgent: string, sharesValues = false): Client =>
+  new RestClient({ transport: loopbackTransport(serve, user, sharesValues), userAgent })

@@ -6,9 +6,10 @@ import { getHeapStatistics } from 'node:v8'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { Sweeper } from '../base/sweeper.ts'
+import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { type BudgetLimits, ByteBudget } from './byte-budget.ts'
 import { type Bound, Incidents } from './incidents.ts'
-import type { TransportLimits } from './limits.ts'
+import { pendingWithin, type TransportLimits } from './limits.ts'
 
 export interface Overload {
   readonly limits: TransportLimits
@@ -42,6 +43,16 @@ export class Defense implements Disposable {
     this.sweeper.add(() => {
       this.#isHeapFull = this.#heapUse() > fullHeap
       return this.#isHeapFull
+    })
+  }
+
+  /** Ends the watches that are furthest behind when what waits for clients is more than `maxMemoryBytes` allows. */
+  limitWatchMemory(cache: Parameters<typeof sessionsOf>[0], maxMemoryBytes: number): void {
+    const pending = pendingWithin(maxMemoryBytes)
+    this.sweeper.add(() => {
+      for (const flow of endThoseBehind(sessionsOf(cache), pending)) this.incidents.happened('watch_memory', flow)
+      // The connections keep the sweeper awake, and without them no watch is behind.
+      return false
     })
   }
 

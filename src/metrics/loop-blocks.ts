@@ -12,8 +12,11 @@
  */
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { Clock } from '../base/clock.ts'
+import type { Diagnostics } from '../base/diagnostics.ts'
 import type { Log } from '../base/log.ts'
+import { sliceBegan } from '../base/turns.ts'
 import type { RequestContext } from '../http/api.ts'
+import { serverUser } from '../kube/user.ts'
 
 export type Culprit = Pick<RequestContext, 'user' | 'resolution' | 'flow'>
 
@@ -30,6 +33,15 @@ const tickMs = 10
 const warningEveryMs = 60_000
 /** Flows that are remembered; when there are more all may be warned of again. */
 const maxFlows = 1000
+
+const ownAccounts = 'system:serviceaccount:kube-system:'
+
+/** The server's own requests are no client's fault: they count, and no warning tells of them. */
+function culpritOf(owner: object | undefined): Culprit | undefined {
+  const culprit = owner as Culprit | undefined
+  const username = culprit?.user.username ?? ''
+  return username === serverUser.username || username.startsWith(ownAccounts) ? undefined : culprit
+}
 
 /** Empty where nothing is known to have caused it. Of what is served only: clients can make up any other name. */
 export function labelsOf(culprit: Culprit | undefined): { readonly verb: string; readonly resource: string } {
@@ -76,6 +88,12 @@ export class LoopBlocks implements Disposable {
     this.#soon = soon ?? setImmediate
     this.#workedMs = workedMs ?? threadMs
     this.#collectedMs = collectedMs ?? (() => this.#collections.sumMs())
+  }
+
+  /** Is told of work in slices whenever it goes on. */
+  follow(diagnostics: Diagnostics): this {
+    diagnostics.subscribe(sliceBegan, (owner) => this.begin(culpritOf(owner)))
+    return this
   }
 
   /** Work of `owner` begins, or goes on, here and now. */

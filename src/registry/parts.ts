@@ -44,7 +44,7 @@ export interface RegistryDeps {
   schemaValidationOf(type: ResourceType): SchemaValidation | undefined
   /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */
   trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
-  /** In the order of `app/admission-order.ts`. */
+  /** In the order of `app/features.ts`. */
   readonly admission: readonly AdmissionPlugin[]
   /** Each answers for kinds of its own, or never completes the object. */
   readonly accountants?: readonly Accountant[]

@@ -4,18 +4,24 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type Clock, sleep } from '../base/clock.ts'
-import type { Log } from '../base/log.ts'
-import { readSecretFile } from '../base/secret-file.ts'
-import type { Listener, TlsMaterial } from '../http/node/listen.ts'
-import type { Credential } from '../pki/pki.ts'
-import type { Config } from './config.ts'
+import { type Clock, sleep } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import { readSecretFile } from '../../base/secret-file.ts'
+import type { Listener, TlsMaterial } from './listen.ts'
+
+/** PEM. */
+type Credential = Pick<TlsMaterial, 'cert' | 'key'>
+
+export interface TlsFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
 
 export interface ServingTlsSources {
   readonly clock: Clock
   readonly log: Log
   /** Absent = the server's own certificate. */
-  readonly files?: Config['tlsFiles']
+  readonly files?: TlsFiles
   /** The server's own. */
   readonly ownCredential: () => Promise<Credential>
   /** PEM of all who may vouch for clients. */
@@ -59,7 +65,7 @@ export async function followServingTls(
   }
 }
 
-async function readCredential({ certFile, keyFile }: NonNullable<Config['tlsFiles']>): Promise<Credential> {
+async function readCredential({ certFile, keyFile }: TlsFiles): Promise<Credential> {
   const cert = await named('--tls-cert-file', certFile, () => readFile(certFile, 'utf8'))
   const key = await named('--tls-private-key-file', keyFile, async () => (await readSecretFile(keyFile)).toString())
   const certificate = await named('--tls-cert-file', certFile, () => new X509Certificate(cert))

@@ -1,0 +1,55 @@
+/** What is served besides resources. */
+
+import { serviceAccountIssuer } from '../authn/open-authentication.ts'
+import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
+import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
+import { build } from '../http/build.ts'
+import type { DocumentsDeps } from '../http/documents.ts'
+import { flowControlDumps } from '../http/flow-control-dumps.ts'
+import { ping } from '../http/health.ts'
+import { OpenapiDocuments } from '../http/openapi/openapi-documents.ts'
+import { gitVersion } from '../http/version.ts'
+import type { SigningKeys } from '../pki/pki.ts'
+import type { Core } from './wire.ts'
+
+export interface DocumentSources {
+  readonly keys: SigningKeys
+  readonly flowControl: FlowControl
+  /** `host:port`, once it listens. */
+  readonly address: () => string
+  readonly metricsText: () => Promise<string> | string
+}
+
+export function documentsOf(
+  { config, catalog, lister, cache }: Core,
+  { keys, flowControl, address, metricsText }: DocumentSources,
+): Omit<DocumentsDeps, 'discovery'> {
+  const { clock } = config
+  const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: gitVersion(build) })
+  return {
+    health: {
+      checks: {
+        healthz: [ping],
+        livez: [ping],
+        readyz: [ping, { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] }],
+      },
+      onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
+    },
+    build,
+    plain: {
+      ...flowControlDumps(flowControl),
+      '/metrics': { contentType: 'text/plain; version=0.0.4; charset=utf-8', body: () => metricsText() },
+      [discoveryPath]: {
+        contentType: 'application/json',
+        cacheControl: 'public, max-age=3600',
+        body: () => JSON.stringify(discoveryDocument(serviceAccountIssuer, `https://${address()}${keySetPath}`)),
+      },
+      [keySetPath]: {
+        contentType: keySetContentType,
+        body: () => JSON.stringify(keySet(keys.current)),
+      },
+    },
+    openapi: (path) => openapi.find(path),
+    openapiPaths: () => openapi.paths(),
+  }
+}
