@@ -120,16 +120,20 @@ export async function wireCore(
     namespacesOf,
     parts,
     strategyOf,
-    find(resource, namespace, name) {
-      const type = catalog.types.find({ group: '', version: 'v1', resource })
-      return type && lister.find(type, namespace, name)?.object
-    },
+    find: finderIn(catalog, lister),
     async [Symbol.asyncDispose]() {
       webhookClient[Symbol.dispose]()
       await cache[Symbol.asyncDispose]()
     },
   }
 }
+
+const finderIn =
+  ({ types }: Catalog, lister: CacheLister): Core['find'] =>
+  (resource, namespace, name) => {
+    const type = types.find({ group: '', version: 'v1', resource })
+    return type && lister.find(type, namespace, name)?.object
+  }
 
 /** `declared`: the kinds that features bring. */
 function catalogOf(features: Features): { readonly catalog: Catalog; readonly declared: readonly ResourceType[] } {
