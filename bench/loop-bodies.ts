@@ -406,9 +406,9 @@ export const bodies: readonly Body[] = [
   },
   {
     what: 'a template with a map of 29,000 keys',
-    path: '/apis/policy/v1alpha1/namespacetemplates',
+    path: '/apis/policy.borough.dev/v1alpha1/namespacetemplates',
     object: (value) => ({
-      apiVersion: 'policy/v1alpha1',
+      apiVersion: 'policy.borough.dev/v1alpha1',
       kind: 'NamespaceTemplate',
       metadata,
       spec: {

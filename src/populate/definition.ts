@@ -1,18 +1,15 @@
 /** NamespaceTemplate as a CustomResourceDefinition, for clusters that do not serve it: the schema that Borough has. */
 
 import { templateKind, templateKinds } from '../apis/templates/kind.ts'
-import { templateGroups, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
+import { templateGroup, templateProperties, templateResourceName, templateVersion } from '../apis/templates/types.ts'
 import { inlineSchema } from '../http/openapi/inline-schema.ts'
 import type { Schema } from '../kube/schema/schema.ts'
 import type { KubeObject } from '../kube/types.ts'
 
-/** A CRD's group needs a dot, so it is the other of the two that Borough has. */
-const group = templateGroups[1]
-
-export const definitionName: string = `${templateResourceName}.${group}`
+export const definitionName: string = `${templateResourceName}.${templateGroup}`
 
 export function templateDefinition(): KubeObject {
-  const declared = templateKinds.find((kind) => kind.group === group && kind.kind === templateKind)
+  const declared = templateKinds.find((kind) => kind.group === templateGroup && kind.kind === templateKind)
   const root: Schema = {
     type: 'object',
     ...(declared?.description === undefined ? {} : { description: declared.description }),
@@ -23,7 +20,7 @@ export function templateDefinition(): KubeObject {
     kind: 'CustomResourceDefinition',
     metadata: { name: definitionName },
     spec: {
-      group,
+      group: templateGroup,
       scope: 'Cluster',
       names: {
         plural: templateResourceName,

@@ -9,7 +9,7 @@
 
 import { hostname } from 'node:os'
 import { templateKind } from '../apis/templates/kind.ts'
-import { templateGroups, templateVersion } from '../apis/templates/types.ts'
+import { templateGroupAlias, templateVersion } from '../apis/templates/types.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
@@ -151,7 +151,7 @@ async function requireKubernetes(client: Client): Promise<void> {
 
 /** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */
 async function refuseOwnKind(client: Client): Promise<void> {
-  const own = await client.discovery.findKind(`${templateGroups[0]}/${templateVersion}`, templateKind)
+  const own = await client.discovery.findKind(`${templateGroupAlias[0]}/${templateVersion}`, templateKind)
   if (own !== undefined)
     throw new Error(
       'this cluster is a Borough that populates namespaces by itself (borough up --no-population stops that)',

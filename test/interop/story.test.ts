@@ -34,9 +34,20 @@ describeEachKubectl((kubectl) => {
   }
 
   test('the administrator applies the example, and applies it again', async () => {
-    expect(await succeeds(admin.run(['apply', '-f', examples]))).toContain('namespacetemplate.policy/default created')
-    expect(await succeeds(admin.run(['apply', '-f', examples]))).toContain('namespacetemplate.policy/default unchanged')
+    const template = 'namespacetemplate.policy.borough.dev/security-defaults'
+    expect(await succeeds(admin.run(['apply', '-f', examples]))).toContain(`${template} created`)
+    expect(await succeeds(admin.run(['apply', '-f', examples]))).toContain(`${template} unchanged`)
   }, 120_000)
+
+  test.each(['namespacetemplates', 'namespacetemplate', 'nstpl'])(
+    '%s is one kind, without a warning',
+    async (word) => {
+      const ran = await admin.run(['get', word, '-o', 'name'])
+      const name = 'namespacetemplate.policy.borough.dev/security-defaults\n'
+      expect(ran).toMatchObject({ code: 0, stderr: '', stdout: name })
+    },
+    120_000,
+  )
 
   test('borough kubeconfig makes credentials for a developer', async () => {
     const made = await borough(['kubeconfig', '--user', 'dev1', '--group', 'devs', '--data-dir', server.dataDir])
@@ -119,7 +130,7 @@ describeEachKubectl((kubectl) => {
   test('told to stop, the server ends with 0, and starts again', async () => {
     expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null })
     await server.start()
-    expect(await succeeds(admin.run(['get', 'namespacetemplates', '-o', 'name']))).toMatch(/\/default$/m)
+    expect(await succeeds(admin.run(['get', 'namespacetemplates', '-o', 'name']))).toMatch(/\/security-defaults$/m)
   }, 120_000)
 
   test('what the server keeps is for its owner alone', async () => {

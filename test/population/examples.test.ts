@@ -17,6 +17,7 @@ const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 const roleBindings = { group: 'rbac.authorization.k8s.io', version: 'v1', resource: 'rolebindings' }
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const pods = { group: '', version: 'v1', resource: 'pods' }
+const quotas = { group: '', version: 'v1', resource: 'resourcequotas' }
 const networkPolicies = { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies' }
 const configurations = {
   group: 'admissionregistration.k8s.io',
@@ -107,6 +108,17 @@ describe('examples', () => {
     ]) {
       await expect(asked).rejects.toMatchObject({ code: 403 })
     }
+  })
+
+  test('security-defaults and namespace-population: the second is refused and takes nothing away', async () => {
+    await using plane = await startControlPlane()
+    await applyAll(plane.client, 'security-defaults')
+    await plane.client.create(namespaces, { metadata: { name: 'mine' } })
+    await expect(applyAll(plane.client, 'namespace-population')).rejects.toThrow(
+      'spec.templates[0]: Invalid value: "NetworkPolicy/default": template "security-defaults" gives it to the same ' +
+        'namespaces',
+    )
+    expect((await plane.client.list(quotas, { namespace: 'mine' })).items).toHaveLength(1)
   })
 
   test('pod-security: pods are held to a level that operators can raise and not lower', async () => {

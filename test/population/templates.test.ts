@@ -217,6 +217,29 @@ describe('what a namespace is given', () => {
     await namespace('team')
     expect(await find('team', 'one')).toBeDefined()
   })
+  test('one of both groups comes first, and each answers in its own name', async () => {
+    const ask = async (path: string): Promise<JsonObject> => (await admin.request('GET', path)) as JsonObject
+    const { groups } = (await ask('/apis')) as { groups: { name: string }[] }
+    const names = groups.map((g) => g.name).filter((name) => name.startsWith('policy'))
+    expect(names).toEqual(['policy.borough.dev', 'policy'])
+    await template('t', [])
+    for (const { group } of [templates, seedTemplates]) {
+      const { resources } = (await ask(`/apis/${group}/v1alpha1`)) as { resources: { name: string }[] }
+      const apiVersion = `${group}/v1alpha1`
+      expect(resources.find((r) => r.name === 'namespacetemplates')).toEqual({
+        name: 'namespacetemplates',
+        singularName: 'namespacetemplate',
+        namespaced: false,
+        kind: 'NamespaceTemplate',
+        verbs: expect.arrayContaining(['get', 'list', 'watch']),
+        storageVersionHash: expect.any(String),
+        ...(group === 'policy' ? {} : { shortNames: ['nstpl'] }),
+      })
+      const path = `/apis/${apiVersion}/namespacetemplates`
+      expect(await ask(`${path}/t`)).toMatchObject({ apiVersion, kind: 'NamespaceTemplate' })
+      expect(await ask(path)).toMatchObject({ apiVersion, kind: 'NamespaceTemplateList' })
+    }
+  })
 
   test('a dry run creates nothing and says what would be created, at most 20', async () => {
     await template(

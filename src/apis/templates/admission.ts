@@ -65,7 +65,7 @@ export interface FoundInObject {
 const previewedObjects = 20
 
 export function isTemplateType(type: { readonly group: string; readonly resource: string }): boolean {
-  return type.resource === templateResourceName && (templateGroups as readonly string[]).includes(type.group)
+  return type.resource === templateResourceName && templateGroups.includes(type.group)
 }
 
 type Mutating = Attributes<Unvalidated>

@@ -1,7 +1,7 @@
 /** The kind NamespaceTemplate, in both its groups. */
 import type { TypeDeclaration } from '../../catalog/catalog.ts'
 import type { Column } from '../../kube/resource-type.ts'
-import { templateGroups, templateProperties, templateResourceName, templateVersion } from './types.ts'
+import { templateGroup, templateGroups, templateProperties, templateResourceName, templateVersion } from './types.ts'
 
 const templateColumns: readonly Column[] = [
   { name: 'Matched', type: 'integer', jsonPath: '.status.matched', description: 'Namespaces it selects.' },
@@ -49,6 +49,6 @@ export const templateKinds: readonly TypeDeclaration[] = templateGroups.map((gro
   hasStatus: true,
   columns: templateColumns,
   // A short name in two groups makes kubectl warn at every use.
-  ...(group === 'policy' ? { shortNames: ['nstpl'] } : {}),
-  storageName: `${templateResourceName}.policy.borough.dev`,
+  ...(group === templateGroup ? { shortNames: ['nstpl'] } : {}),
+  storageName: `${templateResourceName}.${templateGroup}`,
 }))

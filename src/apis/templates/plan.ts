@@ -59,7 +59,7 @@ export interface PlanDeps {
 
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
   const group = String(apiVersion).split('/')[0] ?? ''
-  return kind === 'NamespaceTemplate' && (templateGroups as readonly string[]).includes(group)
+  return kind === 'NamespaceTemplate' && templateGroups.includes(group)
 }
 
 const atOnce = 16

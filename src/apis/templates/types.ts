@@ -87,13 +87,16 @@ export interface TemplateCondition {
   lastTransitionTime: string
 }
 
-/** The group on Borough, as the seed has it, and the one every cluster accepts. One storage. */
-export const templateGroups = ['policy', 'policy.borough.dev'] as const
+/** The group of every example and message, for every cluster accepts it. */
+export const templateGroup = 'policy.borough.dev'
+/** Served by Borough alone, from the same storage: a custom resource's group needs a dot. */
+export const templateGroupAlias = 'policy'
+export const templateGroups: readonly string[] = [templateGroup, templateGroupAlias]
 export const templateVersion = 'v1alpha1'
 export const templateResourceName = 'namespacetemplates'
 
 export const templateResource: Resource<NamespaceTemplate> = {
-  group: 'policy.borough.dev',
+  group: templateGroup,
   version: templateVersion,
   resource: templateResourceName,
 }

@@ -8,6 +8,7 @@ it('orders versions as upstream does: stable, beta, alpha, each newest first, th
 })
 
 it('orders groups by priority, unknown ones last by name', () => {
-  const want = ['', 'apiregistration.k8s.io', 'apps', 'policy', 'resource.k8s.io', 'a.example.com', 'b.example.com']
+  const builtIn = ['', 'apiregistration.k8s.io', 'apps', 'policy.borough.dev', 'policy', 'resource.k8s.io']
+  const want = [...builtIn, 'a.example.com', 'b.example.com']
   expect(want.toReversed().sort(compareGroups)).toEqual(want)
 })

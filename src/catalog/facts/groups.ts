@@ -15,6 +15,8 @@ const priorities: Readonly<Record<string, number>> = {
   batch: 17400,
   'certificates.k8s.io': 17300,
   'networking.k8s.io': 17200,
+  // Ours. Before `policy`, so that kubectl takes it where a kind is served in both.
+  'policy.borough.dev': 17150,
   policy: 17100,
   'rbac.authorization.k8s.io': 17000,
   'storage.k8s.io': 16800,
