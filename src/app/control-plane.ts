@@ -21,6 +21,7 @@ import type { Client } from '../client/client.ts'
 import { createUnlessThere } from '../client/create-unless-there.ts'
 import { loopbackTransport } from '../client/loopback.ts'
 import { RestClient } from '../client/rest-client.ts'
+import { encryptionOf, openServerStorage } from '../encryption/server-storage.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import { ping } from '../http/health.ts'
@@ -37,7 +38,7 @@ import type { UserInfo } from '../kube/user.ts'
 import { type Culprit, type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
-import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
+import { closeOpened } from '../storage/served-storage.ts'
 import { isStorageError, type Storage } from '../storage/storage.ts'
 import { endThoseBehind, sessionsOf } from '../watch/behind.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
@@ -47,6 +48,7 @@ import { controllerRulesOf, featuresOf } from './features.ts'
 import { flowControlDumps, flowControlOf } from './flow-control.ts'
 import { adminUser, serverUser } from './identities.ts'
 import { Leadership } from './leadership.ts'
+import { kmsChecks } from './store-health.ts'
 import { type Core, wireCore } from './wire.ts'
 
 export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
@@ -82,7 +84,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
   opening.use(audit?.sink)
-  const storing = given.opened ?? openServedStorage(config)
+  const storing = given.opened ?? openServerStorage(config)
   opening.defer(() => closeOpened(storing))
   const [{ pki, store: pkiStore, serving }, storage] = await Promise.all([openKeys(config, storing), storing])
   const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))
@@ -291,17 +293,23 @@ interface DocumentSources {
 
 /** What is served besides resources. */
 function documentsOf(
-  { config, catalog, lister, cache }: Core,
+  core: Core,
   { keys, flowControl, address, metricsText }: DocumentSources,
 ): ApiServerDeps['documents'] {
+  const { config, catalog, lister, cache } = core
   const { clock } = config
+  const kms = kmsChecks(encryptionOf(core.storage))
   const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: gitVersion(build) })
   return {
     health: {
       checks: {
-        healthz: [ping],
-        livez: [ping],
-        readyz: [ping, { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] }],
+        healthz: [ping, ...kms],
+        livez: [ping, ...kms],
+        readyz: [
+          ping,
+          ...kms,
+          { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] },
+        ],
       },
       onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
     },

@@ -17,6 +17,7 @@ import { sliceBegan, Turns } from '../base/turns.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
 import { extendStrategy, type Strategy } from '../catalog/strategy.ts'
 import { WebhookClient } from '../client/webhook-client.ts'
+import { encryptionOf } from '../encryption/server-storage.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
 import { qualifiedResource } from '../kube/gvk.ts'
 import type { NameView } from '../kube/name-view.ts'
@@ -45,6 +46,7 @@ import { damagedDeciders, damagedRights } from './damaged-deciders.ts'
 import type { Features } from './features.ts'
 import { rbacSource } from './rbac-source.ts'
 import { ownScope } from './server-scope.ts'
+import { storeParts } from './store-health.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
 export interface Core extends AsyncDisposable {
@@ -109,7 +111,7 @@ export async function wireCore(
     },
   }
   for (const feature of features.list) parts.push(feature.open(context))
-  parts.push(damagedDeciders(cache.damaged))
+  parts.push(damagedDeciders(cache.damaged), storeParts(encryptionOf(storage)))
 
   const registry: Registry = createRegistry({
     storage,
