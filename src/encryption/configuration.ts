@@ -4,8 +4,7 @@
  * @see k8s.io/apiserver/pkg/apis/apiserver/validation/validation_encryption.go v0.36
  */
 import { parseGoDuration } from '../kube/duration.ts'
-import { type FieldError, fieldInvalid, fieldRequired } from '../kube/field-error.ts'
-import { quote } from '../kube/go-quote.ts'
+import { marshal, quote } from '../kube/go-quote.ts'
 import { isJsonObject } from '../kube/json-value.ts'
 import type { StoredResource } from '../kube/stored-group.ts'
 import type { JsonObject, JsonValue } from '../kube/types.ts'
@@ -43,6 +42,11 @@ const providerTypes = ['aesgcm', 'aescbc', 'secretbox', 'identity', 'kms'] as co
 const aesKeySizes = [16, 24, 32]
 const defaultKmsTimeoutMs = 3000
 
+/** In upstream's words. */
+const required = (field: string, problem: string): string => `${field}: Required value: ${problem}`
+const invalid = (field: string, value: unknown, problem: string): string =>
+  `${field}: Invalid value: ${typeof value === 'string' ? quote(value) : marshal(value)}: ${problem}`
+
 /** `secrets`, `deployments.apps`, `*.`, `*.apps`, `*.*`. */
 export function parseGroupResource(text: string): StoredResource {
   const dot = text.indexOf('.')
@@ -66,30 +70,30 @@ export function parseEncryptionConfiguration(text: string): readonly EncryptionE
   if (apiVersion !== 'apiserver.config.k8s.io/v1' || top.text('kind') !== 'EncryptionConfiguration') {
     throw new EncryptionConfigurationError('it is no EncryptionConfiguration of apiserver.config.k8s.io/v1')
   }
-  const errors: FieldError[] = []
+  const errors: string[] = []
   const kmsNames = new Set<string>()
   const entries = top
     .list('resources')
     .map((entry, i) => readEntry(new Reader(entry, `resources[${i}]`), errors, kmsNames))
   top.end()
-  if (entries.length === 0) errors.push(fieldRequired('resources', 'at least one resources is required'))
+  if (entries.length === 0) errors.push(required('resources', 'at least one resources is required'))
   const [first] = errors
-  if (first !== undefined) throw new EncryptionConfigurationError(`${first.field}: ${first.body}`)
+  if (first !== undefined) throw new EncryptionConfigurationError(first)
   checkMasks(entries)
   return entries
 }
 
-function readEntry(reader: Reader, errors: FieldError[], kmsNames: Set<string>): EncryptionEntry {
+function readEntry(reader: Reader, errors: string[], kmsNames: Set<string>): EncryptionEntry {
   const { at } = reader
   const resources = reader.texts('resources')
   const providers = reader.list('providers')
   reader.end()
   const inResources = `${at}.resources`
-  if (resources.length === 0) errors.push(fieldRequired(inResources, `at least one ${inResources} is required`))
+  if (resources.length === 0) errors.push(required(inResources, `at least one ${inResources} is required`))
   checkOverlap(resources, inResources, errors)
   for (const [i, resource] of resources.entries()) checkResource(resource, `${inResources}[${i}]`, errors)
   const inProviders = `${at}.providers`
-  if (providers.length === 0) errors.push(fieldRequired(inProviders, `at least one ${inProviders} is required`))
+  if (providers.length === 0) errors.push(required(inProviders, `at least one ${inProviders} is required`))
   const read = providers.flatMap((provider, i) => {
     const settings = readProvider(new Reader(provider, `${inProviders}[${i}]`), errors, kmsNames)
     return settings === undefined ? [] : [settings]
@@ -97,7 +101,7 @@ function readEntry(reader: Reader, errors: FieldError[], kmsNames: Set<string>):
   return { resources, providers: read }
 }
 
-function readProvider(reader: Reader, errors: FieldError[], kmsNames: Set<string>): ProviderSettings | undefined {
+function readProvider(reader: Reader, errors: string[], kmsNames: Set<string>): ProviderSettings | undefined {
   const { at } = reader
   const given = providerTypes.filter((type) => reader.has(type))
   const [type] = given
@@ -108,7 +112,7 @@ function readProvider(reader: Reader, errors: FieldError[], kmsNames: Set<string
         ? 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity'
         : 'more than one provider specified in a single element, should split into different list elements'
     // Upstream prints the provider with its keys: this is told without.
-    errors.push(fieldInvalid(at, 'REDACTED', problem))
+    errors.push(invalid(at, 'REDACTED', problem))
     return undefined
   }
   const settings = reader.nested(type)
@@ -126,31 +130,31 @@ function readProvider(reader: Reader, errors: FieldError[], kmsNames: Set<string
       const keys = settings.list('keys')
       const inKeys = `${settings.at}.keys`
       settings.end()
-      if (keys.length === 0) errors.push(fieldRequired(inKeys, 'at least one keys is required'))
+      if (keys.length === 0) errors.push(required(inKeys, 'at least one keys is required'))
       return { type, keys: keys.map((key, i) => readKey(new Reader(key, `${inKeys}[${i}]`), errors)) }
     }
   }
 }
 
-function readKey(reader: Reader, errors: FieldError[]): NamedKey {
+function readKey(reader: Reader, errors: string[]): NamedKey {
   const { at } = reader
   const name = reader.text('name')
   const secret = reader.text('secret')
   reader.end()
-  if (name === '') errors.push(fieldRequired(`${at}.name`, 'name is a mandatory field for a key'))
-  if (secret === '') errors.push(fieldRequired(`${at}.secret`, 'secret is a mandatory field for a key'))
+  if (name === '') errors.push(required(`${at}.name`, 'name is a mandatory field for a key'))
+  if (secret === '') errors.push(required(`${at}.secret`, 'secret is a mandatory field for a key'))
   const bytes = Buffer.from(secret, 'base64')
   // Go refuses what Node reads around. Line breaks are skipped by both.
   if (bytes.toString('base64') !== secret.replace(/[\r\n]/g, '')) {
-    errors.push(fieldInvalid(`${at}.secret`, 'REDACTED', 'secrets must be base64 encoded'))
+    errors.push(invalid(`${at}.secret`, 'REDACTED', 'secrets must be base64 encoded'))
   } else if (secret !== '' && !aesKeySizes.includes(bytes.length)) {
     const problem = `secret is not of the expected length, got ${bytes.length}, expected one of [16 24 32]`
-    errors.push(fieldInvalid(`${at}.secret`, 'REDACTED', problem))
+    errors.push(invalid(`${at}.secret`, 'REDACTED', problem))
   }
   return { name, secret: bytes }
 }
 
-function readKms(reader: Reader, errors: FieldError[], kmsNames: Set<string>): KmsSettings {
+function readKms(reader: Reader, errors: string[], kmsNames: Set<string>): KmsSettings {
   const { at } = reader
   const apiVersion = reader.text('apiVersion', 'v1')
   const name = reader.text('name')
@@ -158,30 +162,30 @@ function readKms(reader: Reader, errors: FieldError[], kmsNames: Set<string>): K
   const timeout = reader.text('timeout', `${defaultKmsTimeoutMs}ms`)
   const cacheSize = reader.number('cachesize')
   reader.end()
-  const invalid = (field: string, value: unknown, problem: string): void =>
-    void errors.push(fieldInvalid(`${at}.${field}`, value, problem))
-  if (name === '') errors.push(fieldRequired(`${at}.name`, 'name is a mandatory field for a provider'))
-  if (name.includes(':')) invalid('name', name, `invalid KMS provider name ${name}, must not contain ':'`)
-  if (kmsNames.has(name)) invalid('name', name, `duplicate KMS provider name ${name}, names must be unique`)
+  const refuse = (field: string, value: unknown, problem: string): void =>
+    void errors.push(invalid(`${at}.${field}`, value, problem))
+  if (name === '') errors.push(required(`${at}.name`, 'name is a mandatory field for a provider'))
+  if (name.includes(':')) refuse('name', name, `invalid KMS provider name ${name}, must not contain ':'`)
+  if (kmsNames.has(name)) refuse('name', name, `duplicate KMS provider name ${name}, names must be unique`)
   kmsNames.add(name)
   const timeoutMs = parseGoDuration(timeout) ?? Number.NaN
-  if (!(timeoutMs > 0)) invalid('timeout', timeout, 'timeout should be a positive value')
+  if (!(timeoutMs > 0)) refuse('timeout', timeout, 'timeout should be a positive value')
   if (endpoint === '') {
-    invalid('endpoint', '', 'endpoint is a mandatory field for a kms')
+    refuse('endpoint', '', 'endpoint is a mandatory field for a kms')
   } else if (!endpoint.startsWith('unix://')) {
     const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(endpoint)?.[1] ?? ''
-    invalid('endpoint', endpoint, `unsupported scheme ${quote(scheme)} for KMS provider, only unix is supported`)
+    refuse('endpoint', endpoint, `unsupported scheme ${quote(scheme)} for KMS provider, only unix is supported`)
   }
   if (apiVersion !== 'v2') {
-    invalid('apiVersion', apiVersion, `unsupported apiVersion ${apiVersion} for KMS provider, only v2 is supported`)
-  } else if (cacheSize !== undefined) invalid('cachesize', cacheSize, 'cachesize is not supported in v2')
+    refuse('apiVersion', apiVersion, `unsupported apiVersion ${apiVersion} for KMS provider, only v2 is supported`)
+  } else if (cacheSize !== undefined) refuse('cachesize', cacheSize, 'cachesize is not supported in v2')
   return { name, endpoint, timeoutMs }
 }
 
-function checkOverlap(resources: readonly string[], field: string, errors: FieldError[]): void {
+function checkOverlap(resources: readonly string[], field: string, errors: string[]): void {
   const parsed = resources.map(parseGroupResource)
   if (new Set(resources).size < resources.length) {
-    errors.push(fieldInvalid(field, resources, 'the same resource cannot be specified multiple times'))
+    errors.push(invalid(field, resources, 'the same resource cannot be specified multiple times'))
   }
   const overlaps = parsed.some(
     (one, i) =>
@@ -193,15 +197,15 @@ function checkOverlap(resources: readonly string[], field: string, errors: Field
     const problem =
       "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will " +
       'be masked'
-    errors.push(fieldInvalid(field, resources, problem))
+    errors.push(invalid(field, resources, problem))
   }
 }
 
 const withoutRest = ['apiserveripinfo', 'serviceipallocations', 'servicenodeportallocations']
 
-function checkResource(resource: string, field: string, errors: FieldError[]): void {
+function checkResource(resource: string, field: string, errors: string[]): void {
   const problem = resourceProblem(resource)
-  if (problem !== undefined) errors.push(fieldInvalid(field, resource, problem))
+  if (problem !== undefined) errors.push(invalid(field, resource, problem))
 }
 
 function resourceProblem(text: string): string | undefined {
