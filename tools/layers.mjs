@@ -26,6 +26,7 @@ const layers = {
   catalog: ['base', 'kube', 'cel'],
   slabs: ['base'],
   storage: ['base'],
+  encryption: ['base', 'kube', 'storage', 'feature/feature.ts', 'http/health.ts'],
   watch: ['base', 'kube', 'catalog', 'storage', 'slabs'],
   registry: ['base', 'kube', 'cel', 'catalog', 'storage', 'watch', 'admission/admission.ts'],
   http: [
@@ -49,6 +50,7 @@ const layers = {
       'storage/unfinished-copy.ts',
       'storage/damaged-value.ts',
     ],
+    ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
   ],
   client: ['base', 'kube'],
   controller: ['base', 'kube', 'client'],
@@ -92,13 +94,14 @@ const layers = {
   ],
   workers: [
     ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],
-    ...['storage/storage.ts', 'storage/compactor.ts', 'storage/served-storage.ts', 'storage/relay/relay-holder.ts'],
+    ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts', 'encryption/server-storage.ts'],
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
+    ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
     ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts'],
     ...['populate/populate.ts', 'workers/workers.ts'],
   ],

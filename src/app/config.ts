@@ -15,6 +15,7 @@ import { type Log, silentLog } from '../base/log.ts'
 import type { RelayPort } from '../base/relay-port.ts'
 import type { Endpoint } from '../client/webhook-client.ts'
 import { checkLeaseTiming, defaultLeaseTiming, type LeaseTiming } from '../controller/lease-timing.ts'
+import type { EncryptionChoice } from '../encryption/encryption.ts'
 import { defaultServerSeats } from '../flowcontrol/flowcontrol.ts'
 import {
   type ConnectionLimits,
@@ -55,6 +56,8 @@ export interface Config {
   readonly storage: StorageChoice
   /** Serve a store that ends before what was acknowledged; see docs/operations.md. */
   readonly acceptLoss?: boolean
+  /** Absent = values are stored as they are. */
+  readonly encryption?: EncryptionChoice
   /** Which of several processes on one data directory this is; no two that run have the same. */
   readonly workerSlot?: number
   /** Ways to the primary of the group of processes that this one is in; absent = it is alone. */

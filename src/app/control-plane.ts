@@ -5,11 +5,11 @@
 import { type BootstrapParts, bootstrap } from '../apis/controlplane/bootstrap.ts'
 import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import { openAudit } from '../audit/open-audit.ts'
-import type { ClientAuthorities } from '../authn/client-authorities.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
+import { openServerStorage } from '../encryption/server-storage.ts'
 import { build } from '../http/build.ts'
 import { Defense } from '../http/overload.ts'
 import type { Serve } from '../http/pipeline.ts'
@@ -18,7 +18,7 @@ import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
 import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
-import { closeOpened, openServedStorage } from '../storage/served-storage.ts'
+import { closeOpened } from '../storage/served-storage.ts'
 import { isStorageError, type Storage } from '../storage/storage.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
@@ -34,7 +34,7 @@ export interface ControlPlane extends AsyncDisposable {
   /** The server's own serving certificate as it is kept now; made anew when it ends soon. */
   servingCredential(): Promise<Credential>
   /** Who may vouch for clients. */
-  readonly authorities: ClientAuthorities
+  readonly authorities: Authentication['authorities']
   readonly serve: Serve
   /** For listeners. */
   readonly defense: Defense
@@ -59,7 +59,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   await using opening = new AsyncDisposableStack()
   const audit = await openAudit(config)
   opening.use(audit?.sink)
-  const storing = given.opened ?? openServedStorage(config)
+  const storing = given.opened ?? openServerStorage(config)
   opening.defer(() => closeOpened(storing))
   const [{ pki, store: pkiStore, serving }, storage] = await Promise.all([openKeys(config, storing), storing])
   const keys = opening.use(new SigningKeys({ clock, log, store: pkiStore, keys: pki.serviceAccountKeys }))

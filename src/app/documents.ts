@@ -2,6 +2,7 @@
 
 import { serviceAccountIssuer } from '../authn/open-authentication.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
+import { kmsChecks } from '../encryption/store-health.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import type { DocumentsDeps } from '../http/documents.ts'
@@ -21,17 +22,22 @@ export interface DocumentSources {
 }
 
 export function documentsOf(
-  { config, catalog, lister, cache }: Core,
+  { config, catalog, lister, cache, storage }: Core,
   { keys, flowControl, address, metricsText }: DocumentSources,
 ): Omit<DocumentsDeps, 'discovery'> {
   const { clock } = config
+  const kms = kmsChecks(storage)
   const openapi = new OpenapiDocuments({ types: catalog.types, catalog, clock, version: gitVersion(build) })
   return {
     health: {
       checks: {
-        healthz: [ping],
-        livez: [ping],
-        readyz: [ping, { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] }],
+        healthz: [ping, ...kms],
+        livez: [ping, ...kms],
+        readyz: [
+          ping,
+          ...kms,
+          { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] },
+        ],
       },
       onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),
     },

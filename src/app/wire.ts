@@ -8,7 +8,7 @@ import { openWebhookClient } from '../apis/webhooks/open-webhook-client.ts'
 import { Diagnostics } from '../base/diagnostics.ts'
 import { sliceBegan, Turns } from '../base/turns.ts'
 import { type Catalog, loadCatalog } from '../catalog/catalog.ts'
-import type { Strategy } from '../catalog/strategy.ts'
+import { storeParts } from '../encryption/store-health.ts'
 import type { FeatureContext, FeatureParts } from '../feature/feature.ts'
 import { strategiesOf } from '../feature/strategies.ts'
 import { type ResourceType, requiredType } from '../kube/resource-type.ts'
@@ -43,7 +43,7 @@ export interface Core extends AsyncDisposable, OpenAuthorizer {
   readonly diagnostics: Diagnostics
   /** Of each feature, in their order. */
   readonly parts: readonly FeatureParts[]
-  strategyOf(type: ResourceType): Strategy
+  readonly strategyOf: FeatureContext['strategyOf']
   /** An object of the core group, from the cache. */
   find(resource: string, namespace: string, name: string): KubeObject | undefined
 }
@@ -90,7 +90,7 @@ export async function wireCore(
     },
   }
   for (const feature of features.list) parts.push(feature.open(context))
-  parts.push(damagedDeciders(cache.damaged))
+  parts.push(damagedDeciders(cache.damaged), storeParts(storage))
 
   const registry: Registry = createRegistry({
     storage,

@@ -5,6 +5,7 @@
  */
 import { formatTime } from '../kube/time.ts'
 import { backupSource, backupTarget } from './backup-file.ts'
+import { decryptedSource, encryptedTarget } from './key-entries.ts'
 import type { Source, Target } from './store-copy.ts'
 import { type PlaceOptions, type StorePlace, storeSource, storeTarget } from './store-places.ts'
 
@@ -20,13 +21,30 @@ export {
 export { type CopyResult, copyStore, type Source, type Target } from './store-copy.ts'
 export type { PlaceOptions, StorePlace } from './store-places.ts'
 
+import { Encryption, type EncryptionChoice, nothingStored } from '../encryption/encryption.ts'
+
+export type { Reencryption } from '../encryption/encryption.ts'
+export { reencryptAt } from './reencrypt-store.ts'
+
+/** For keys on their way: a seed of a KMS plugin goes with what it encrypts, so it needs no record. */
+export function openCopyEncryption(choice: EncryptionChoice, options: PlaceOptions): Promise<Encryption> {
+  return Encryption.open({ choice, storage: nothingStored, clock: options.clock, log: options.log })
+}
+
 export type Place = StorePlace | { readonly file: string }
 
 export function sourceAt(place: Place, options: PlaceOptions): Source {
-  return 'file' in place ? backupSource(place.file) : storeSource(place, options)
+  const source = 'file' in place ? backupSource(place.file) : storeSource(place, options)
+  const { encryption } = options
+  return encryption === undefined || 'dataDir' in place ? source : decryptedSource(source, encryption)
 }
 
 /** @throws CopyError, PrivateFileError, DataDirBusyError, StorageError */
 export async function targetAt(place: Place, options: PlaceOptions): Promise<Target> {
-  return 'file' in place ? backupTarget(place.file, formatTime(options.clock.now())) : storeTarget(place, options)
+  const target =
+    'file' in place
+      ? await backupTarget(place.file, formatTime(options.clock.now()))
+      : await storeTarget(place, options)
+  const { encryption } = options
+  return encryption === undefined || 'dataDir' in place ? target : encryptedTarget(target, encryption)
 }

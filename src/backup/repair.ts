@@ -83,7 +83,7 @@ export async function rebuildIndexAt(
 }
 
 /** A data directory is locked; an etcd may be served meanwhile. */
-async function openToRepair(
+export async function openToRepair(
   place: StorePlace,
   options: PlaceOptions,
 ): Promise<AsyncDisposable & { readonly storage: Storage }> {

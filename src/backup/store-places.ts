@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { openDataDir } from '../datadir/data-dir.ts'
+import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
 import { directoryPkiStore, isOwn, sharedPkiPrefix } from '../pki/pki.ts'
 import { beginStoreAfter, openStorage, snapshotOf, storeFolder } from '../storage/open-storage.ts'
@@ -24,6 +25,7 @@ import {
   unmarkDirectory,
   unmarkStore,
 } from '../storage/unfinished-copy.ts'
+import { requireInClear } from './key-entries.ts'
 import { type Contents, CopyError, type Pair, type Source, type Target } from './store-copy.ts'
 
 export type StorePlace = { readonly dataDir: string } | { readonly etcd: EtcdChoice }
@@ -31,6 +33,8 @@ export type StorePlace = { readonly dataDir: string } | { readonly etcd: EtcdCho
 export interface PlaceOptions {
   readonly clock: Clock
   readonly log: Log
+  /** Absent: values are copied as they are, and no keys need to be encrypted or decrypted. */
+  readonly encryption?: Encryption
 }
 
 /** Everything of ours: keys begin with a slash. */
@@ -52,7 +56,8 @@ export function storeSource(place: StorePlace, options: PlaceOptions): Source {
       name,
       async read() {
         await checkDirectory(place.dataDir)
-        return readDirectory(place.dataDir)
+        const contents = await readDirectory(place.dataDir)
+        return options.encryption === undefined ? withoutClearKeys(contents, name) : contents
       },
     }
   }
@@ -80,11 +85,33 @@ async function readDirectory(dataDir: string): Promise<Contents> {
   return {
     revision: snapshot.revision,
     async *pairs() {
-      yield* keys
-      yield* snapshot.entries()
+      let isBefore = true
+      for (const entry of snapshot.entries()) {
+        if (isBefore && entry.key > sharedPkiPrefix) {
+          yield* keys
+          isBefore = false
+        }
+        yield entry
+      }
+      if (isBefore) yield* keys
     },
     async [Symbol.asyncDispose]() {
       snapshot[Symbol.dispose]()
+    },
+  }
+}
+
+/** What is encrypted must not lie beside keys in clear. The mark comes before all that is encrypted. */
+function withoutClearKeys(contents: Contents, name: string): Contents {
+  return {
+    ...contents,
+    async *pairs() {
+      for await (const pair of contents.pairs()) {
+        if (pair.key === encryptedMarker) {
+          throw new CopyError(`${name} is encrypted, and its keys are not: --encryption-provider-config <file>`)
+        }
+        yield pair
+      }
     },
   }
 }
@@ -129,6 +156,7 @@ async function directoryTarget(dataDir: string, options: PlaceOptions): Promise<
     },
     async write(pair) {
       if (!pair.key.startsWith(sharedPkiPrefix)) return writer?.write(pair)
+      requireInClear(pair)
       keys.set(pair.key.slice(sharedPkiPrefix.length), Buffer.from(pair.value).toString('utf8'))
     },
     async finish() {

@@ -1,9 +1,10 @@
 /** `borough rotate-key`: a new key for service-account tokens. */
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface RotateKeyFlags extends EtcdFlags {
+interface RotateKeyFlags extends EtcdFlags, EncryptionFlags {
   readonly dataDir: string
   readonly storage: NamedStorage
 }
@@ -19,6 +20,7 @@ export function addRotateKeyCommand(program: Command): void {
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
   addEtcdOptions(command, { prefix: true })
+  addEncryptionOption(command)
     .addHelpText(
       'after',
       `
@@ -35,9 +37,9 @@ Examples:
       const pki = await import('../pki/pki.ts')
       const choice = storageChoice(flags.storage, flags, command)
       if (choice.engine === 'memory') command.error('a store in memory ends with its server: there is no key to rotate')
-      const { openServedStorage } = await import('../storage/served-storage.ts')
-      const place = { storage: choice, clock: systemClock, log: silentLog }
-      await using shared = choice.engine === 'etcd' ? await openServedStorage(place) : undefined
+      const { openServerStorage } = await import('../encryption/server-storage.ts')
+      const place = { storage: choice, clock: systemClock, log: silentLog, ...encryptionOf(flags, command) }
+      await using shared = choice.engine === 'etcd' ? await openServerStorage(place) : undefined
       const store = shared
         ? pki.sharedPkiStore(shared, pki.memoryPkiStore())
         : pki.directoryPkiStore(join(resolve(flags.dataDir), 'pki'))

@@ -5,7 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { type Config } from '../app/config.ts'
 import { writePrivateFile } from '../base/private-files.ts'
 import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
-import { beginServedStorage, closeOpened } from '../storage/served-storage.ts'
+import { beginServerStorage } from '../encryption/server-storage.ts'
+import { closeOpened } from '../storage/served-storage.ts'
 import { loadOfWorker } from './load-flags.ts'
 import { processLog } from './process-log.ts'
 import { tellSystemd } from './tell-systemd.ts'
@@ -67,7 +68,7 @@ async function serveWith(config: Config, workers: number): Promise<Served> {
     return serveWithWorkers(config, workers)
   }
   // The store's thread starts and reads while this one loads the code that serves.
-  const { opened } = await beginServedStorage(config)
+  const { opened } = await beginServerStorage(config)
   await using opening = new AsyncDisposableStack()
   opening.defer(() => closeOpened(opened))
   const { serve } = await import('../app/serve.ts')

@@ -2,15 +2,17 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { CopyResult, Place, Source, StorePlace, Target } from '../backup/backup.ts'
+import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { outputOption } from './output-option.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
+import { addReencryptCommand } from './storage-reencrypt.ts'
 import { addRepairCommand, addVerifyCommand } from './storage-repair.ts'
 import { addStoreOptions, placeOptions, type StoreFlags, storeOf } from './store-place.ts'
 
 /** `sqlite:DIR` or `etcd://host:port[,…][/prefix]`. */
 type NamedPlace = { readonly dataDir: string } | (NamedEtcd & { readonly prefix: string })
 
-interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'> {
+interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'>, EncryptionFlags {
   readonly from: NamedPlace
   readonly to: NamedPlace
   readonly output: string
@@ -18,19 +20,21 @@ interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'> {
 
 const digestHelp = `
 What was written is read back: a digest over all keys and values must be that of what was read, or the command fails.
-Nothing is ever overwritten. The keys of the certificate authority and of service accounts go along.`
+Nothing is ever overwritten. The keys of the certificate authority and of service accounts go along. Values that are
+encrypted stay so; where those keys are files, --encryption-provider-config says how to encrypt or decrypt them.`
 
 export function addStorageCommand(program: Command): void {
   const storage = program.command('storage').description('whole stores')
   addVerifyCommand(storage)
   addRepairCommand(storage)
+  addReencryptCommand(storage)
   const copy = storage.command('copy')
   copy
     .description('copy everything from one store to another, empty one, at one revision')
     .requiredOption('--from <place>', 'sqlite:DATA-DIR or etcd://host:port[,host:port…][/prefix]', parsePlace)
     .requiredOption('--to <place>', 'the same', parsePlace)
   addEtcdOptions(copy, { prefix: false })
-  copy
+  addEncryptionOption(copy)
     .addOption(outputOption('the result'))
     .addHelpText(
       'after',
@@ -43,7 +47,7 @@ Examples:
     )
     .action(async (flags: CopyFlags, command: Command) => {
       const place = (named: NamedPlace): StorePlace => placeOf(named, flags, command)
-      await run('copied', place(flags.from), place(flags.to), flags.output === 'json')
+      await run('copied', place(flags.from), place(flags.to), flags, command)
     })
 }
 
@@ -52,7 +56,7 @@ export function addBackupCommand(program: Command): void {
   backup
     .description('write everything that a store holds at one revision to a file, also while it is served')
     .requiredOption('--to <file>', 'a file that is not there yet; it will hold secrets, readable by you alone')
-  addStoreOptions(backup)
+  addEncryptionOption(addStoreOptions(backup))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -61,15 +65,15 @@ Examples:
   borough backup --data-dir /var/lib/borough --to /backup/borough-monday
   borough backup --storage etcd://10.0.0.1:2379 --to /backup/borough-monday -o json`,
     )
-    .action(async (flags: StoreFlags & { readonly to: string }, command: Command) => {
-      await run('backed up', storeOf(flags, command), { file: resolve(flags.to) }, flags.output === 'json')
+    .action(async (flags: StoreFlags & EncryptionFlags & { readonly to: string }, command: Command) => {
+      await run('backed up', storeOf(flags, command), { file: resolve(flags.to) }, flags, command)
     })
 }
 
 export function addRestoreCommand(program: Command): void {
   const restore = program.command('restore')
   restore.description('fill an empty store from a backup').requiredOption('--from <file>', 'what borough backup wrote')
-  addStoreOptions(restore)
+  addEncryptionOption(addStoreOptions(restore))
     .addHelpText(
       'after',
       `${digestHelp}
@@ -79,14 +83,21 @@ Examples:
   borough restore --from /backup/borough-monday --data-dir /var/lib/borough
   borough restore --from /backup/borough-monday --storage etcd://10.0.0.1:2379`,
     )
-    .action(async (flags: StoreFlags & { readonly from: string }, command: Command) => {
-      await run('restored', { file: resolve(flags.from) }, storeOf(flags, command), flags.output === 'json')
+    .action(async (flags: StoreFlags & EncryptionFlags & { readonly from: string }, command: Command) => {
+      await run('restored', { file: resolve(flags.from) }, storeOf(flags, command), flags, command)
     })
 }
 
-async function run(done: string, from: Place, to: Place, json: boolean): Promise<void> {
+async function run(
+  done: string,
+  from: Place,
+  to: Place,
+  flags: EncryptionFlags & { readonly output: string },
+  command: Command,
+): Promise<void> {
   const { copyStore, sourceAt, targetAt } = await import('../backup/backup.ts')
-  const options = await placeOptions()
+  const options = await placeOptions(encryptionOf(flags, command).encryption)
+  using _ = options.encryption
   const source = sourceAt(from, options)
   const began = performance.now()
   let told = began
@@ -100,7 +111,9 @@ async function run(done: string, from: Place, to: Place, json: boolean): Promise
   const result = await copyStore(source, target, progress)
   const seconds = (performance.now() - began) / 1000
   process.stdout.write(
-    json ? `${JSON.stringify({ ...result, seconds })}\n` : `${inWords(done, source, target, result)}\n`,
+    flags.output === 'json'
+      ? `${JSON.stringify({ ...result, seconds })}\n`
+      : `${inWords(done, source, target, result)}\n`,
   )
 }
 

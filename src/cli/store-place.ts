@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { PlaceOptions, StorePlace } from '../backup/backup.ts'
+import type { EncryptionChoice } from '../encryption/encryption.ts'
 import { outputOption } from './output-option.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
@@ -22,10 +23,14 @@ export function addStoreOptions(command: Command): Command {
   return addEtcdOptions(command, { prefix: true }).addOption(outputOption('the result'))
 }
 
-export async function placeOptions(): Promise<PlaceOptions> {
+/** `choice`: for copies, which hold keys that are encrypted where they go. */
+export async function placeOptions(choice?: EncryptionChoice): Promise<PlaceOptions> {
   const { systemClock } = await import('../base/clock.ts')
   const { silentLog } = await import('../base/log.ts')
-  return { clock: systemClock, log: silentLog }
+  const options = { clock: systemClock, log: silentLog }
+  if (choice === undefined) return options
+  const { openCopyEncryption } = await import('../backup/backup.ts')
+  return { ...options, encryption: await openCopyEncryption(choice, options) }
 }
 
 export function storeOf(flags: StoreFlags, command: Command): StorePlace {

@@ -6,6 +6,7 @@ import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
+import { addEncryptionOptions, encryptionOf, type ServedEncryptionFlags } from './encryption-flags.ts'
 import {
   type AuthorizationFlags,
   addAuthorizationOptions,
@@ -21,7 +22,13 @@ import { logLevelOption } from './process-log.ts'
 import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
 
-interface UpFlags extends EtcdFlags, IdentityFlags, AuthorizationFlags, ElectionFlags, LoadFlags {
+interface UpFlags
+  extends EtcdFlags,
+    IdentityFlags,
+    AuthorizationFlags,
+    ElectionFlags,
+    LoadFlags,
+    ServedEncryptionFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
@@ -110,7 +117,7 @@ function addServingOptions(command: Command): void {
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
   addEtcdOptions(command, { prefix: true })
-  command
+  addEncryptionOptions(command)
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
     .option(
       '--tls-san <names...>',
@@ -222,6 +229,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     ...(flags.auditLog === undefined ? {} : { audit: auditOf(flags, flags.auditLog) }),
     controllers: flags.controllers,
     leaseTiming: leaseTimingOf(flags, command),
+    ...encryptionOf(flags, command),
     population: flags.population,
     listOwnNamespaces: flags.listOwnNamespaces,
     featureGates: flags.featureGates,

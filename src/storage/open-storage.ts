@@ -130,6 +130,12 @@ export async function rebuildIndexOf(dataDir: string): Promise<RebuiltIndex> {
   return rebuildIndex(join(dataDir, storeFolder))
 }
 
+/** Of a data directory that no server runs on; see `squeeze`. @throws StorageError */
+export async function squeezeStore(dataDir: string): Promise<void> {
+  const { squeeze } = await import('./sqlite/squeeze.ts')
+  squeeze(join(dataDir, storeFolder))
+}
+
 /** See `beginAfter`. */
 export async function beginStoreAfter(dataDir: string, revision: Revision): Promise<void> {
   const { beginAfter } = await import('./sqlite/snapshot.ts')

@@ -21,6 +21,7 @@
  * The engines add and check it below `Storage`: above it values are bare.
  */
 import { crc32 } from 'node:zlib'
+import { isEncrypted } from './encrypted-mark.ts'
 import type { Revision } from './storage.ts'
 import { positionsPerCommit } from './storage.ts'
 
@@ -58,7 +59,9 @@ const checksumBytes = 4
 
 const deletes = 0x01
 const coversRevision = 0x02
-const knownFlags: number = deletes | coversRevision
+/** So that a version that knows no encryption takes it for what it can't read. */
+const encrypted = 0x04
+const knownFlags: number = deletes | coversRevision | encrypted
 
 /** True for bytes that begin with a header of this or a later form; damaged ones too. */
 export function hasHeader(bytes: Uint8Array): boolean {
@@ -92,7 +95,8 @@ export function sealValue(
   view.setUint16(1, position)
   view.setUint8(3, form)
   view.setUint8(4, secondMark)
-  view.setUint8(flagsAt, (value === undefined ? deletes : 0) | (revision === undefined ? 0 : coversRevision))
+  const state = value === undefined ? deletes : isEncrypted(value) ? encrypted : 0
+  view.setUint8(flagsAt, state | (revision === undefined ? 0 : coversRevision))
   view.setUint16(6, headerBytes)
   view.setUint16(timeAt, Math.floor(timeMs / 2 ** 32))
   view.setUint32(timeAt + 2, timeMs % 2 ** 32)

@@ -1,6 +1,7 @@
 /**
  * The shape every engine demands of a transaction, so that all of them refuse the same things by the same name.
  */
+import { countedBytes } from './encrypted-mark.ts'
 import type { Transaction } from './storage.ts'
 import { maxKeyBytes, maxOperations, maxTransactionBytes, maxValueBytes, StorageError } from './storage.ts'
 
@@ -30,12 +31,12 @@ export function checkTransaction(transaction: Transaction): void {
     }
   }
   if (writes.length === 1) {
-    if (sizeBytes > maxValueBytes) {
+    if (sizeBytes > maxValueBytes && countedBytes(transaction) > maxValueBytes) {
       throw new StorageError('tooLarge', `a value has at most ${maxValueBytes} bytes, not ${sizeBytes}`)
     }
     return
   }
-  if (sizeBytes > maxTransactionBytes) {
+  if (sizeBytes > maxTransactionBytes && countedBytes(transaction) > maxTransactionBytes) {
     throw new StorageError(
       'tooLarge',
       `the values of a transaction with several writes have at most ${maxTransactionBytes} bytes, not ${sizeBytes}`,

@@ -15,9 +15,9 @@ import type { Config } from '../app/config.ts'
 import { serve } from '../app/serve.ts'
 import { openAuditLog } from '../audit/open-audit.ts'
 import { replicaId } from '../datadir/data-dir.ts'
+import { openServerStorage } from '../encryption/server-storage.ts'
 import { openKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
-import { openServedStorage } from '../storage/served-storage.ts'
 import { type FromWorker, primaryPort, slotVariable, type ToWorker } from './channel.ts'
 import { WorkerGroup } from './worker-group.ts'
 
@@ -34,7 +34,7 @@ export const isWorker = (): boolean => cluster.isWorker
 /** Resolves when all of them serve. @throws Error of the first that could not start */
 export async function serveWithWorkers(config: Config, count: number): Promise<Served> {
   await using opening = new AsyncDisposableStack()
-  const storage = opening.use(await openServedStorage(config))
+  const storage = opening.use(await openServerStorage(config))
   // Before the workers look: they all find the same.
   await openKeys(config, Promise.resolve(storage))
   const shared = config.storage.engine === 'etcd' ? undefined : storage

@@ -5,7 +5,7 @@
  * delete stands one behind the change in front of it. If several transactions share the commit (see `commit-queue.ts`),
  * some of them may have been refused and left gaps: then the commit also writes this note.
  */
-import { ProtoReader, ProtoWriter } from './protobuf.ts'
+import { ProtoReader, ProtoWriter } from '../../base/protobuf.ts'
 
 export interface PlacedDelete {
   readonly rawKey: Uint8Array

@@ -6,7 +6,7 @@
  *
  * @see etcd api/etcdserverpb/rpc.proto and api/mvccpb/kv.proto (the same numbers from v3.0 to v3.6)
  */
-import { ProtoReader, ProtoWriter } from './protobuf.ts'
+import { ProtoReader, ProtoWriter } from '../../base/protobuf.ts'
 
 export interface KeyValue {
   readonly key: Buffer

@@ -1,7 +1,8 @@
 /**
- * The protobuf wire format, as much of it as etcd's messages use: varints and length-delimited fields.
+ * The protobuf wire format, as much of it as the messages of etcd and of KMS plugins use: varints and length-delimited
+ * fields.
  *
- * It knows nothing of etcd; `messages.ts` holds the field numbers. Numbers are JavaScript numbers: what etcd counts
+ * It knows no message: the callers hold the field numbers. Numbers are JavaScript numbers: what etcd counts
  * (revisions, limits) stays far below 2^53, and the ids it hashes are skipped unread.
  *
  * @see https://protobuf.dev/programming-guides/encoding/

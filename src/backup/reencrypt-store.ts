@@ -1,0 +1,34 @@
+/** `borough storage reencrypt`: a whole store, written anew with the first key; see `reencrypt`. */
+import { type Encryption, markEncrypted, type Reencryption, reencrypt } from '../encryption/encryption.ts'
+import { squeezeStore } from '../storage/open-storage.ts'
+import type { Storage } from '../storage/storage.ts'
+import { openToRepair } from './repair.ts'
+import type { PlaceOptions, StorePlace } from './store-places.ts'
+
+/** `open`: the operator's encryption, with its records in the store. */
+export async function reencryptAt(
+  place: StorePlace,
+  options: PlaceOptions,
+  open: (storage: Storage) => Promise<Encryption>,
+  progress: (entries: number, rewritten: number) => void,
+): Promise<Reencryption> {
+  const done = await reencryptStore(place, options, open, progress)
+  // What the values were before is in the history, and in what SQLite has freed.
+  if ('dataDir' in place) await squeezeStore(place.dataDir)
+  return done
+}
+
+async function reencryptStore(
+  place: StorePlace,
+  options: PlaceOptions,
+  open: (storage: Storage) => Promise<Encryption>,
+  progress: (entries: number, rewritten: number) => void,
+): Promise<Reencryption> {
+  await using opened = await openToRepair(place, options)
+  const { storage } = opened
+  using encryption = await open(storage)
+  if (encryption.encrypts) await markEncrypted(storage)
+  const done = await reencrypt(storage, encryption, progress)
+  if ('dataDir' in place) await storage.compact(await storage.currentRevision())
+  return done
+}

@@ -1,0 +1,25 @@
+/**
+ * Makes the file no larger than what it holds, and leaves nothing in it of what was removed: pages that were freed, and
+ * frames of the log that were copied into the file, keep their bytes until they are used again. Only for a store that
+ * no process has open. It needs as much room again as the store takes.
+ */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { OwnerLock } from './owner-lock.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
+
+/** @throws StorageError code=locked where the store is open, full where there is no room */
+export function squeeze(directory: string): void {
+  using owner = new OwnerLock(directory)
+  const path = join(directory, 'state.db')
+  owner.checkNotLost(path)
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec('VACUUM')
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    throw errorOf(faultOf(error, path))
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,106 @@
+/** Servers that share an etcd, of which one encrypts. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { silentLog } from '../../src/base/log.ts'
+import { Encryption } from '../../src/encryption/encryption.ts'
+import { reencrypt } from '../../src/encryption/reencrypt.ts'
+import { openServerStorage } from '../../src/encryption/server-storage.ts'
+import { damageOf } from '../../src/storage/damaged-value.ts'
+import { EtcdStorage } from '../../src/storage/etcd/etcd-storage.ts'
+import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
+import { put, text } from '../contract/storage-reader.ts'
+import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
+import { aesgcm, identity, writeConfiguration } from './configurations.ts'
+
+describe.skipIf(etcdVersion === undefined)(`encryption on etcd ${etcdVersion ?? `(skipped: ${etcdMissing})`}`, () => {
+  let server: EtcdServer
+  let folder: string
+  let prefixes = 0
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'borough-encrypted-etcd-'))
+    server = await EtcdServer.start()
+  })
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const endpoints = (): string[] => [server.endpoint.replace('http://', '')]
+  const choiceOf = async (...providers: readonly object[]) => ({
+    path: await writeConfiguration(folder, { resources: ['secrets'], providers }),
+    automaticReload: false,
+  })
+  const open = async (prefix: string, checksums: boolean, ...providers: readonly object[]): Promise<Storage> =>
+    openServerStorage({
+      storage: { engine: 'etcd', endpoints: endpoints(), prefix, checksums },
+      clock: systemClock,
+      log: silentLog,
+      ...(providers.length === 0 ? {} : { encryption: await choiceOf(...providers) }),
+    })
+  const raw = (prefix: string): Promise<EtcdStorage> =>
+    EtcdStorage.open({ endpoints: [server.endpoint], prefix, checksums: true })
+  const key = '/registry/secrets/a/b'
+
+  it.each([true, false])(
+    'a server that was there before, without keys, sees what it can not read (checksums: %s)',
+    async (checksums) => {
+      const prefix = `/test/${++prefixes}`
+      await using bare = await open(prefix, checksums)
+      const after = await bare.currentRevision()
+      await using encrypting = await open(prefix, checksums, aesgcm(1))
+      await encrypting.commit({ guards: [], writes: [put(key, '{"metadata":{}}')] }).done
+      expect(text((await encrypting.get(key)).entry?.value ?? new Uint8Array(0))).toBe('{"metadata":{}}')
+      const says =
+        /^the stored value of \/registry\/secrets\/a\/b at revision \d+ can't be decrypted: it is encrypted, and no provider or key that is configured fits$/
+      expect(damageOf((await bare.get(key)).entry?.value ?? new Uint8Array(0))).toMatch(says)
+      const stop = new AbortController()
+      for await (const batch of bare.watch(prefixSpan('/registry/'), after, stop.signal)) {
+        if (batch.type !== 'changes') continue
+        expect(damageOf(batch.changes[0]?.value ?? new Uint8Array(0))).toMatch(says)
+        break
+      }
+      await expect(open(prefix, checksums)).rejects.toThrow(
+        'etcd holds encrypted values: --encryption-provider-config <file> with their keys',
+      )
+    },
+  )
+
+  it('is written anew under other writers, and what they write meanwhile stays theirs', async () => {
+    const prefix = `/test/${++prefixes}`
+    await using serving = await open(prefix, true, aesgcm(1))
+    const keys = Array.from({ length: 300 }, (_, i) => `/registry/secrets/a/s${i}`)
+    for (let i = 0; i < keys.length; i += 50) {
+      await serving.commit({ guards: [], writes: keys.slice(i, i + 50).map((each) => put(each, 'before')) }).done
+    }
+    await using storage = await raw(prefix)
+    using encryption = await Encryption.open({
+      choice: await choiceOf(aesgcm(2, 1), identity),
+      storage,
+      clock: systemClock,
+      log: silentLog,
+    })
+    let written = 0
+    const writer = (async () => {
+      for (const each of keys.slice(0, 100)) {
+        const { entry } = await serving.get(each)
+        const writes = [{ key: each, value: Buffer.from('meanwhile'), expect: entry?.revision ?? ('absent' as const) }]
+        if ((await serving.commit({ guards: [], writes }).done).ok) written++
+      }
+    })()
+    const done = await reencrypt(storage, encryption, () => undefined)
+    await writer
+    expect(done.unreadable).toEqual([])
+    expect(done.entries).toBeGreaterThanOrEqual(300)
+    await reencrypt(storage, encryption, () => undefined)
+    const { entries } = await storage.range(prefixSpan('/registry/'))
+    expect(entries).toHaveLength(300)
+    for (const { value } of entries) expect(Buffer.from(value).toString('latin1')).toMatch(/^k8s:enc:aesgcm:v1:key2:/)
+    await using rotated = await open(prefix, true, aesgcm(2))
+    const values = (await rotated.range(prefixSpan('/registry/'))).entries.map(({ value }) => text(value))
+    expect(values.filter((value) => value === 'meanwhile')).toHaveLength(written)
+    expect(values.filter((value) => value === 'before')).toHaveLength(300 - written)
+  })
+})
