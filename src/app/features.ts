@@ -6,6 +6,7 @@ import { admissionPolicies } from '../apis/admissionpolicies/feature.ts'
 import { apiServices } from '../apis/apiservices/feature.ts'
 import { certificates } from '../apis/certificates/feature.ts'
 import { classes } from '../apis/classes/feature.ts'
+import { clusterResourceQuotas } from '../apis/clusterquotas/feature.ts'
 import { customResourceDefinitions } from '../apis/crds/feature.ts'
 import { eventExpiry } from '../apis/events/feature.ts'
 import { flowControlFeature } from '../apis/flowschemas/feature.ts'
@@ -27,6 +28,7 @@ import { templateControllerName } from '../apis/templates/types.ts'
 import { webhooks } from '../apis/webhooks/feature.ts'
 import { groupPriority } from '../catalog/facts/groups.ts'
 import type { ControllerRules, Feature } from '../feature/feature.ts'
+import { isShared } from '../storage/storage-choice.ts'
 import type { Config } from './config.ts'
 
 /** What the wiring hands to features. */
@@ -63,6 +65,7 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
       limitRanges,
       services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),
       resourceQuotas,
+      clusterResourceQuotas({ isShared: isShared(config) }),
       pods,
       classes,
       certificates(deps.signClientCertificate),

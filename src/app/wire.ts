@@ -30,6 +30,7 @@ import { CacheStoreView } from '../registry/cache-store-view.ts'
 import { firstApplied, trackWrites } from '../registry/field-ownership.ts'
 import { FoldedCommits } from '../registry/folded-commits.ts'
 import { createRegistry } from '../registry/generic-registry.ts'
+import type { RegistryDeps } from '../registry/parts.ts'
 import type { Lister, Registry } from '../registry/registry.ts'
 import { schemaErrors } from '../registry/schema-errors.ts'
 import { validateNew } from '../registry/validate-new.ts'
@@ -95,6 +96,7 @@ export async function wireCore(
     lister,
     stored: new CacheStoreView(cache),
     records: folded ? { commit: (transaction: Transaction) => folded.commit(transaction, false) } : storage,
+    writeRecords: (decide) => registry.writeRecords(decide),
     authorizer,
     webhookClient,
     diagnostics,
@@ -122,8 +124,7 @@ export async function wireCore(
     ids,
     ...kinds,
     trackUpdate: trackWrites({ types: catalog.types, strategyOf }, log),
-    admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
-    accountants: parts.flatMap(({ accountants = [] }) => accountants),
+    ...decidingParts(parts),
   })
 
   return {
@@ -146,6 +147,14 @@ export async function wireCore(
     },
   }
 }
+
+const decidingParts = (
+  parts: readonly FeatureParts[],
+): Required<Pick<RegistryDeps, 'admission' | 'accountants' | 'beforeRead'>> => ({
+  admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
+  accountants: parts.flatMap(({ accountants = [] }) => accountants),
+  beforeRead: new Map(parts.flatMap(({ beforeRead = [] }) => [...beforeRead])),
+})
 
 /** What takes long tells who began it. */
 function diagnosticsOf(clock: Clock): { readonly diagnostics: Diagnostics; readonly turns: Turns } {
