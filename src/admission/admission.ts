@@ -1,7 +1,7 @@
 /**
  * What stands between a valid request and the store.
  *
- * All `mutate` halves run first, in the order of the list in `app/features.ts`; where one asks for it, those up
+ * All `mutate` halves run first, in the order of the list in `admission-order.ts`; where one asks for it, those up
  * to the last plugin that may ask run a second time. Then the object is validated; then all `validate` halves; then all
  * `decide` halves, inside the compare-and-swap loop, as often as a guard is lost.
  *
@@ -199,10 +199,12 @@ export interface QueuedChange extends Guard {
 
 /** Keeps a running account of content (quota): asked at every commit, removals and `/status` included (DECISIONS 9). */
 export interface Accountant {
-  /** Asked once for each type. */
+  /** Asked once for each type, and again only after `onHandlesChange`. */
   handles(type: ResourceType): boolean
-  /** Same rules as `AdmissionPlugin.decide`. */
-  account(change: ContentChange, view: DecisionView): Decision
+  /** As `AdmissionPlugin.onHandlesChange`. */
+  onHandlesChange?(listener: () => void): void
+  /** Same rules as `AdmissionPlugin.decide`. `along`: what plugins and accountants before it write with the change. */
+  account(change: ContentChange, view: DecisionView, along: readonly DecidedWrite[]): Decision
   /** Whether something must be written along with an object that stays as it is: then it is written, and accounted. */
   owes?(change: ContentChange, view: DecisionView): boolean
 }

@@ -16,6 +16,7 @@ export const controllerNames = [
   'apiservice-registration-controller',
   'event-ttl-controller',
   'resourcequota-controller',
+  'cluster-resource-quota-controller',
   'service-claim-controller',
   'validatingadmissionpolicy-status-controller',
   'mirror-pod-controller',

@@ -1,13 +1,14 @@
 /**
- * What the server is made of, in the order in which it is opened, and the order in which admission asks. A feature that
- * is optional can be left out here: mirror pods, population, webhooks; own namespaces are a flag of the authorizer.
+ * What the server is made of, in the order in which it is opened. A feature that is optional can be left out here:
+ * mirror pods, population, webhooks; own namespaces are a flag of the authorizer.
  */
 
-import type { AdmissionPlugin } from '../admission/admission.ts'
+import { inAdmissionOrder } from '../admission/admission-order.ts'
 import { admissionPolicies } from '../apis/admissionpolicies/feature.ts'
 import { apiServices } from '../apis/apiservices/feature.ts'
 import { certificates } from '../apis/certificates/feature.ts'
 import { classes } from '../apis/classes/feature.ts'
+import { clusterResourceQuotas } from '../apis/clusterquotas/feature.ts'
 import { customResourceDefinitions } from '../apis/crds/feature.ts'
 import { eventExpiry } from '../apis/events/feature.ts'
 import { flowControlFeature } from '../apis/flowschemas/feature.ts'
@@ -23,8 +24,9 @@ import { serviceAccounts } from '../apis/serviceaccounts/feature.ts'
 import { services } from '../apis/services/feature.ts'
 import { population, TemplateIndex, templateControllerName } from '../apis/templates/feature.ts'
 import { webhooks } from '../apis/webhooks/feature.ts'
-import { groupPriority } from '../catalog/facts/groups.ts'
-import type { ControllerRules, Feature } from '../feature/feature.ts'
+import type { ControllerRules, Feature, FeatureParts } from '../feature/feature.ts'
+import type { RegistryDeps } from '../registry/parts.ts'
+import { isShared } from '../storage/storage-choice.ts'
 import type { Config } from './config.ts'
 
 /** What the wiring hands to features. */
@@ -61,10 +63,11 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
       limitRanges,
       services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),
       resourceQuotas,
+      clusterResourceQuotas({ isShared: isShared(config) }),
       pods,
       classes,
       certificates(deps.signClientCertificate),
-      apiServices(groupPriority),
+      apiServices,
       flowControlFeature(deps.flowControl),
       admissionPolicies,
       webhooks,
@@ -90,46 +93,11 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
 export const controllerRulesOf = (list: readonly Feature[]): ControllerRules =>
   Object.fromEntries(list.flatMap(({ controllerRules = {} }) => Object.entries(controllerRules)))
 
-/**
- * Admission, in the order in which it is asked. Quota comes after all of it: it is asked at the commit (apis/quotas).
- */
-export const admissionOrder = [
-  // Nothing is allowed because what would refuse it can't be read.
-  'DamagedObjects',
-  'CustomResourceDefinitions',
-  'NamespaceAutoProvision',
-  'NamespaceLifecycle',
-  'NamespaceExists',
-  'LimitRanger',
-  'ServiceAccount',
-  'PodSecurity',
-  'Priority',
-  'DefaultTolerationSeconds',
-  'DefaultStorageClass',
-  'RuntimeClass',
-  'DefaultIngressClass',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  // What these check of a namespace must be what is stored, so webhooks have changed it before.
-  'NamespaceTemplates',
-  'NamespaceInitializers',
-  'NamespaceFinalization',
-  'NamespaceDefaultObjects',
-  'NamespacePopulation',
-  'AppliedRecord',
-  'IpAddressProtection',
-  'CertificateSigningRequests',
-  'RbacEscalation',
-  'AdmissionPolicyAuthors',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-] as const
+type Deciding = Required<Pick<RegistryDeps, 'admission' | 'accountants' | 'beforeRead'>>
 
-/** @throws Error for a plugin that stands nowhere in the order, or twice */
-export function inAdmissionOrder(plugins: readonly AdmissionPlugin[]): AdmissionPlugin[] {
-  const names: readonly string[] = admissionOrder
-  const byName = new Map(plugins.map((plugin) => [plugin.name, plugin]))
-  if (byName.size < plugins.length) throw new Error('two admission plugins have one name')
-  for (const { name } of plugins) if (!names.includes(name)) throw new Error(`the order of admission lacks ${name}`)
-  return names.flatMap((name) => byName.get(name) ?? [])
-}
+/** What features have to say about requests. */
+export const decidingParts = (parts: readonly FeatureParts[]): Deciding => ({
+  admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
+  accountants: parts.flatMap(({ accountants = [] }) => accountants),
+  beforeRead: new Map(parts.flatMap(({ beforeRead = [] }) => [...beforeRead])),
+})

@@ -27,7 +27,7 @@ import { WatchCache } from '../watch/watch-cache.ts'
 import { type OpenAuthorizer, openAuthorizer } from './authorizer.ts'
 import type { Config } from './config.ts'
 import { damagedDeciders } from './damaged-deciders.ts'
-import { type Features, inAdmissionOrder } from './features.ts'
+import { decidingParts, type Features } from './features.ts'
 
 /** The parts that the HTTP side and the controllers are built on. */
 export interface Core extends AsyncDisposable, OpenAuthorizer {
@@ -85,6 +85,7 @@ export async function wireCore(
     ...rules,
     stored: new CacheStoreView(cache),
     records: folded ? { commit: (transaction: Transaction) => folded.commit(transaction, false) } : storage,
+    writeRecords: (decide) => registry.writeRecords(decide),
     async create(type, object, user) {
       await registry.create(ownScope(type, user), object)
     },
@@ -102,8 +103,7 @@ export async function wireCore(
     turns,
     ids,
     ...rules,
-    admission: inAdmissionOrder(parts.flatMap(({ admission = [] }) => admission)),
-    accountants: parts.flatMap(({ accountants = [] }) => accountants),
+    ...decidingParts(parts),
   })
 
   return {

@@ -5,6 +5,7 @@
  * Construction, in this order: parse the generated list (about 1 ms), index its type names, make the 68 resource types.
  * Schemas are made type by type when first looked at; descriptions are read when first asked for.
  */
+
 import { cloneJson } from '../kube/clone-json.ts'
 import type { GroupVersionKind, GroupVersionResource } from '../kube/gvk.ts'
 import type { Column, ResourceType, Subresource, Verb } from '../kube/resource-type.ts'
@@ -15,6 +16,7 @@ import { unvalidated } from '../kube/unvalidated.ts'
 import { Defaulter } from './apply-defaults.ts'
 import { builtInTypes } from './built-in-types.ts'
 import { extensionDescriptions } from './facts/extensions.ts'
+import { groupPriority } from './facts/groups.ts'
 import { readDescriptions, readGeneratedCatalog } from './generated-catalog.ts'
 import { builtInStrategy } from './kinds/strategy-of.ts'
 import { type MutableResourceTypes, ResourceTypeTable } from './resource-type-table.ts'
@@ -46,6 +48,8 @@ export interface TypeDeclaration extends GroupVersionResource {
 }
 
 export interface Catalog {
+  /** Of an API group: the higher, the earlier in discovery. */
+  groupPriority(group: string): number
   readonly types: MutableResourceTypes
   /** By full name: `io.k8s.api.core.v1.PodSpec`. @throws Error for a name that is not in the catalogue */
   schemaOf(typeName: string): Schema
@@ -89,6 +93,7 @@ export function loadCatalog(): Catalog {
   let names: ReadonlySet<string> | undefined
   return {
     types,
+    groupPriority,
     schemaOf: (typeName) => schemas.get(typeName),
     schemaOfKind({ group, version, kind }) {
       names ??= new Set(schemas.names())

@@ -23,7 +23,7 @@ import type { Resource } from '../kube/resource.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
-import type { Lister, StoreView } from '../registry/registry.ts'
+import type { Lister, Registry, StoreView } from '../registry/registry.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export interface Feature {
@@ -58,6 +58,8 @@ export interface FeatureParts {
   /** Each stands in the explicit order of admission by its name. */
   readonly admission?: readonly AdmissionPlugin[]
   readonly accountants?: readonly Accountant[]
+  /** See `RegistryDeps.beforeRead`. */
+  readonly beforeRead?: ReadonlyMap<ResourceType, (name: string) => Promise<void>>
   /** Called where the controllers run, each time they begin to. */
   controllers?(run: ControllerContext): readonly ControllerSpec[]
   /** Called once, when the library of metrics is loaded. */
@@ -76,6 +78,8 @@ export interface FeatureContext {
   readonly stored: StoreView
   /** For the server's own records, which are no objects of the API. */
   readonly records: Pick<Storage, 'commit'>
+  /** As `Registry.writeRecords`: for records that what is queued may be about to change. */
+  readonly writeRecords: Registry['writeRecords']
   readonly authorizer: Authorizer
   readonly webhookClient: WebhookClient
   readonly diagnostics: Diagnostics

@@ -81,17 +81,14 @@ export class AdmissionChain {
       for (const plugin of this.#plans.of(attributes).deciding)
         merged = merge(merged, plugin.decide?.(attributes, view))
     }
-    if (change.namespace !== '') {
-      for (const accountant of this.#plans.accountants(change.type)) {
-        merged = merge(merged, accountant.account(change, view))
-      }
+    for (const accountant of this.#plans.accountants(change.type)) {
+      merged = merge(merged, accountant.account(change, view, merged.writes))
     }
     return merged
   }
 
   /** See `Accountant.owes`. */
   owes(change: ContentChange, view: DecisionView): boolean {
-    if (change.namespace === '') return false
     return this.#plans.accountants(change.type).some((accountant) => accountant.owes?.(change, view))
   }
 }

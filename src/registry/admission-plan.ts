@@ -1,6 +1,6 @@
 /**
  * Which admission plugins and accountants concern an operation on a type: worked out once and kept, so that a request
- * enters none that has nothing to say. All of it is forgotten when a plugin says that what it handles has changed.
+ * enters none that has nothing to say. All of it is forgotten when one of them says that what it handles has changed.
  */
 import type { Accountant, AdmissionHalf, AdmissionPlugin, Attributes, Operation } from '../admission/admission.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
@@ -19,7 +19,7 @@ export class AdmissionPlans {
   readonly #plugins: readonly AdmissionPlugin[]
   readonly #accountants: readonly Accountant[]
   #plans = new WeakMap<ResourceType, Map<string, AdmissionPlan>>()
-  readonly #accounting = new WeakMap<ResourceType, readonly Accountant[]>()
+  #accounting = new WeakMap<ResourceType, readonly Accountant[]>()
 
   constructor(plugins: readonly AdmissionPlugin[], accountants: readonly Accountant[]) {
     this.#plugins = plugins
@@ -27,6 +27,11 @@ export class AdmissionPlans {
     for (const plugin of plugins) {
       plugin.onHandlesChange?.(() => {
         this.#plans = new WeakMap()
+      })
+    }
+    for (const accountant of accountants) {
+      accountant.onHandlesChange?.(() => {
+        this.#accounting = new WeakMap()
       })
     }
   }

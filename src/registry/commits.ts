@@ -10,9 +10,11 @@
  * Deciding and calling `commit` is one synchronous section; see `admission/admission.ts` and `commit-lane.ts`.
  */
 import type {
+  Attributes,
   BestEffort,
   ContentChange,
   DecidedWrite,
+  Decision,
   DecisionView,
   QueuedChange,
   Seen,
@@ -118,12 +120,12 @@ export class Commits implements DecisionView {
           continue
         }
         if (!('own' in decision)) {
-          await this.#awaitPostponed(first, decision, undo)
+          await this.#awaitPostponed(triedOf(first), decision, undo)
           continue
         }
         const held = decision.extra.length === 0 ? undefined : this.#lane.heldUntil(first.key, decision.extra)
         if (held !== undefined) {
-          await this.#within(first, held)
+          await this.#within(triedOf(first), held)
           continue
         }
         const commit = await this.#commit(decision)
@@ -132,7 +134,34 @@ export class Commits implements DecisionView {
         if (commit.current.has(first.key)) return { done: false, current: commit.current.get(first.key) }
         for (const { key, change } of others.writes)
           if (commit.current.has(key)) throw alreadyExists(change.type, change.name)
-        this.#checkDeadline(first)
+        this.#checkDeadline(triedOf(first))
+      }
+    } finally {
+      if (!done) for (const undoing of undo) await undoing()
+    }
+  }
+
+  /**
+   * Writes records of the server, decided as writes of objects are: on what is queued, and again after a lost guard.
+   * Nothing is written where `decide` answers undefined. @throws StatusError ServerTimeout after `giveUpAfterMs`
+   */
+  async writeRecords(decide: (view: DecisionView) => Decision | undefined, giveUpAfterMs: number): Promise<void> {
+    const deadlineMs = this.#clock.monotonic() + giveUpAfterMs
+    const tried: Tried = { deadlineMs, operation: 'UPDATE', resource: 'records' }
+    const undo: (() => Promise<void>)[] = []
+    let done = false
+    try {
+      while (!done) {
+        const decision = decide(this)
+        if (decision === undefined) return
+        const { guards = [], writes = [], wait, begin } = decision
+        const held = this.#lane.heldUntil('', writes)
+        if (wait !== undefined || begin !== undefined) await this.#awaitPostponed(tried, { wait, begin }, undo)
+        else if (held !== undefined) await this.#within(tried, held)
+        else {
+          done = (await this.#commit({ guards, own: [], extra: writes })).ok
+          if (!done) this.#checkDeadline(tried)
+        }
       }
     } finally {
       if (!done) for (const undoing of undo) await undoing()
@@ -140,7 +169,7 @@ export class Commits implements DecisionView {
   }
 
   /** `undo` is added to. @throws StatusError at the deadline */
-  async #awaitPostponed(write: ObjectWrite, { wait, begin }: Postponed, undo: (() => Promise<void>)[]): Promise<void> {
+  async #awaitPostponed(write: Tried, { wait, begin }: Postponed, undo: (() => Promise<void>)[]): Promise<void> {
     if (wait !== undefined) return this.#within(write, wait)
     const undoing = await begin?.()
     if (undoing !== undefined) undo.push(undoing)
@@ -301,7 +330,7 @@ export class Commits implements DecisionView {
   }
 
   /** Until `wait` settles. @throws StatusError at the deadline */
-  async #within(write: ObjectWrite, wait: Promise<unknown>): Promise<void> {
+  async #within(write: Tried, wait: Promise<unknown>): Promise<void> {
     let timer: Timer | undefined
     const late = new Promise<void>((resolve) => {
       timer = this.#clock.after(Math.max(0, write.deadlineMs - this.#clock.monotonic()), resolve)
@@ -314,9 +343,9 @@ export class Commits implements DecisionView {
     this.#checkDeadline(write)
   }
 
-  #checkDeadline(write: ObjectWrite): void {
-    if (this.#clock.monotonic() < write.deadlineMs) return
-    throw gaveUp(write.attributes.operation, write.attributes.type.resource)
+  #checkDeadline({ deadlineMs, operation, resource }: Tried): void {
+    if (this.#clock.monotonic() < deadlineMs) return
+    throw gaveUp(operation, resource)
   }
 
   /** For decisions: the cache, with what is queued on top. */
@@ -340,6 +369,19 @@ export class Commits implements DecisionView {
     return place && this.#cache.type(place.storageName).findKey(place.relative)?.bytes
   }
 }
+
+/** What is tried, and on the monotonic clock until when. */
+interface Tried {
+  readonly deadlineMs: number
+  readonly operation: Attributes['operation']
+  readonly resource: string
+}
+
+const triedOf = ({ deadlineMs, attributes }: ObjectWrite): Tried => ({
+  deadlineMs,
+  operation: attributes.operation,
+  resource: attributes.type.resource,
+})
 
 function fitsTransaction({ guards, own, extra }: DecidedTransaction): boolean {
   const writes = [...own, ...extra]

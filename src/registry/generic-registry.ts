@@ -73,6 +73,7 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     update: (scope, transform, options) => translate(updateAndConvert(parts, scope, transform, options)),
     delete: (scope, options) => translate(deleteAndConvert(parts, scope, options)),
     deleteCollection: (scope, query, options) => translate(deleteCollection(parts, scope, query, options)),
+    writeRecords: (decide) => translate(commits.writeRecords(decide, parts.giveUpAfterMs)),
   }
 }
 
@@ -122,10 +123,15 @@ function getObject(
   options: ReadOptions | undefined,
 ): Eventual<StoredObject> {
   return andThen(freshEnough(parts, options), () => {
+    const completing = parts.beforeRead?.get(type)
+    return completing === undefined ? find() : completing(name).then(find)
+  })
+
+  function find(): Eventual<StoredObject> {
     const found = parts.cache.type(type.storageName).find(namespace, name)
     if (!found) throw notFound(type, name)
     return toServedVersion(type, found)
-  })
+  }
 }
 
 function freshEnough({ cache, clock }: RegistryParts, options: ReadOptions | undefined): Eventual<unknown> {

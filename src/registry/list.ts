@@ -76,6 +76,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const page: Page = { type, selection, span: whole, prefix, limit, slice, signal }
   if (revision === undefined) {
     if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
+    await parts.beforeRead?.get(type)?.('')
     return now(page)
   }
   if (revision === 0) return now({ ...page, limit: Number.POSITIVE_INFINITY })

@@ -44,10 +44,15 @@ export interface RegistryDeps {
   schemaValidationOf(type: ResourceType): SchemaValidation | undefined
   /** Answers `next` with its managedFields as they must be stored; later, where another version must be asked for. */
   trackUpdate(write: TrackedWrite): KubeObject | Promise<KubeObject>
-  /** In the order of `app/features.ts`. */
+  /** In the order of `admission/admission-order.ts`. */
   readonly admission: readonly AdmissionPlugin[]
   /** Each answers for kinds of its own, or never completes the object. */
   readonly accountants?: readonly Accountant[]
+  /**
+   * Of types whose objects show what is kept elsewhere: stores what they have to show now. Asked before each get and
+   * each list of the most recent; '' = of all objects.
+   */
+  readonly beforeRead?: ReadonlyMap<ResourceType, (name: string) => Promise<void>>
   /** Where other processes write to the store as well. */
   readonly folded?: FoldedCommits | undefined
   /** How long a write may try again after lost races. Default 10 s, as upstream. */

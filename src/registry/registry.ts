@@ -2,7 +2,7 @@
  * The registry: create, read, update, delete, list and watch for every kind, with upstream's semantics. What differs by
  * kind is its `Strategy`; what other objects have a say is admission. Callers are already authorized.
  */
-import type { Caller, PendingScope } from '../admission/admission.ts'
+import type { Caller, Decision, DecisionView, PendingScope } from '../admission/admission.ts'
 import type { Eventual } from '../base/eventual.ts'
 import type { Stream } from '../base/stream.ts'
 import type { Slice } from '../base/turns.ts'
@@ -167,6 +167,11 @@ export interface Registry {
   delete(scope: WriteScope, options: DeleteOptions): Promise<DeleteResult>
   /** Answers the items as listed before deletion. */
   deleteCollection(scope: WriteScope, query: ListQuery, options: DeleteOptions): Promise<ListPage>
+  /**
+   * Writes records of the server, which are no objects of the API: `decide` follows the rules of
+   * `AdmissionPlugin.decide`, and may be called several times. Nothing is written where it answers undefined.
+   */
+  writeRecords(decide: (view: DecisionView) => Decision | undefined): Promise<void>
 }
 
 /**

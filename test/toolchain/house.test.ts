@@ -33,6 +33,7 @@ const longFunctions: Readonly<Record<string, string>> = {
  * a text in a cache with a bound: two servers in one process can't see each other through it.
  */
 const memos: Readonly<Record<string, string>> = {
+  'src/apis/clusterquotas/charges.ts parsed': 'figures as decisions read them',
   'src/apis/quotas/ledger.ts parsed': 'a quota as its accountant reads it',
   'src/apis/templates/create-populated.ts appliedOnce': 'a source as an apply makes it',
   'src/apis/templates/create-populated.ts readiness': 'whether the status of a template names all its kinds',

@@ -3,8 +3,7 @@ import type { Feature } from '../../feature/feature.ts'
 import { may, read } from '../rbac/bootstrap-rules.ts'
 import { apiServiceController, apiServiceControllerName } from './reconcile.ts'
 
-/** @param groupPriority the higher, the earlier in discovery */
-export const apiServices = (groupPriority: (group: string) => number): Feature => ({
+export const apiServices: Feature = {
   name: 'apiservices',
   controllerRules: {
     // Registers what this server serves.
@@ -19,9 +18,9 @@ export const apiServices = (groupPriority: (group: string) => number): Feature =
         client: client(apiServiceControllerName),
         clock,
         types: catalog.types,
-        groupPriority,
+        groupPriority: (group) => catalog.groupPriority(group),
         onError: onError(apiServiceControllerName),
       }),
     ],
   }),
-})
+}

@@ -7,7 +7,7 @@
  * losing to each other. A quota that is stored, or whose spec changes, is recounted under the epoch (`epoch.ts`); a new
  * one at once, where all that is on its way into the namespace is known.
  *
- * In a namespace that is being deleted the quotas go first; once they are gone nothing is charged, nor can be.
+ * In a namespace that is being deleted the quotas go first; once they are gone nothing is charged to them.
  */
 import type {
   Accountant,
@@ -27,21 +27,25 @@ import { type Amounts, amounts } from '../pods/resources.ts'
 import type { QuotaEpochs, SeenEpoch } from './epoch.ts'
 import { chargeOf, findExceeded, Ledger, type Usages } from './ledger.ts'
 import { inScopes } from './scopes.ts'
-import type { ResourceQuota } from './types.ts'
+import type { ResourceQuota, ScopeRequirement } from './types.ts'
 import { countNames, isIgnored, isMeasured, isPods, unsaid, usageOf } from './usage.ts'
 
 /** Each change of content is charged to all of them in one transaction, which holds a hundred operations. */
 export const maxQuotas = 90
 
-export interface AccountantDeps {
+export interface CountedContent {
+  /** What is in a namespace, by number. */
+  contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
+  list(type: ResourceType, namespace: string): Iterable<KubeObject>
+}
+
+export interface AccountantDeps extends CountedContent {
   readonly quotaType: ResourceType
   readonly epochs: QuotaEpochs
   /** Names of the quotas of a namespace, ascending. */
   quotas(namespace: string): Iterable<string>
-  isTerminating(namespace: string): boolean
-  /** What is in a namespace, by number. */
-  contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
-  list(type: ResourceType, namespace: string): Iterable<KubeObject>
+  /** What all quotas of the namespace, of whatever kind, take of each transaction that changes its content. */
+  operations(namespace: string, view: DecisionView): number
 }
 
 export function quotaAccountant(deps: AccountantDeps): Accountant {
@@ -66,7 +70,7 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
   /** What is on its way into the namespace; undefined = it is not known, or too much to guard in one transaction. */
   const countable = (namespace: string, view: DecisionView): readonly QueuedChange[] | undefined => {
     const queued = view.queuedIn(namespace)
-    return queued && queued.length + count(deps.quotas(namespace)) <= maxQuotas ? queued : undefined
+    return queued && queued.length + deps.operations(namespace, view) <= maxQuotas ? queued : undefined
   }
 
   const stored = (change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision => {
@@ -76,23 +80,22 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
     const queued = isNew && !epoch.recounting ? countable(namespace, view) : undefined
     if (!epoch.recounting && queued === undefined) return { begin: () => epochs.take(namespace, epoch) }
     return {
-      object: withUsed(quota, recount(deps, namespace, quota, { isNew, queued })),
+      object: withUsed(quota, recount(deps, quota, isNew, queued)),
       guards: (queued ?? []).map(({ key, expect }) => ({ key, expect })),
       writes: [epochs.settled(namespace, epoch), ...charges(change, view)],
     }
   }
 
   return {
-    handles: (type) => !isIgnored(type),
+    handles: (type) => type.namespaced && !isIgnored(type),
     account(change, view) {
       const { type, namespace, before, after } = change
       if (before !== undefined && isUncharged(change)) return {}
       const limits = isQuota(type)
       const removed = after === undefined
-      if (deps.isTerminating(namespace) && none(deps.quotas(namespace))) return {}
       const epoch = epochs.see(view, namespace)
       if (limits && !removed) {
-        if (before === undefined && count(deps.quotas(namespace)) >= maxQuotas) {
+        if (before === undefined && deps.operations(namespace, view) >= maxQuotas) {
           throw forbidden(type, change.name, `a namespace has at most ${maxQuotas} quotas`)
         }
         if (before === undefined || !jsonEqual(before['spec'], after['spec'])) return stored(change, view, epoch)
@@ -110,33 +113,26 @@ export function quotaAccountant(deps: AccountantDeps): Accountant {
    * the epoch along.
    */
   function quotaGone(change: ContentChange, view: DecisionView, epoch: SeenEpoch): Decision {
-    const { namespace, name } = change
+    const { namespace } = change
     const writes = charges(change, view)
     if (!epoch.exists) return { guards: [epoch.guard], writes }
-    const isLast = none([...deps.quotas(namespace)].filter((other) => other !== name))
+    const isLast = deps.operations(namespace, view) <= 1
     return { writes: [...writes, isLast ? epochs.removed(epoch) : epochs.settled(namespace, epoch)] }
   }
 }
 
-function count(names: Iterable<string>): number {
-  let n = 0
-  for (const _ of names) n++
-  return n
+/** `isNew`: the quota itself is not there yet. */
+function recount(
+  deps: AccountantDeps,
+  quota: ResourceQuota,
+  isNew: boolean,
+  queued: readonly QueuedChange[] = [],
+): Amounts {
+  const { hard, scopes } = Ledger.of(quota)
+  const total = countContent(deps, quota.metadata.namespace ?? '', { hard, scopes }, queued)
+  if (isNew && scopes.length === 0) addUsage(total, hard, usageOf(deps.quotaType, quota))
+  return total
 }
-
-function none(names: Iterable<string>): boolean {
-  for (const _ of names) return false
-  return true
-}
-
-/** An update of what is only counted. Told without looking into the objects. */
-const isUncharged = ({ type, before, after }: ContentChange): boolean =>
-  before !== undefined && after !== undefined && !isMeasured(type) && type.resource !== 'resourcequotas'
-
-const usagesOf = ({ type, before, after }: ContentChange): Usages => ({
-  before: before && usageOf(type, before),
-  after: after && usageOf(type, after),
-})
 
 /** The quota after the change; undefined = the change is none of its business. @throws StatusError Forbidden */
 function charge(quota: ResourceQuota, change: ContentChange, usages: Usages): ResourceQuota | undefined {
@@ -158,44 +154,58 @@ function charge(quota: ResourceQuota, change: ContentChange, usages: Usages): Re
   return ledger.after(charge)
 }
 
-/**
- * All that is in the namespace now and on its way there, as the quota counts it. `isNew`: the quota itself is not there
- * yet.
- */
-function recount(
-  deps: AccountantDeps,
-  namespace: string,
-  quota: ResourceQuota,
-  { isNew, queued = [] }: { readonly isNew: boolean; readonly queued: readonly QueuedChange[] | undefined },
-): Amounts {
-  const { hard, scopes } = Ledger.of(quota)
-  const total: Amounts = new Map()
-  const add = (usage: Amounts, times = 1): void => {
-    for (const [name, q] of usage) {
-      if (!hard.has(name)) continue
-      const had = total.get(name)
-      total.set(name, { nanos: (had?.nanos ?? 0n) + q.nanos * BigInt(times), format: had?.format ?? q.format })
-    }
-  }
-  for (const { type, count } of deps.contentOf(namespace)) {
-    if (isIgnored(type)) continue
-    if (isMeasured(type)) {
-      for (const object of deps.list(type, namespace)) if (inScopes(scopes, type, object)) add(usageOf(type, object))
-    } else if (scopes.length === 0 && countNames(type).some((name) => hard.has(name))) {
-      add(usageOf(type, { metadata: {} }), count)
-    }
-  }
-  for (const { change } of queued) {
-    const { type, before, after } = change
-    if (isIgnored(type) || isUncharged(change)) continue
-    if (before && inScopes(scopes, type, before)) add(usageOf(type, before), -1)
-    if (after && inScopes(scopes, type, after)) add(usageOf(type, after))
-  }
-  if (isNew && scopes.length === 0) add(usageOf(deps.quotaType, quota))
-  return total
-}
-
 function withUsed(quota: ResourceQuota, used: Amounts): ResourceQuota {
   const { hard = {} } = quota.spec ?? {}
   return new Ledger({ ...quota, status: { ...quota.status, hard } }, amounts(hard), used).after(new Map())
 }
+
+export interface CountedBy {
+  /** What is limited, by name. */
+  readonly hard: Pick<Amounts, 'has'>
+  readonly scopes: readonly ScopeRequirement[]
+}
+
+/** All that is in the namespace. `more`: changes that `content` does not show yet. */
+export function countContent(
+  content: CountedContent,
+  namespace: string,
+  { hard, scopes }: CountedBy,
+  more: readonly Pick<QueuedChange, 'change'>[],
+): Amounts {
+  const total: Amounts = new Map()
+  for (const { type, count } of content.contentOf(namespace)) {
+    if (isIgnored(type)) continue
+    if (isMeasured(type)) {
+      for (const object of content.list(type, namespace)) {
+        if (inScopes(scopes, type, object)) addUsage(total, hard, usageOf(type, object))
+      }
+    } else if (scopes.length === 0 && countNames(type).some((name) => hard.has(name))) {
+      addUsage(total, hard, usageOf(type, { metadata: {} }), count)
+    }
+  }
+  for (const { change } of more) {
+    const { type, before, after } = change
+    if (isIgnored(type) || isUncharged(change)) continue
+    if (before && inScopes(scopes, type, before)) addUsage(total, hard, usageOf(type, before), -1)
+    if (after && inScopes(scopes, type, after)) addUsage(total, hard, usageOf(type, after))
+  }
+  return total
+}
+
+/** Adds to `total` what `hard` limits of it. */
+export function addUsage(total: Amounts, hard: Pick<Amounts, 'has'>, usage: Amounts, times = 1): void {
+  for (const [name, q] of usage) {
+    if (!hard.has(name)) continue
+    const had = total.get(name)
+    total.set(name, { nanos: (had?.nanos ?? 0n) + q.nanos * BigInt(times), format: had?.format ?? q.format })
+  }
+}
+
+/** An update of what is only counted. Told without looking into the objects. */
+export const isUncharged = ({ type, before, after }: ContentChange): boolean =>
+  before !== undefined && after !== undefined && !isMeasured(type) && type.resource !== 'resourcequotas'
+
+export const usagesOf = ({ type, before, after }: ContentChange): Usages => ({
+  before: before && usageOf(type, before),
+  after: after && usageOf(type, after),
+})

@@ -2,7 +2,8 @@
 import { changesOf } from '../../controller/source.ts'
 import type { Feature } from '../../feature/feature.ts'
 import { typeFeed } from '../../feature/type-feed.ts'
-import { namespaceLookup } from '../namespaces/lookup.ts'
+import { operationsOf, QuotaRecords } from '../clusterquotas/records.ts'
+import { clusterQuotaResource } from '../clusterquotas/types.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { quotaAccountant } from './accountant.ts'
 import { quotaControllerName, quotaReconciler, showsWhatHolds } from './reconcile.ts'
@@ -19,7 +20,11 @@ export const resourceQuotas: Feature = {
   open(context) {
     const { lister, stored, typeOf } = context
     const quotaType = typeOf(quotaResource)
-    const namespaces = namespaceLookup(context)
+    const records = new QuotaRecords(quotaType)
+    let hasOthers = false
+    lister.subscribe(typeOf(clusterQuotaResource), () => {
+      hasOthers = true
+    })
     return {
       strategies: { resourcequotas: quotaStrategy },
       accountants: [
@@ -27,7 +32,9 @@ export const resourceQuotas: Feature = {
           quotaType,
           epochs: new StoredEpochs(context, quotaType),
           quotas: (namespace) => stored.versions(quotaType.storageName, namespace).map(({ name }) => name),
-          isTerminating: (namespace) => namespaces.find(namespace)?.metadata.deletionTimestamp !== undefined,
+          operations: (namespace, view) =>
+            stored.versions(quotaType.storageName, namespace).length +
+            (hasOthers ? operationsOf(records.account(view, namespace).object) : 0),
           contentOf: (namespace) => lister.contentOf(namespace),
           list: (type, namespace) => [...lister.list(type, namespace)].map(({ object }) => object),
         }),

@@ -55,7 +55,11 @@ export class Ledger {
 }
 
 /** What changes, of what the quota limits; may be negative. Empty = nothing. */
-export function chargeOf({ hard }: Ledger, before: Amounts | undefined, after: Amounts | undefined): Amounts {
+export function chargeOf(
+  { hard }: Pick<Ledger, 'hard'>,
+  before: Amounts | undefined,
+  after: Amounts | undefined,
+): Amounts {
   const charge: Amounts = new Map()
   const note = (name: string, q: Quantity, sign: bigint): void => {
     if (!hard.has(name)) return
@@ -69,7 +73,7 @@ export function chargeOf({ hard }: Ledger, before: Amounts | undefined, after: A
 }
 
 /** `requested: …, used: …, limited: …` of the names that would be over their limit; undefined if none is. */
-export function findExceeded({ hard, used }: Ledger, charge: Amounts): string | undefined {
+export function findExceeded({ hard, used }: Pick<Ledger, 'hard' | 'used'>, charge: Amounts): string | undefined {
   const over: string[] = []
   for (const [name, q] of charge) {
     const limit = hard.get(name)

@@ -1,0 +1,47 @@
+/** The kind ClusterResourceQuota. */
+import type { TypeDeclaration } from '../../catalog/catalog.ts'
+import type { Column } from '../../kube/resource-type.ts'
+import { clusterQuotaProperties, clusterQuotaResource } from './types.ts'
+
+const columns: readonly Column[] = [
+  {
+    name: 'Namespaces',
+    type: 'integer',
+    jsonPath: '.status.namespaceCount',
+    description: 'Selected namespaces that are counted.',
+  },
+  { name: 'Used', type: 'string', jsonPath: '.status.total.used', description: 'What all of them use.' },
+  {
+    name: 'Hard',
+    type: 'string',
+    jsonPath: '.spec.quota.hard',
+    description: 'What they may use: together, or each creator or owner.',
+  },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since it was created.' },
+  {
+    name: 'Per creator',
+    type: 'boolean',
+    jsonPath: '.spec.perCreator',
+    description: 'Each creator has this much.',
+    priority: 1,
+  },
+  {
+    name: 'Per owner',
+    type: 'boolean',
+    jsonPath: '.spec.perOwner',
+    description: 'Each owner has this much.',
+    priority: 1,
+  },
+]
+
+export const clusterQuotaKind: TypeDeclaration = {
+  ...clusterQuotaResource,
+  kind: 'ClusterResourceQuota',
+  namespaced: false,
+  properties: clusterQuotaProperties,
+  description:
+    'ClusterResourceQuota limits what the namespaces it selects use: together, or each creator or owner by itself.',
+  hasStatus: true,
+  shortNames: ['clusterquota'],
+  columns,
+}

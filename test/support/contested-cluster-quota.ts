@@ -1,0 +1,266 @@
+/**
+ * Many who create, relabel and delete namespaces, change what is in them, name their owners and edit the quotas over
+ * them, on one replica or several. What the store holds is then followed commit by commit: the account of every
+ * namespace equals a recount of what is in it, every counter is the sum of its accounts, and from the generation on
+ * that a quota says it has observed, exactly what it selects is counted.
+ */
+import * as fc from 'fast-check'
+import { expect } from 'vitest'
+import {
+  type ClusterResourceQuota,
+  type ClusterResourceQuotaSpec,
+  clusterQuotaResource,
+} from '../../src/apis/clusterquotas/types.ts'
+import type { Client } from '../../src/client/client.ts'
+import { findStatusError } from '../../src/kube/status-error.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
+
+const core = (resource: string): { group: string; version: string; resource: string } => ({
+  group: '',
+  version: 'v1',
+  resource,
+})
+
+export interface ClusterQuotaStep {
+  readonly actor: number
+  readonly act:
+    | 'create'
+    | 'delete'
+    | 'secret'
+    | 'limit'
+    | 'namespace'
+    | 'unnamespace'
+    | 'relabel'
+    | 'own'
+    | 'quota'
+    | 'unquota'
+    | 'edit'
+  readonly name: number
+  readonly where: number
+}
+
+const actors = 8
+const common = ['create', 'create', 'secret', 'delete', 'relabel', 'namespace'] as const
+const rare = ['limit', 'unnamespace', 'own', 'quota', 'unquota', 'edit'] as const
+
+export const clusterQuotaSteps: fc.Arbitrary<ClusterQuotaStep[]> = fc.array(
+  fc.record({
+    actor: fc.nat(actors - 1),
+    act: fc.constantFrom(...common, ...rare),
+    name: fc.nat(5),
+    where: fc.nat(3),
+  }),
+  { minLength: 40, maxLength: 120 },
+)
+
+const specs: readonly ClusterResourceQuotaSpec[] = [
+  {
+    selector: { labels: { matchLabels: { kind: 'team' } } },
+    quota: { hard: { configmaps: '9', 'count/namespaces': '3' } },
+  },
+  {
+    selector: { labels: { matchLabels: { kind: 'team' } } },
+    perOwner: true,
+    quota: { hard: { configmaps: '5', secrets: '3', 'count/namespaces': '2' } },
+  },
+  {
+    selector: { labels: { matchExpressions: [{ key: 'kind', operator: 'Exists' }] } },
+    perCreator: true,
+    quota: { hard: { secrets: '4', resourcequotas: '2' } },
+  },
+]
+
+const labelsOf = (name: number): Record<string, string | null> => ({
+  kind: [null, 'team', 'other'][name % 3] as string | null,
+})
+
+async function act(client: Client, { act: what, name, where }: ClusterQuotaStep): Promise<unknown> {
+  const namespace = `ns-${where}`
+  const metadata = { name: `n-${name}`, namespace }
+  const quota = { name: `q-${where % 2}` }
+  const spec = specs[name % specs.length] ?? {}
+  const kind = labelsOf(name)['kind']
+  switch (what) {
+    case 'create':
+      return client.create(core('configmaps'), { metadata })
+    case 'secret':
+      return client.create(core('secrets'), { metadata: { generateName: 's-', namespace } })
+    case 'delete':
+      return client.delete(core('configmaps'), metadata)
+    case 'limit':
+      return name % 2 === 0
+        ? client.create(core('resourcequotas'), { metadata, spec: { hard: { configmaps: '6' } } })
+        : client.delete(core('resourcequotas'), metadata)
+    case 'namespace':
+      return client.create(core('namespaces'), {
+        metadata: { name: namespace, ...(kind === null || kind === undefined ? {} : { labels: { kind } }) },
+      })
+    case 'unnamespace':
+      return client.delete(core('namespaces'), { name: namespace })
+    case 'relabel':
+      return client.patch(core('namespaces'), { name: namespace }, { metadata: { labels: labelsOf(name) } })
+    case 'own':
+      return client.patch(
+        core('namespaces'),
+        { name: namespace },
+        { metadata: { annotations: { 'borough.dev/owner': `owner-${name % 2}` } } },
+      )
+    case 'quota':
+      return client.create(clusterQuotaResource, { metadata: quota, spec })
+    case 'unquota':
+      return client.delete(clusterQuotaResource, quota)
+    case 'edit':
+      return client.update(clusterQuotaResource, { ...(await client.get(clusterQuotaResource, quota)), spec })
+  }
+}
+
+/** Refusals are part of the game; anything else is not. */
+async function attempt(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (![403, 404, 409, 422].includes(findStatusError(error)?.code ?? 0)) throw error
+  }
+}
+
+/** `clients`: each an actor's, of whichever replica. */
+export async function contestClusterQuotas(
+  clients: readonly Client[],
+  storage: Pick<Storage, 'currentRevision' | 'watch' | 'range'>,
+  steps: readonly ClusterQuotaStep[],
+): Promise<void> {
+  const history = await StoreHistory.from(storage)
+  await Promise.all(
+    clients.map(async (client, i) => {
+      for (const step of steps.filter(({ actor }) => actor % clients.length === i))
+        await attempt(() => act(client, step))
+    }),
+  )
+  await history.verify(await storage.currentRevision())
+}
+
+interface Share {
+  readonly quota: string
+  readonly holder: string
+  readonly counted: string
+  readonly used: Record<string, string>
+}
+
+/** What the store held after each commit since it was asked. */
+export class StoreHistory {
+  readonly #storage: Pick<Storage, 'watch'>
+  readonly #from: number
+  readonly #objects = new Map<string, KubeObject>()
+
+  constructor(storage: Pick<Storage, 'watch'>, from: number) {
+    this.#storage = storage
+    this.#from = from
+  }
+
+  static async from(storage: Pick<Storage, 'currentRevision' | 'watch' | 'range'>): Promise<StoreHistory> {
+    const { entries, revision } = await storage.range(prefixSpan('/registry/'))
+    const history = new StoreHistory(storage, revision)
+    for (const { key, value } of entries) history.#store(key, value)
+    history.#check()
+    return history
+  }
+
+  /** Follows what has happened until `revision`. */
+  async verify(revision: number): Promise<void> {
+    const stop = new AbortController()
+    let commit = 0
+    for await (const batch of this.#storage.watch(prefixSpan('/registry/'), this.#from, stop.signal)) {
+      if (batch.type === 'progress') {
+        if (batch.revision >= revision) break
+        continue
+      }
+      for (const change of batch.changes) {
+        const next = Math.floor(change.revision / 1024)
+        if (next !== commit) this.#check()
+        commit = next
+        this.#store(change.key, change.value)
+      }
+      this.#check()
+      if ((batch.changes.at(-1)?.revision ?? 0) >= revision) break
+    }
+    stop.abort()
+  }
+
+  #store(key: string, value: Uint8Array | undefined): void {
+    if (value === undefined) this.#objects.delete(key)
+    else this.#objects.set(key, JSON.parse(Buffer.from(value).toString()) as KubeObject)
+  }
+
+  *#under(prefix: string): Generator<[name: string, object: KubeObject]> {
+    for (const [key, object] of this.#objects) if (key.startsWith(prefix)) yield [key.slice(prefix.length), object]
+  }
+
+  #check(): void {
+    const quotas = new Map<string, ClusterResourceQuota>()
+    for (const [, quota] of this.#under('/registry/clusterresourcequotas.policy.borough.dev/')) {
+      quotas.set(quota.metadata.uid ?? '', quota as ClusterResourceQuota)
+    }
+    const sums = new Map<string, Record<string, number>>()
+    for (const [namespace, account] of this.#under('/registry/borough/quotaaccount/')) {
+      expect(this.#objects.has(`/registry/namespaces/${namespace}`), `an account without namespace ${namespace}`).toBe(
+        true,
+      )
+      for (const share of (account as unknown as { shares: Share[] }).shares) {
+        const quota = quotas.get(share.quota)
+        if (quota === undefined) continue
+        this.#checkShare(namespace, share, quota)
+        const sum = sums.get(`${share.quota} ${share.holder}`) ?? { namespaces: 0 }
+        sums.set(`${share.quota} ${share.holder}`, sum)
+        sum['namespaces'] = (sum['namespaces'] ?? 0) + 1
+        for (const [name, amount] of Object.entries(share.used)) sum[name] = (sum[name] ?? 0) + Number(amount)
+      }
+    }
+    for (const [, record] of this.#under('/registry/borough/quotacounter/')) {
+      const { quota, holder, namespaces, used } = record as unknown as Share & { namespaces: number }
+      if (!quotas.has(quota)) continue
+      const counter = `${quota} ${holder}`
+      const said = Object.entries(used).map(([name, amount]): [string, number] => [name, Number(amount)])
+      const nonzero = (all: [string, number][]): object => Object.fromEntries(all.filter(([, n]) => n !== 0).sort())
+      expect({ counter, ...nonzero([...said, ['namespaces', namespaces]]) }).toEqual({
+        counter,
+        ...nonzero(Object.entries(sums.get(counter) ?? {})),
+      })
+      sums.delete(counter)
+    }
+    expect([...sums.keys()]).toEqual([])
+    for (const quota of quotas.values()) this.#checkSelection(quota)
+  }
+
+  /** By hand, from what is there: nothing of what the server counts with. */
+  #checkShare(namespace: string, { counted, used }: Share, { spec, metadata }: ClusterResourceQuota): void {
+    const names = Object.keys(spec?.quota?.hard ?? {}).sort()
+    // Of an earlier spec: it is still to be counted.
+    if (counted !== JSON.stringify([names, []])) return
+    const count = (resource: string): number => [...this.#under(`/registry/${resource}/${namespace}/`)].length
+    const want = names.map((name) => [name, String(name === 'count/namespaces' ? 1 : count(name))])
+    const said = names.map((name) => [name, used[name] ?? '0'])
+    expect({ namespace, quota: metadata.name, used: said }).toEqual({ namespace, quota: metadata.name, used: want })
+  }
+
+  /** What it says it has observed it counts, and nothing else. */
+  #checkSelection({ metadata, spec, status }: ClusterResourceQuota): void {
+    if (status?.observedGeneration !== metadata.generation) return
+    for (const [name, { metadata: its }] of this.#under('/registry/namespaces/')) {
+      const { matchLabels, matchExpressions } = spec?.selector?.labels ?? {}
+      const kind = its.labels?.['kind']
+      const isSelected = matchLabels
+        ? kind === matchLabels['kind']
+        : matchExpressions !== undefined && kind !== undefined
+      const creator = its.annotations?.['authorization.k8s.io/creator'] ?? ''
+      const owner = its.annotations?.['borough.dev/owner'] ?? creator
+      const holder = spec?.perCreator ? creator : spec?.perOwner ? owner : ''
+      const account = this.#objects.get(`/registry/borough/quotaaccount/${name}`) as unknown as
+        | { shares: Share[] }
+        | undefined
+      const shares = (account?.shares ?? []).filter(({ quota }) => quota === metadata.uid)
+      const said = { quota: metadata.name, namespace: name, kind, holders: shares.map((share) => share.holder) }
+      expect(said).toEqual({ ...said, holders: isSelected ? [holder] : [] })
+    }
+  }
+}
