@@ -12,6 +12,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Diagnostics } from '../base/diagnostics.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
+import type { Resumable } from '../base/resumable.ts'
 import type { Catalog, TypeDeclaration } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { Client } from '../client/client.ts'
@@ -88,7 +89,7 @@ export interface FeatureContext {
   /** Against the schema, where it says more than types. */
   validateSchema(type: ResourceType, object: KubeObject, update?: SchemaUpdate): FieldError[]
   /** What is wrong with a create, defaults and preparation included, as far as it depends on nothing but the object. */
-  validateNew(type: ResourceType, object: KubeObject): readonly FieldError[]
+  validateNew(type: ResourceType, object: KubeObject): Resumable<readonly FieldError[]>
   /**
    * What an apply makes where there is nothing, defaulted. It shares nothing with the configuration.
    * @returns undefined if it does not fit the schema. @throws StatusError

@@ -109,9 +109,9 @@ function templateAdmission(
       enabled ? lister.find(typeOf(configMapsResource), namespace, name)?.object : undefined,
     ),
     findKind,
-    checkObject(object) {
+    *checkObject(object) {
       const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
-      return type === undefined ? { errors: [], warnings: [] } : checkTemplateObject(context, type, object)
+      return type === undefined ? { errors: [], warnings: [] } : yield* checkTemplateObject(context, type, object)
     },
     findClusterRole: (roleName) => lister.find(typeOf(clusterRolesResource), '', roleName)?.object,
   }
