@@ -29,6 +29,7 @@ export const admissionOrder = [
   'AppliedRecord',
   'IpAddressProtection',
   'CertificateSigningRequests',
+  'OwnerReferencesPermissionEnforcement',
   'RbacEscalation',
   'AdmissionPolicyAuthors',
   'ValidatingAdmissionPolicy',
