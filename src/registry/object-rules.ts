@@ -3,13 +3,12 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
-import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { firstApplied, trackWrites } from './field-ownership.ts'
 import type { RegistryDeps } from './parts.ts'
 import { schemaValidations } from './schema-errors.ts'
-import { newObjectValidation } from './validate-new.ts'
+import { newObjectValidation, type ValidateNew } from './validate-new.ts'
 
 export interface ObjectRulesOptions {
   readonly catalog: Catalog
@@ -23,7 +22,7 @@ export interface ObjectRulesOptions {
 type OfRegistry = Pick<RegistryDeps, 'strategyOf' | 'applyDefaults' | 'schemaValidationOf' | 'trackUpdate'>
 
 export interface ObjectRules extends OfRegistry {
-  validateNew(type: ResourceType, object: KubeObject): readonly FieldError[]
+  readonly validateNew: ValidateNew
   readonly applyNew: ReturnType<typeof firstApplied>
 }
 

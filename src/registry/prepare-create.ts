@@ -3,6 +3,7 @@
  * creates (`create.ts`) and what admission adds to it (`create-also.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
+import { runAtOnce, runInSlices } from '../base/resumable.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import { objectKey } from '../kube/object-key.ts'
@@ -67,7 +68,7 @@ export async function admitNew(
   const mutated = await parts.chain.mutate(attributes)
   if (slice !== undefined) await slice.pause()
   const admitted =
-    mutated === undefined || mutated === tracked ? tracked : settleMutated(parts, scope, mutated, tracked)
+    mutated === undefined || mutated === tracked ? tracked : await settleMutated(parts, scope, mutated, tracked)
   admitted.metadata.uid = parts.ids.uid()
   admitted.metadata.creationTimestamp = now
   // What the client repeated is gone by now, except from a patch.
@@ -94,11 +95,13 @@ export async function validateForCreate(
   const name = next.metadata.name ?? ''
   const candidate = assumeValid(next)
   if (slice !== undefined) await slice.pause()
-  const wrong = metadataErrors(type, strategy, next)
+  const metadataVerdict = metadataErrors(type, strategy, next)
+  const wrong = slice === undefined ? runAtOnce(metadataVerdict) : await runInSlices(metadataVerdict, slice)
   if (slice !== undefined) await slice.pause()
   const malformed = rules.validateSchema?.(candidate) ?? []
   if (slice !== undefined) await slice.pause()
-  const refused = strategy.validate?.(candidate, undefined, context) ?? []
+  const verdict = strategy.validate?.(candidate, undefined, context) ?? []
+  const refused = slice === undefined ? runAtOnce(verdict) : await runInSlices(verdict, slice)
   if (wrong.length + malformed.length + refused.length > 0) {
     throw invalid(type, name, [...wrong, ...malformed, ...refused])
   }
@@ -121,6 +124,7 @@ export async function prepareWrite(
   const { type, namespace, slice } = scope
   if (slice !== undefined) await slice.pause()
   const { object: after, bytes } = await encodeWithinLimit(object, (one) => encodeForStorage(one, type), how.tracked)
+  if (slice !== undefined) await slice.pause()
   const { name } = attributes
   return {
     attributes,
@@ -161,15 +165,17 @@ function refuseVersion(scope: WriteScope): void {
 }
 
 /** What admission changes after field ownership was recorded belongs to no manager. */
-function settleMutated(
+async function settleMutated(
   parts: RegistryParts,
   scope: WriteScope,
   mutated: Unvalidated,
   tracked: Unvalidated,
-): Unvalidated {
+): Promise<Unvalidated> {
   // What a client may not set, admission may not set for it.
   if (hasVersion(mutated)) refuseVersion(scope)
-  const settled = keepManagers(scope, parts.applyDefaults(scope.type, ownCopy(scope, mutated)), tracked)
+  const defaulted = parts.applyDefaults(scope.type, ownCopy(scope, mutated))
+  if (scope.slice !== undefined) await scope.slice.pause()
+  const settled = keepManagers(scope, defaulted, tracked)
   // The plugin that made the object may still hold its metadata.
   return { ...settled, metadata: { ...settled.metadata } }
 }
