@@ -29,7 +29,7 @@ import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kin
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
-import { toServedVersion } from './served-version.ts'
+import { toServedVersion, whileConverting } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
 
@@ -67,7 +67,7 @@ async function replaceVersion(
   version: ObjectVersion,
   how: Omit<Replacement, 'current'>,
 ): Promise<UpdateResult | undefined> {
-  return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version) })
+  return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version, scope.caller) })
 }
 
 /** undefined = lost to another write, which the cache shows. */
@@ -83,7 +83,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
   await slice?.pause()
-  const asked = unvalidated(await how.transform(old, slice))
+  const asked = unvalidated(await whileConverting(type, how.transform(old, slice), scope.caller))
   checkIdentity(scope, asked.metadata)
   await slice?.pause()
   const askedVersion = asked.metadata.resourceVersion ?? ''
@@ -101,16 +101,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   }
   const candidate = assumeValid(next)
   await slice?.pause()
-  if (slice) refuseGrowth(candidate, old)
-  await slice?.pause()
-  const errors = [...(await runInSlices(metadataUpdateErrors(type, strategy, next, old), slice))]
-  await slice?.pause()
-  append(errors, parts.rulesOf(type).validateSchema?.(candidate, { ...scope, old }) ?? [])
-  await slice?.pause()
-  append(errors, await runInSlices(strategy.validate?.(candidate, old, context) ?? [], slice))
-  if (errors.length > 0) throw invalid(type, name, errors)
-  for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
-  if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
+  await requireValid(parts, scope, candidate, old, context)
 
   const attributes = attributesOf(scope, 'UPDATE', name, candidate, old)
   await slice?.pause()
@@ -120,7 +111,9 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const removed = endsDeletion(strategy, old, candidate)
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
-    andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
+    andThen(remote ? whileConverting(type, remote.stored(object), scope.caller) : object, (stored) =>
+      encodeUnlessSame(stored, current, slice),
+    )
   const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const change = {
     type,
@@ -150,6 +143,28 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
       ? storedAs(scope, name, current.revision, value)
       : committedAs(parts, scope, name, outcome.revision, value)
   return { stored, created: false, removed }
+}
+
+/** @throws StatusError Invalid, RequestEntityTooLarge */
+async function requireValid(
+  parts: RegistryParts,
+  scope: WriteScope,
+  next: KubeObject,
+  old: KubeObject,
+  context: StrategyContext,
+): Promise<void> {
+  const { type, name, slice } = scope
+  const { strategy, validateSchema } = parts.rulesOf(type)
+  if (slice) refuseGrowth(next, old)
+  await slice?.pause()
+  const errors = [...(await runInSlices(metadataUpdateErrors(type, strategy, next, old), slice))]
+  await slice?.pause()
+  append(errors, validateSchema?.(next, { ...scope, old }) ?? [])
+  await slice?.pause()
+  append(errors, await runInSlices(strategy.validate?.(next, old, context) ?? [], slice))
+  if (errors.length > 0) throw invalid(type, name, errors)
+  for (const text of strategy.warnings?.(next) ?? []) scope.warn(text)
+  if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
 }
 
 /** What no client may change by an update is as stored, and what the other endpoint owns too. */
@@ -198,7 +213,13 @@ async function trackAndMutate(
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
-    tracked = unvalidated(await parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }))
+    tracked = unvalidated(
+      await whileConverting(
+        type,
+        parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }),
+        scope.caller,
+      ),
+    )
   }
   await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
