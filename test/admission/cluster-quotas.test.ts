@@ -13,7 +13,7 @@ import { defaultConfig } from '../../src/app/config.ts'
 import { createControlPlane } from '../../src/app/control-plane.ts'
 import type { Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { clusterQuotaSteps, contestClusterQuotas } from '../support/contested-cluster-quota.ts'
+import { clusterQuotaSteps, contestClusterQuotas, contestMoves } from '../support/contested-cluster-quota.ts'
 import { forbidden, invalidObject } from '../support/refusal.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type Answer, type AnswerBody, Wire } from '../support/wire.ts'
@@ -499,4 +499,17 @@ describe('whatever many do at once', () => {
       { numRuns: how.runs },
     )
   })
+
+  test.each(['memory', 'sqlite'] as const)(
+    'nothing gets by while namespaces move and quotas come and go, in %s',
+    { timeout: 120_000 },
+    async (engine) => {
+      await using own = await createControlPlane({
+        ...defaultConfig,
+        storage: { engine },
+        ...(engine === 'sqlite' ? { dataDir: await mkdtemp(join(tmpdir(), 'borough-quota-')) } : {}),
+      })
+      await contestMoves([own.client()], own.core.storage, 6)
+    },
+  )
 })
