@@ -526,7 +526,7 @@ describe('whatever many do at once', () => {
         )
         await contestClusterQuotas(clients, own.core.storage, steps)
       }),
-      { numRuns: how.runs },
+      { numRuns: how.runs, endOnFailure: true },
     )
   })
 

@@ -58,7 +58,7 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
         if (core === undefined) throw new Error('no replicas')
         await contestClusterQuotas(clients, core.storage, steps)
       }),
-      { numRuns: long ? 60 : 4 },
+      { numRuns: long ? 60 : 4, endOnFailure: true },
     )
   })
 

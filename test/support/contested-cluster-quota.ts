@@ -289,10 +289,9 @@ export class StoreHistory {
   }
 
   /** By hand, from what is there: nothing of what the server counts with. */
-  #checkShare(namespace: string, { counted, used }: Share, { spec, metadata }: ClusterResourceQuota): void {
-    const names = Object.keys(spec?.quota?.hard ?? {}).sort()
-    // Of an earlier spec: it is still to be counted.
-    if (counted !== JSON.stringify([names, []])) return
+  #checkShare(namespace: string, { counted, used }: Share, { metadata }: ClusterResourceQuota): void {
+    // Of an earlier spec, it is right by that one, until it is counted again.
+    const [names] = JSON.parse(counted) as [string[]]
     const count = (resource: string): number => [...this.#under(`/registry/${resource}/${namespace}/`)].length
     const want = names.map((name) => [name, String(name === 'count/namespaces' ? 1 : count(name))])
     const said = names.map((name) => [name, used[name] ?? '0'])

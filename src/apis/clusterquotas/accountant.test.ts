@@ -6,6 +6,7 @@ import { objectKey } from '../../kube/object-key.ts'
 import { type ResourceType, requiredType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Lister } from '../../registry/registry.ts'
+import type { Expect } from '../../storage/storage.ts'
 import { namespaceResource } from '../namespaces/types.ts'
 import type { QuotaEpochs } from '../quotas/epoch.ts'
 import { clusterQuotaAccountant } from './accountant.ts'
@@ -18,6 +19,8 @@ const catalog = loadCatalog()
 const quotaType = catalog.declare(clusterQuotaKind) as ResourceType<ClusterResourceQuota>
 const namespaceType = requiredType(catalog.types, namespaceResource)
 const configMapType = requiredType(catalog.types, { group: '', version: 'v1', resource: 'configmaps' })
+
+const secretType = requiredType(catalog.types, { group: '', version: 'v1', resource: 'secrets' })
 
 const specs = '/registry/borough/clusterquotaepoch/specs'
 const account = '/registry/borough/quotaaccount/a'
@@ -62,11 +65,11 @@ const accountant = clusterQuotaAccountant({
   isShared: true,
 })
 
-function decide(change: Partial<ContentChange>, stored: Record<string, KubeObject> = {}): Decision {
+function decide(change: Partial<ContentChange>, stored: Record<string, KubeObject> = {}, seen: Expect = 7): Decision {
   const view: DecisionView = {
     see(type, where, name) {
       const key = objectKey(type.storageName, where, name)
-      return { key, object: stored[key] as never, expect: stored[key] === undefined ? 'absent' : 7 }
+      return { key, object: stored[key] as never, expect: stored[key] === undefined ? 'absent' : seen }
     },
     queuedIn: () => [],
   }
@@ -147,7 +150,27 @@ test.each([
   }).toEqual({ guards, writes })
 })
 
+describe('content that charges nothing', () => {
+  it('stands on the account where that is still queued: it may never be stored', () => {
+    const secret = { type: secretType, namespace: 'a', name: 's', after: { metadata: { name: 's' } } }
+    expect(decide(secret, charged)).toEqual({})
+    const expected = { asLeftBy: { id: 3 } }
+    expect(decide(secret, charged, expected)).toEqual({ guards: [{ key: account, expect: expected }] })
+  })
+})
+
 describe('a charge', () => {
+  it('keeps a share by what it was counted by, whatever the spec says since', () => {
+    const before = { ...counted, counted: JSON.stringify([['secrets'], []]), used: { secrets: '4' } }
+    const stored = { ...charged, [account]: { metadata: { name: 'a' }, shares: [before] } }
+    const secret = { type: secretType, namespace: 'a', name: 's', after: { metadata: { name: 's' } } }
+    expect(decide(secret, stored).writes?.map(({ object }) => object?.['shares'] ?? object?.['used'])).toEqual([
+      [{ ...before, used: { secrets: '5' } }],
+      { secrets: '1' },
+    ])
+    expect(decide({ ...configMap, after: { metadata: { name: 'c' } } }, stored)).toEqual({})
+  })
+
   it('adds to the account and to the counter as the view shows them', () => {
     const { writes = [] } = decide({ ...configMap, after: { metadata: { name: 'c' } } }, charged)
     expect(writes.map(({ expect: expected, object }) => [expected, object])).toEqual([
