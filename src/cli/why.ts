@@ -21,7 +21,8 @@ export function addWhyCommand(program: Command): void {
       'after',
       `
 It reads with the rights of the caller, so it works against any cluster. Of a webhook or a policy that refuses the
-deletion it learns by a dry run. Exit codes: 0 nothing holds the namespace, 2 it is not ready or not gone, 3 there is no
+deletion it learns by a dry run. Of a ClusterResourceQuota that counts the namespace it tells what is used of what,
+and whose. Exit codes: 0 nothing holds the namespace, 2 it is not ready or not gone, 3 there is no
 such namespace, 1 it could not be found out.
 
 Examples:

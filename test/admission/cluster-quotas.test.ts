@@ -9,11 +9,14 @@ import {
   type ClusterResourceQuotaSpec,
   clusterQuotaResource,
 } from '../../src/apis/clusterquotas/types.ts'
+import { explainNamespace } from '../../src/apis/namespaces/explain.ts'
 import { defaultConfig } from '../../src/app/config.ts'
 import { createControlPlane } from '../../src/app/control-plane.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { Status } from '../../src/kube/types.ts'
 import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
-import { clusterQuotaSteps, contestClusterQuotas } from '../support/contested-cluster-quota.ts'
+import { clusterQuotaSteps, contestClusterQuotas, contestMoves } from '../support/contested-cluster-quota.ts'
 import { forbidden, invalidObject } from '../support/refusal.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { type Answer, type AnswerBody, Wire } from '../support/wire.ts'
@@ -478,6 +481,33 @@ test.each([
   )
 })
 
+it('is told of a namespace by `borough why`: which quota, who is charged, and what is used', async () => {
+  const hard = { configmaps: '2', secrets: '5' }
+  await limit('per-person', { selector: teams, perCreator: true, quota: { hard } })
+  await limit('all', { selector: teams, quota: { hard: { secrets: '0' } } })
+  await limit('others', { selector: { labels: { matchLabels: { kind: 'other' } } }, quota: { hard } })
+  await namespace('a', alice)
+  await configMap('a', 'x', alice)
+  const why = async (client: Client): Promise<readonly string[]> =>
+    (await explainNamespace(client, 'a', systemClock, AbortSignal.timeout(60_000))).notes
+  expect(await why(plane.client)).toEqual([
+    `ClusterResourceQuota "all" counts it: secrets 0 of 0 (no more), ${overAll}`,
+    'ClusterResourceQuota "per-person" counts it: configmaps 2 of 2 (no more), secrets 0 of 5, ' +
+      overThoseOf('creator "alice"'),
+  ])
+  const rbac = '/apis/rbac.authorization.k8s.io/v1'
+  await admin.must('POST', `${rbac}/clusterroles`, {
+    metadata: { name: 'reader' },
+    rules: [{ apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'delete'] }],
+  })
+  await admin.must('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'reader' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'dora' }],
+  })
+  expect(await why(plane.clientAs('dora'))).toEqual([])
+})
+
 describe('whatever many do at once', () => {
   test.each([
     { engine: 'memory', runs: 12 },
@@ -496,7 +526,20 @@ describe('whatever many do at once', () => {
         )
         await contestClusterQuotas(clients, own.core.storage, steps)
       }),
-      { numRuns: how.runs },
+      { numRuns: how.runs, endOnFailure: true },
     )
   })
+
+  test.each(['memory', 'sqlite'] as const)(
+    'nothing gets by while namespaces move and quotas come and go, in %s',
+    { timeout: 120_000 },
+    async (engine) => {
+      await using own = await createControlPlane({
+        ...defaultConfig,
+        storage: { engine },
+        ...(engine === 'sqlite' ? { dataDir: await mkdtemp(join(tmpdir(), 'borough-quota-')) } : {}),
+      })
+      await contestMoves([own.client()], own.core.storage, 6)
+    },
+  )
 })

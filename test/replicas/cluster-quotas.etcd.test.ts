@@ -6,7 +6,7 @@ import { defaultConfig } from '../../src/app/config.ts'
 import { type ControlPlane, createControlPlane } from '../../src/app/control-plane.ts'
 import type { Client } from '../../src/client/client.ts'
 import { findStatusError } from '../../src/kube/status-error.ts'
-import { clusterQuotaSteps, contestClusterQuotas } from '../support/contested-cluster-quota.ts'
+import { clusterQuotaSteps, contestClusterQuotas, contestMoves } from '../support/contested-cluster-quota.ts'
 import { EtcdServer, etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -58,8 +58,16 @@ describe.skipIf(etcdVersion === undefined)(`three replicas${etcdVersion ? '' : `
         if (core === undefined) throw new Error('no replicas')
         await contestClusterQuotas(clients, core.storage, steps)
       }),
-      { numRuns: long ? 60 : 4 },
+      { numRuns: long ? 60 : 4, endOnFailure: true },
     )
+  })
+
+  it('let nothing by while namespaces move and quotas come and go', { timeout: 600_000 }, async () => {
+    await using own = await replicas()
+    const clients = Array.from({ length: 6 }, (_, i) => own.client(i))
+    const [{ core } = { core: undefined }] = own.planes
+    if (core === undefined) throw new Error('no replicas')
+    await contestMoves(clients, core.storage, long ? 60 : 8)
   })
 
   it('give out exactly what there is, over all namespaces, wherever asked', { timeout: 120_000 }, async () => {

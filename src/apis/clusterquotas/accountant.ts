@@ -10,19 +10,27 @@
  * That a namespace has no account needs no guard of its own: one that is given an account has the epoch of its
  * ResourceQuotas written in that transaction, and every change of content guards that.
  */
-import type { Accountant, ContentChange, DecidedWrite, Decision, DecisionView } from '../../admission/admission.ts'
+import type {
+  Accountant,
+  ContentChange,
+  DecidedWrite,
+  Decision,
+  DecisionView,
+  Seen,
+} from '../../admission/admission.ts'
 import type { GroupResource } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { isUncharged, usagesOf } from '../quotas/accountant.ts'
+import type { Amounts } from '../pods/resources.ts'
+import { type CountedBy, isUncharged, usagesOf } from '../quotas/accountant.ts'
 import { chargeOf, type Usages } from '../quotas/ledger.ts'
 import { inScopes } from '../quotas/scopes.ts'
 import { isIgnored, isPods, unsaid } from '../quotas/usage.ts'
 import { type AlignDeps, alignNamespace } from './align.ts'
 import { Charges, chargedTo } from './charges.ts'
 import type { Share } from './records.ts'
-import type { ParsedQuota } from './selection.ts'
+import { countedBy, type ParsedQuota } from './selection.ts'
 import { clusterQuotaResource } from './types.ts'
 
 export interface ClusterAccountantDeps extends AlignDeps {
@@ -83,18 +91,20 @@ function contentChanged({ records, quotas }: AlignDeps, change: ContentChange, v
   if (isUncharged(change)) return {}
   const seen = records.account(view, namespace)
   const shares = seen.object?.shares ?? []
-  if (shares.length === 0) return {}
+  if (shares.length === 0) return ifSettled(seen)
   const usages = usagesOf(change)
   const charges = new Charges()
   const charged = shares.map((share): Share => {
     const quota = quotas.byUid(share.quota)
     if (quota === undefined) return share
-    const charge = chargeTo(quota, change, usages)
+    const by = countedBy(quota, share.counted)
+    if (change.before === undefined) checkSaid(quota, change)
+    const charge = chargeTo(by, change, usages)
     if (charge.size === 0) return share
     charges.add(quota, share.holder, charge)
-    return { ...share, used: chargedTo(share.used, charge, quota.hard) }
+    return { ...share, used: chargedTo(share.used, charge, by.hard) }
   })
-  if (charges.size === 0) return {}
+  if (charges.size === 0) return ifSettled(seen)
   if (change.subresource !== 'status') {
     const problem = charges.refusal(view, records)
     if (problem !== undefined) throw forbidden(type, name, problem)
@@ -106,15 +116,19 @@ function contentChanged({ records, quotas }: AlignDeps, change: ContentChange, v
   return { guards: [records.epoch(view)], writes }
 }
 
-/** What changes, of what the quota limits. @throws StatusError Forbidden if a new pod does not say what it must */
-function chargeTo(quota: ParsedQuota, change: ContentChange, usages: Usages): ReturnType<typeof chargeOf> {
-  const { type, name, before, after } = change
-  const counts = (object: KubeObject | undefined): object is KubeObject =>
-    object !== undefined && inScopes(quota.scopes, type, object)
-  const isCounted = counts(after)
-  if (isCounted && before === undefined && isPods(type)) {
-    const missing = unsaid(after, (resource) => quota.hard.has(resource))
-    if (missing !== '') throw forbidden(type, name, `failed quota: ${quota.name}: must specify ${missing}`)
-  }
-  return chargeOf(quota, counts(before) ? usages.before : undefined, isCounted ? usages.after : undefined)
+/** Nothing is charged. Where that follows from a write that is still queued, it stands on it. */
+const ifSettled = ({ key, expect }: Pick<Seen, 'key' | 'expect'>): Decision =>
+  typeof expect === 'object' ? { guards: [{ key, expect }] } : {}
+
+/** What changes, of what is counted. */
+function chargeTo(by: CountedBy, { type, before, after }: ContentChange, usages: Usages): Amounts {
+  const counts = (object: KubeObject | undefined): boolean => object !== undefined && inScopes(by.scopes, type, object)
+  return chargeOf(by, counts(before) ? usages.before : undefined, counts(after) ? usages.after : undefined)
+}
+
+/** @throws StatusError Forbidden if a new pod does not say what it must */
+function checkSaid(quota: ParsedQuota, { type, name, after }: ContentChange): void {
+  if (!isPods(type) || after === undefined || !inScopes(quota.scopes, type, after)) return
+  const missing = unsaid(after, (resource) => quota.hard.has(resource))
+  if (missing !== '') throw forbidden(type, name, `failed quota: ${quota.name}: must specify ${missing}`)
 }

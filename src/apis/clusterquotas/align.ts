@@ -67,7 +67,10 @@ export function alignNamespace(
   }
   const toCount = selecting.filter(({ uid }) => !next.some((share) => share.quota === uid))
   const isAligned = toCount.length === 0 && next.length === shares.length && next.every((s) => shares.includes(s))
-  if (isAligned) return { guards: [epochOfSpecs] }
+  if (isAligned) {
+    // The controller may be about to give an account to a namespace that is there.
+    return { guards: content === undefined ? [epochOfSpecs, { key: seen.key, expect: seen.expect }] : [epochOfSpecs] }
+  }
   const taken = next.length + toCount.length + sharedOperations + deps.limitsIn(name)
   if (toCount.length > 0 && taken > mostOperations) return { problem: tooMany }
 

@@ -56,7 +56,7 @@ export class ClusterQuotaReconciler implements Reconciler {
     if (quota === undefined) return undefined
     if (!(await this.#alignAll(quota, signal))) return undefined
     // An edit meanwhile brings the key back.
-    if (quotas.find(name) === quota) await statuses.write(name, quota.generation)
+    await statuses.write(name, quota)
     return undefined
   }
 

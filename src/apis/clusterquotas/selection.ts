@@ -2,6 +2,7 @@
 import { labelSelectorOf, matchesLabels } from '../../kube/label-selector.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Amounts, amounts } from '../pods/resources.ts'
+import type { CountedBy } from '../quotas/accountant.ts'
 import { scopesOf } from '../quotas/scopes.ts'
 import type { ScopeRequirement } from '../quotas/types.ts'
 import { creatorOf, ownerOf } from '../templates/match.ts'
@@ -50,6 +51,16 @@ export function parseQuota({ metadata, spec = {} }: ClusterResourceQuota): Parse
       return (per === 'creator' ? creatorOf(namespace) : ownerOf(namespace)) ?? ''
     },
   }
+}
+
+/**
+ * What a share was counted by. It is kept by that until it is counted again: a spec that is changed and changed back
+ * meanwhile finds it complete.
+ */
+export function countedBy(quota: ParsedQuota, counted: string): CountedBy {
+  if (counted === quota.counted) return quota
+  const [names, scopes] = JSON.parse(counted) as [string[], ScopeRequirement[]]
+  return { hard: new Set(names), scopes }
 }
 
 /** Whether the account has a limit: namespaces of which no creator or owner is recorded are counted, not limited. */

@@ -8,6 +8,7 @@ import type { ResourceType } from '../../kube/resource-type.ts'
 import { encodeStored } from '../../kube/stored-form.ts'
 import type { Figures } from './figures.ts'
 import type { QuotaIndex } from './quota-index.ts'
+import type { ParsedQuota } from './selection.ts'
 import { figuresShown } from './status.ts'
 import type { ClusterResourceQuota } from './types.ts'
 
@@ -43,16 +44,17 @@ export class StatusWriter {
     }
   }
 
-  /** `observed`: the generation that is counted everywhere from now on. */
-  async write(name: string, observed?: number): Promise<void> {
+  /** `observed`: the spec that is counted everywhere from now on; nothing is written where it is not the spec now. */
+  async write(name: string, observed?: ParsedQuota): Promise<void> {
     const { quotas, figures, type, writeRecords } = this.#deps
     await writeRecords((view) => {
       const quota = quotas.find(name)
       const seen = view.see(type, '', name)
       const { object } = seen
       if (quota === undefined || object?.metadata.uid !== quota.uid) return undefined
+      if (observed !== undefined && observed !== quota) return undefined
       const changes = this.#behind.get(quota.uid)
-      const status = figuresShown(object, quota, figures.of(quota.uid), observed)
+      const status = figuresShown(object, quota, figures.of(quota.uid), observed?.generation)
       if (this.#behind.get(quota.uid) === changes) this.#behind.delete(quota.uid)
       if (jsonEqual(status, object.status ?? {})) return undefined
       const next: ClusterResourceQuota = { ...object, status }

@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
+import { explainQuotas } from '../clusterquotas/explain.ts'
 import { deadlineOf, mergeConfigurations } from '../initializers/configurations.ts'
 import {
   initializerConfigurationResource,
@@ -45,7 +46,7 @@ export async function explainNamespace(
     held: false,
     obstacles: await dryRunRefusals(client, dryRun, 'its deletion', signal),
     reports: reportsOf(namespace),
-    notes: protectionNote(namespace),
+    notes: [...protectionNote(namespace), ...(await explainQuotas(client, namespace, signal))],
   }
 }
 

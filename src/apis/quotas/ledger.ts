@@ -56,7 +56,7 @@ export class Ledger {
 
 /** What changes, of what the quota limits; may be negative. Empty = nothing. */
 export function chargeOf(
-  { hard }: Pick<Ledger, 'hard'>,
+  { hard }: { readonly hard: Pick<Amounts, 'has'> },
   before: Amounts | undefined,
   after: Amounts | undefined,
 ): Amounts {

@@ -1,0 +1,181 @@
+/** What decisions stand on: keys that another replica writes make them be decided again. */
+import { describe, expect, it, test } from 'vitest'
+import type { ContentChange, Decision, DecisionView } from '../../admission/admission.ts'
+import { loadCatalog } from '../../catalog/catalog.ts'
+import { objectKey } from '../../kube/object-key.ts'
+import { type ResourceType, requiredType } from '../../kube/resource-type.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { Lister } from '../../registry/registry.ts'
+import type { Expect } from '../../storage/storage.ts'
+import { namespaceResource } from '../namespaces/types.ts'
+import type { QuotaEpochs } from '../quotas/epoch.ts'
+import { clusterQuotaAccountant } from './accountant.ts'
+import { clusterQuotaKind } from './kind.ts'
+import { QuotaIndex } from './quota-index.ts'
+import { QuotaRecords } from './records.ts'
+import type { ClusterResourceQuota } from './types.ts'
+
+const catalog = loadCatalog()
+const quotaType = catalog.declare(clusterQuotaKind) as ResourceType<ClusterResourceQuota>
+const namespaceType = requiredType(catalog.types, namespaceResource)
+const configMapType = requiredType(catalog.types, { group: '', version: 'v1', resource: 'configmaps' })
+
+const secretType = requiredType(catalog.types, { group: '', version: 'v1', resource: 'secrets' })
+
+const specs = '/registry/borough/clusterquotaepoch/specs'
+const account = '/registry/borough/quotaaccount/a'
+const counter = '/registry/borough/quotacounter/u.all'
+
+const quota: ClusterResourceQuota = {
+  metadata: { name: 'q', uid: 'u', generation: 1 },
+  spec: { selector: { labels: { matchLabels: { kind: 'team' } } }, quota: { hard: { configmaps: '2' } } },
+}
+const counted = { quota: 'u', counted: JSON.stringify([['configmaps'], []]), holder: '' }
+const accountOf = (configmaps: string): KubeObject => ({
+  metadata: { name: 'a' },
+  shares: [{ ...counted, used: { configmaps } }],
+})
+const namespace = (labels: Record<string, string>): KubeObject => ({ metadata: { name: 'a', labels } })
+
+const quotas = new QuotaIndex()
+const lister: Pick<Lister, 'subscribe'> = {
+  subscribe(_type, listener) {
+    listener({ name: 'q', metadata: quota.metadata, object: quota } as never, undefined, 1)
+    return () => {}
+  },
+}
+quotas.follow(lister as Lister, quotaType, () => {})
+
+const epochs: QuotaEpochs = {
+  see: () => ({ guard: { key: 'epoch of a', expect: 'absent' }, recounting: false, exists: false }),
+  take: async () => undefined,
+  released: async () => {},
+  settled: () => ({ key: 'epoch of a', expect: 'absent', value: new Uint8Array(), hidden: true }),
+  removed: () => ({ key: 'epoch of a', expect: 'absent', value: undefined }),
+}
+const accountant = clusterQuotaAccountant({
+  quotas,
+  records: new QuotaRecords(quotaType),
+  epochs: () => epochs,
+  limitsIn: () => 0,
+  contentOf: () => [{ type: configMapType, count: 1 }],
+  list: () => [],
+  isInUse: () => true,
+  onUse: () => {},
+  isShared: true,
+})
+
+function decide(change: Partial<ContentChange>, stored: Record<string, KubeObject> = {}, seen: Expect = 7): Decision {
+  const view: DecisionView = {
+    see(type, where, name) {
+      const key = objectKey(type.storageName, where, name)
+      return { key, object: stored[key] as never, expect: stored[key] === undefined ? 'absent' : seen }
+    },
+    queuedIn: () => [],
+  }
+  const whole = { type: namespaceType, namespace: '', name: 'a', before: undefined, after: undefined, ...change }
+  return accountant.account(whole, view, [])
+}
+
+const team = { kind: 'team' }
+const charged = { [account]: accountOf('1'), [counter]: { metadata: { name: 'u.all' }, namespaces: 1, used: {} } }
+const configMap = { type: configMapType, namespace: 'a', name: 'c' }
+test.each([
+  {
+    name: 'a namespace that no quota selects is created',
+    change: { after: namespace({}) },
+    guards: [specs],
+    writes: [],
+  },
+  {
+    name: 'one that a quota selects is created',
+    change: { after: namespace(team) },
+    guards: [specs],
+    writes: [account, counter],
+  },
+  {
+    name: 'one is relabelled, and moves nowhere',
+    change: { before: namespace({}), after: namespace({ more: 'x' }) },
+    // The controller may be counting it by its former labels.
+    guards: [specs, account],
+    writes: [],
+  },
+  {
+    name: 'one is relabelled into the quota: content that was decided without its account is decided again',
+    change: { before: namespace({}), after: namespace(team) },
+    guards: [specs],
+    writes: [account, counter, 'epoch of a'],
+  },
+  {
+    name: 'one is relabelled out of it',
+    change: { before: namespace(team), after: namespace({}) },
+    stored: charged,
+    guards: [specs],
+    writes: [account, counter],
+  },
+  { name: 'one goes that is not counted', change: { before: namespace({}) }, guards: [specs, account], writes: [] },
+  {
+    name: 'one goes that is counted',
+    change: { before: namespace(team) },
+    stored: charged,
+    guards: [specs],
+    writes: [account, counter],
+  },
+  {
+    name: 'its status changes',
+    change: { before: namespace(team), after: { ...namespace(team), status: { phase: 'Active' } } },
+    stored: charged,
+    guards: [],
+    writes: [],
+  },
+  {
+    name: 'content of a namespace that is counted',
+    change: { ...configMap, after: { metadata: { name: 'c' } } },
+    stored: charged,
+    guards: [specs],
+    writes: [account, counter],
+  },
+  {
+    name: 'content of another',
+    change: { ...configMap, after: { metadata: { name: 'c' } } },
+    guards: [],
+    writes: [],
+  },
+  { name: 'a quota', change: { type: quotaType, name: 'q', after: quota }, guards: [], writes: [specs] },
+])('$name', ({ change, stored, guards, writes }) => {
+  const decided = decide(change, stored)
+  expect({
+    guards: (decided.guards ?? []).map(({ key }) => key),
+    writes: (decided.writes ?? []).map(({ key }) => key),
+  }).toEqual({ guards, writes })
+})
+
+describe('content that charges nothing', () => {
+  it('stands on the account where that is still queued: it may never be stored', () => {
+    const secret = { type: secretType, namespace: 'a', name: 's', after: { metadata: { name: 's' } } }
+    expect(decide(secret, charged)).toEqual({})
+    const expected = { asLeftBy: { id: 3 } }
+    expect(decide(secret, charged, expected)).toEqual({ guards: [{ key: account, expect: expected }] })
+  })
+})
+
+describe('a charge', () => {
+  it('keeps a share by what it was counted by, whatever the spec says since', () => {
+    const before = { ...counted, counted: JSON.stringify([['secrets'], []]), used: { secrets: '4' } }
+    const stored = { ...charged, [account]: { metadata: { name: 'a' }, shares: [before] } }
+    const secret = { type: secretType, namespace: 'a', name: 's', after: { metadata: { name: 's' } } }
+    expect(decide(secret, stored).writes?.map(({ object }) => object?.['shares'] ?? object?.['used'])).toEqual([
+      [{ ...before, used: { secrets: '5' } }],
+      { secrets: '1' },
+    ])
+    expect(decide({ ...configMap, after: { metadata: { name: 'c' } } }, stored)).toEqual({})
+  })
+
+  it('adds to the account and to the counter as the view shows them', () => {
+    const { writes = [] } = decide({ ...configMap, after: { metadata: { name: 'c' } } }, charged)
+    expect(writes.map(({ expect: expected, object }) => [expected, object])).toEqual([
+      [7, accountOf('2')],
+      [7, { metadata: { name: 'u.all' }, quota: 'u', holder: '', namespaces: 1, used: { configmaps: '1' } }],
+    ])
+  })
+})

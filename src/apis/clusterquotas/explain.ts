@@ -1,0 +1,51 @@
+/**
+ * Which quotas count a namespace, on whose account, and what is used of them: read through the API with the rights of
+ * the caller. A caller who may not read the quotas, or a cluster without them, is told nothing.
+ */
+import type { Client } from '../../client/client.ts'
+import { isForbidden, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { amounts } from '../pods/resources.ts'
+import { countedOver, isLimited, parseQuota } from './selection.ts'
+import { type ClusterResourceQuota, clusterQuotaResource, mostListed, type Printed } from './types.ts'
+
+/** One line for each quota. */
+export async function explainQuotas(
+  client: Pick<Client, 'list'>,
+  namespace: Pick<KubeObject, 'metadata'>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  let quotas: readonly ClusterResourceQuota[]
+  try {
+    quotas = (await client.list(clusterQuotaResource, { signal })).items
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return []
+    throw error
+  }
+  return quotas.flatMap((quota) => explainQuota(quota, namespace) ?? [])
+}
+
+function explainQuota(quota: ClusterResourceQuota, namespace: Pick<KubeObject, 'metadata'>): string | undefined {
+  const parsed = parseQuota(quota)
+  if (!parsed.selects(namespace)) return undefined
+  const subject = `ClusterResourceQuota ${JSON.stringify(parsed.name)} counts it`
+  const holder = parsed.holderOf(namespace)
+  if (!isLimited(parsed, holder)) return `${subject} and does not limit it: no ${parsed.per} is recorded`
+  const { total, accounts = [] } = quota.status ?? {}
+  const used = parsed.per === undefined ? total?.used : accounts.find(({ name }) => name === holder)?.used
+  const over = countedOver(parsed, holder)
+  if (used === undefined) return `${subject}, ${over}, which is not among the largest ${mostListed} in its status`
+  return `${subject}: ${figures(used, quota.spec?.quota?.hard ?? {})}, ${over}`
+}
+
+/** `pods 3 of 5, secrets 2 of 2 (no more)` */
+function figures(used: Printed, hard: Printed): string {
+  const [left, limits] = [amounts(used), amounts(hard)]
+  return Object.keys(hard)
+    .sort()
+    .map((name) => {
+      const isFull = (left.get(name)?.nanos ?? 0n) >= (limits.get(name)?.nanos ?? 0n)
+      return `${name} ${used[name] ?? '0'} of ${hard[name]}${isFull ? ' (no more)' : ''}`
+    })
+    .join(', ')
+}
