@@ -11,6 +11,7 @@ export const controllerNames = [
   'generic-garbage-collector',
   'clusterrole-aggregation-controller',
   'namespace-initializer-controller',
+  'namespace-expiry-controller',
   'pod-garbage-collector',
   'certificate-controller',
   'apiservice-registration-controller',
@@ -22,3 +23,5 @@ export const controllerNames = [
   'mirror-pod-controller',
   'priority-and-fairness-controller',
 ] as const
+
+export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
