@@ -2,7 +2,6 @@
 
 import { EventRecorder } from '../apis/events/recorder.ts'
 import { expiryOfCluster } from '../apis/expiry/cluster.ts'
-import { ExpiryClock } from '../apis/expiry/expiry-clock.ts'
 import { ConfigMapRecords } from '../apis/templates/config-map-records.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { templateControllerName } from '../apis/templates/types.ts'
@@ -38,7 +37,7 @@ export async function runPopulation(
   const records = new ConfigMapRecords({ client, clock, namespace, onError })
   const specs = [
     ...populationControllers({ client, clock, events, onError, records }),
-    expiryOfCluster({ client, clock, events, onError, expiryClock: new ExpiryClock(clock) }),
+    expiryOfCluster({ client, clock, events, onError }),
   ]
   await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
 }

@@ -5,10 +5,11 @@ import { Informer } from '../../client/informer.ts'
 import type { ControllerSpec } from '../../controller/controller.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { namespaceResource } from '../namespaces/types.ts'
+import { ExpiryClock } from './expiry-clock.ts'
 import { ExpirySchedule, type NamespaceFeed } from './expiry-schedule.ts'
 import { type ExpiryControllerDeps, expiryController } from './reconcile.ts'
 
-export interface ClusterExpiryDeps extends Omit<ExpiryControllerDeps, 'feed' | 'schedule' | 'expired'> {
+export interface ClusterExpiryDeps extends Omit<ExpiryControllerDeps, 'expiryClock' | 'feed' | 'schedule' | 'expired'> {
   /** Failures that the watch recovers from. */
   readonly onError: (error: unknown) => void
 }
@@ -39,7 +40,7 @@ export function expiryOfCluster({ onError, ...deps }: ClusterExpiryDeps): Contro
     },
   }
   const schedule = new ExpirySchedule(feed, clock)
-  const controller = expiryController({ ...deps, feed, schedule })
+  const controller = expiryController({ ...deps, expiryClock: new ExpiryClock(clock), feed, schedule })
   const watch = { run: (_enqueue: unknown, signal: AbortSignal) => informer.run(signal) }
   return { ...controller, sources: [watch, ...controller.sources] }
 }

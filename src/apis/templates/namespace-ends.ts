@@ -15,7 +15,7 @@ export interface NamespaceEnds {
   /** The namespace with the end that its annotations and its templates come to. */
   settle(namespace: KubeObject, old: KubeObject | undefined): KubeObject
   /** @throws StatusError Invalid, Forbidden */
-  check(attributes: Attributes): void
+  check(attributes: Attributes): Promise<void>
 }
 
 export function namespaceEnds(
@@ -37,9 +37,9 @@ export function namespaceEnds(
   const plugin = namespaceExpiry({ ...ends, authorizer })
   return {
     settle,
-    check(attributes) {
+    async check(attributes) {
       const { object, oldObject, type, name } = attributes
-      plugin.validate?.(attributes)
+      await plugin.validate?.(attributes)
       if (object === undefined || oldObject !== undefined) return
       const ours = settle(object, undefined).metadata.annotations
       if (ours?.[expiresAtAnnotation] === object.metadata.annotations?.[expiresAtAnnotation]) return

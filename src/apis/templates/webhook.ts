@@ -101,7 +101,7 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         if (isNamespace(request)) {
           checkCreator(attributes, await mutate(plugin, attributes))
           checkGate(world, attributes)
-          namespaceEnds(world.deps, deps.clock).check(attributes)
+          await namespaceEnds(world.deps, deps.clock).check(attributes)
         } else warnOfOwnRights(world, attributes)
         return []
       })
