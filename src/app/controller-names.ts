@@ -23,5 +23,3 @@ export const controllerNames = [
   'mirror-pod-controller',
   'priority-and-fairness-controller',
 ] as const
-
-export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const

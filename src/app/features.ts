@@ -28,8 +28,7 @@ import { webhooks } from '../apis/webhooks/feature.ts'
 import type { ControllerRules, Feature, FeatureParts } from '../feature/feature.ts'
 import type { RegistryDeps } from '../registry/parts.ts'
 import { isShared } from '../storage/storage-choice.ts'
-import type { Config } from './config.ts'
-import { controllersLease } from './controller-names.ts'
+import { type Config, controllersLease } from './config.ts'
 
 /** What the wiring hands to features. */
 export interface FeatureDeps {
