@@ -5,7 +5,7 @@ import { startControlPlane } from '../dist/testing/index.js'
 
 const count = Number(process.argv[2])
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
-const templates = { group: 'policy', version: 'v1alpha1', resource: 'namespacetemplates' }
+const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
 const example = new URL('../examples/security-defaults/20-default-template.yaml', import.meta.url)
 
 await using plane = await startControlPlane()

@@ -79,7 +79,12 @@ const layers = {
       'metrics/metrics.ts',
       'apis/templates/kind.ts',
     ],
-    ...['apis/events/recorder.ts', 'apis/namespaces/types.ts', 'apis/rbac/bootstrap-rules.ts'],
+    ...[
+      'apis/events/recorder.ts',
+      'apis/expiry/cluster.ts',
+      'apis/namespaces/types.ts',
+      'apis/rbac/bootstrap-rules.ts',
+    ],
     ...['authz/authz.ts', 'authz/rbac-authorizer.ts', 'authz/rbac-source.ts'],
     ...[
       'admission-review',
@@ -98,7 +103,7 @@ const layers = {
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
-    ...['apis/templates/plan.ts', 'apis/templates/rollback.ts'],
+    ...['apis/templates/plan.ts', 'apis/templates/rollback.ts', 'apis/templates/await-rollout.ts', 'apis/templates/await-rollout.ts'],
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],

@@ -22,6 +22,7 @@ export const admissionOrder = [
   'MutatingAdmissionWebhook',
   // What these check of a namespace must be what is stored, so webhooks have changed it before.
   'NamespaceTemplates',
+  'NamespaceExpiry',
   'ClusterResourceQuotas',
   'NamespaceInitializers',
   'NamespaceFinalization',

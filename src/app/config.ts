@@ -119,6 +119,9 @@ export interface Config {
   readonly log: Log
 }
 
+/** Held by the process that runs the controllers. */
+export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
+
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },
   history: { ageMs: 5 * 60_000, bytes: 256 * 1024 * 1024 },

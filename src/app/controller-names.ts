@@ -11,6 +11,7 @@ export const controllerNames = [
   'generic-garbage-collector',
   'clusterrole-aggregation-controller',
   'namespace-initializer-controller',
+  'namespace-expiry-controller',
   'pod-garbage-collector',
   'certificate-controller',
   'apiservice-registration-controller',

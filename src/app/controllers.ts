@@ -16,11 +16,10 @@ import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { SigningKeys } from '../pki/pki.ts'
 import { isShared } from '../storage/storage-choice.ts'
-import type { Config } from './config.ts'
+import { type Config, controllersLease } from './config.ts'
 import { controllerNames } from './controller-names.ts'
 import type { Core } from './wire.ts'
 
-export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
 const account = 'leader-election'
 
 export class Leadership {

@@ -11,6 +11,7 @@ import { classes } from '../apis/classes/feature.ts'
 import { clusterResourceQuotas } from '../apis/clusterquotas/feature.ts'
 import { customResourceDefinitions } from '../apis/crds/feature.ts'
 import { eventExpiry } from '../apis/events/feature.ts'
+import { ExpiryClock, type ExpiryTemplates, expiry, hasExpired, settledExpiry } from '../apis/expiry/feature.ts'
 import { flowControlFeature } from '../apis/flowschemas/feature.ts'
 import { garbageCollection } from '../apis/garbage-collection/feature.ts'
 import { InitializerConfigurations, initializers, NamespaceHold } from '../apis/initializers/feature.ts'
@@ -22,12 +23,12 @@ import { resourceQuotas } from '../apis/quotas/feature.ts'
 import { rbac } from '../apis/rbac/feature.ts'
 import { serviceAccounts } from '../apis/serviceaccounts/feature.ts'
 import { services } from '../apis/services/feature.ts'
-import { population, TemplateIndex, templateControllerName } from '../apis/templates/feature.ts'
+import { population, selectTemplates, TemplateIndex, templateControllerName } from '../apis/templates/feature.ts'
 import { webhooks } from '../apis/webhooks/feature.ts'
 import type { ControllerRules, Feature, FeatureParts } from '../feature/feature.ts'
 import type { RegistryDeps } from '../registry/parts.ts'
 import { isShared } from '../storage/storage-choice.ts'
-import type { Config } from './config.ts'
+import { type Config, controllersLease } from './config.ts'
 
 /** What the wiring hands to features. */
 export interface FeatureDeps {
@@ -46,6 +47,11 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
   const hold = new NamespaceHold(config.clock)
   const configurations = new InitializerConfigurations()
   const templates = new TemplateIndex()
+  const expiryClock = new ExpiryClock(config.clock)
+  const ends: ExpiryTemplates = {
+    templatesOf: (namespace) => selectTemplates(templates.matchers(), namespace),
+    anyTemplateExpires: () => templates.anyExpires(),
+  }
   const isGated = config.featureGates.NamespaceInitializers
   return {
     hold,
@@ -55,6 +61,8 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
         extraAdmission: config.extraAdmission,
         initializers: isGated,
         deadlineOf: (namespace, initializer) => configurations.deadlineOf(namespace, initializer),
+        settleExpiry: settledExpiry({ clock: config.clock, ...ends }),
+        hasExpired: hasExpired(expiryClock),
       }),
       serviceAccounts(deps.caCert),
       rbac,
@@ -78,6 +86,7 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
         hold,
         isPopulated: (namespace) => templates.isMatched(namespace),
       }),
+      expiry({ ...ends, expiryClock, controllersLease }),
       population({
         enabled: config.population,
         hasInitializers: isGated,

@@ -84,7 +84,7 @@ export async function wireCore(
     typeOf,
     ...rules,
     stored: new CacheStoreView(cache),
-    records: folded ? { commit: (transaction: Transaction) => folded.commit(transaction, false) } : storage,
+    records: recordsOf(storage, folded),
     writeRecords: (decide) => registry.writeRecords(decide),
     async create(type, object, user) {
       await registry.create(ownScope(type, user), object)
@@ -134,6 +134,13 @@ const finderIn =
     const type = types.find({ group: '', version: 'v1', resource })
     return type && lister.find(type, namespace, name)?.object
   }
+
+function recordsOf(storage: Storage, folded: FoldedCommits | undefined): FeatureContext['records'] {
+  const { openedCommitMs } = storage
+  return folded === undefined
+    ? storage
+    : { openedCommitMs, commit: (transaction: Transaction) => folded.commit(transaction, false) }
+}
 
 /** `declared`: the kinds that features bring. */
 function catalogOf(features: Features): { readonly catalog: Catalog; readonly declared: readonly ResourceType[] } {

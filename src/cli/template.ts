@@ -1,6 +1,8 @@
 /** `borough template plan` and `borough template rollback`. */
 import { type Command, InvalidArgumentError } from 'commander'
+import type { Client } from '../client/client.ts'
 import type { KubeObject } from '../kube/types.ts'
+import { parseDuration } from './duration.ts'
 import { outputOption } from './output-option.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
@@ -13,6 +15,8 @@ interface PlanFlags extends RemoteFlags {
 
 interface RollbackFlags extends RemoteFlags {
   readonly toGeneration?: number
+  readonly wait: boolean
+  readonly timeout: number
   readonly dryRun: boolean
   readonly output: 'text' | 'json'
 }
@@ -21,6 +25,7 @@ interface RollbackFlags extends RemoteFlags {
 const exitCodes = { nothing: 0, changes: 2 } as const
 /** Two requests per object, and there may be thousands of namespaces. */
 const planPatienceMs = 30 * 60_000
+const defaultWaitMs = 10 * 60_000
 
 export function addTemplateCommand(program: Command): void {
   const template = program.command('template').description('what templates would do, and what they said before')
@@ -63,13 +68,19 @@ Examples:
       process.exitCode = plans.some((p) => isChange(p.namespaces)) ? exitCodes.changes : exitCodes.nothing
     })
 
+  addRollbackCommand(template)
+}
+
+function addRollbackCommand(template: Command): void {
   withRemoteFlags(
     template
       .command('rollback')
       .description('make a template say again what it said before')
       .argument('<template>')
       .option('--to-generation <n>', 'which; default: the one before the present one', parseGeneration)
-      .option('--dry-run', 'say what would be done', false),
+      .option('--dry-run', 'say what would be done', false)
+      .option('--wait', 'until all namespaces have it, and tell how far it is on standard error', false)
+      .option('--timeout <duration>', 'how long to wait', parseDuration, defaultWaitMs),
   )
     .addOption(outputOption('it'))
     .addHelpText(
@@ -77,11 +88,14 @@ Examples:
       `
 The last ten generations of a template are kept as ControllerRevisions in kube-system. A step back is a change like any
 other: it gets a new generation, and reaches namespaces as spec.rollout says.
+Exit codes: 0 done, and with --wait all namespaces have it; 2 it did not reach all of them: it stopped, another change
+came, or the time was up; 1 it was not done.
 
 Examples:
   kubectl get controllerrevisions -n kube-system -l policy.borough.dev/namespace-template=default
   borough template rollback default
-  borough template rollback default --to-generation 7 --dry-run`,
+  borough template rollback default --to-generation 7 --dry-run
+  borough template rollback default --wait --timeout 30m`,
     )
     .action(async (name: string, flags: RollbackFlags) => {
       const { rollbackTemplate } = await import('../apis/templates/rollback.ts')
@@ -94,7 +108,30 @@ Examples:
         const verb = dryRun ? 'would be' : 'is'
         process.stdout.write(`${name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`)
       }
+      if (flags.wait && !dryRun) {
+        const isComplete = await waitForRollout(client, name, done.generation, flags.timeout)
+        process.exitCode = isComplete ? exitCodes.nothing : exitCodes.changes
+      }
     })
+}
+
+/** True = all namespaces have it. @throws StatusError */
+async function waitForRollout(client: Client, name: string, generation: number, timeoutMs: number): Promise<boolean> {
+  const { rolloutStates } = await import('../apis/templates/await-rollout.ts')
+  const tell = (text: string): boolean => process.stderr.write(`${name}: ${text}\n`)
+  const signal = AbortSignal.timeout(timeoutMs)
+  try {
+    for await (const { matched, synced, failed, outcome, message } of rolloutStates(client, name, generation, signal)) {
+      tell(`${synced} of ${matched} namespaces have generation ${generation}${failed > 0 ? `, ${failed} failed` : ''}`)
+      if (outcome === 'superseded') tell('another change came')
+      if (outcome === 'stopped') tell(`it stopped: ${message}`)
+      if (outcome !== undefined) return outcome === 'complete'
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  tell('the time is up, and it goes on')
+  return false
 }
 
 function parseGeneration(value: string): number {

@@ -78,7 +78,7 @@ export interface FeatureContext {
   /** Versions as they are stored, whatever serves them. */
   readonly stored: StoreView
   /** For the server's own records, which are no objects of the API. */
-  readonly records: Pick<Storage, 'commit'>
+  readonly records: Pick<Storage, 'commit' | 'openedCommitMs'>
   /** As `Registry.writeRecords`: for records that what is queued may be about to change. */
   readonly writeRecords: Registry['writeRecords']
   readonly authorizer: Authorizer

@@ -17,8 +17,8 @@ const onlyNamed = (rule: PolicyRule, ...resourceNames: string[]): PolicyRule => 
 
 function baseRules(): PolicyRule[] {
   return [
-    // Follows namespaces, lets them go when they are populated, tells what failed.
-    may([...read, 'initialize', 'patch', 'update'], '', 'namespaces'),
+    // Follows namespaces, lets them go when they are populated, tells what failed, deletes them at their end.
+    may([...read, 'delete', 'initialize', 'patch', 'update'], '', 'namespaces'),
     may('patch update', '', 'namespaces/status'),
     may([...read, 'patch', 'update'], 'policy.borough.dev', 'namespacetemplates'),
     may('patch update', 'policy.borough.dev', 'namespacetemplates/status'),

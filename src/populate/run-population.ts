@@ -1,5 +1,7 @@
 /** The controllers of population, run against a cluster for as long as this process leads. */
+
 import { EventRecorder } from '../apis/events/recorder.ts'
+import { expiryOfCluster } from '../apis/expiry/cluster.ts'
 import { ConfigMapRecords } from '../apis/templates/config-map-records.ts'
 import { populationControllers } from '../apis/templates/reconcile.ts'
 import { templateControllerName } from '../apis/templates/types.ts'
@@ -33,6 +35,9 @@ export async function runPopulation(
     observe: (controller, result, durationMs) => metrics.reconciled(controller, result, durationMs),
   }
   const records = new ConfigMapRecords({ client, clock, namespace, onError })
-  const specs = populationControllers({ client, clock, events, onError, records })
+  const specs = [
+    ...populationControllers({ client, clock, events, onError, records }),
+    expiryOfCluster({ client, clock, events, onError }),
+  ]
   await Promise.all(specs.map((spec) => runController(spec, runtime, signal)))
 }

@@ -184,6 +184,11 @@ export interface Storage extends AsyncDisposable {
    */
   readonly ownRevision?: Revision | undefined
   /**
+   * Time of the newest commit when the store was opened, by the clock of the process that made it; absent or
+   * undefined = it is not known.
+   */
+  readonly openedCommitMs?: number | undefined
+  /**
    * Forgets history before `endOfCommit(before)`: reads `at` an earlier commit and watches `after` anything older fail
    * with `compacted`. Idempotent; an older `before` than the last one does nothing. Throws `future`.
    */

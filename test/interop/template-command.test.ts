@@ -84,3 +84,25 @@ test('rollback makes the template say again what it said before', async () => {
   expect(done).toEqual({ code: 0, stderr: '', stdout: 't is back at generation 1, as generation 3\n' })
   await says('1')
 })
+
+test('rollback --wait tells how far it is, and ends when all namespaces have it or it stops', async () => {
+  const one = (value: string): object => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'one' },
+    data: { a: value },
+  })
+  const { metadata } = await plane.client.patch(templates, { name: 't' }, { spec: { templates: [one('3')] } })
+  const next = (metadata.generation ?? 0) + 1
+  const done = await run('rollback', 't', '--wait', '--timeout', '1m')
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining(`as generation ${next}`) })
+  expect(done.stderr.trim().split('\n').at(-1)).toBe(`t: 2 of 2 namespaces have generation ${next}`)
+  await plane.client.create(configMaps, {
+    metadata: { namespace: 'kube-system', name: 'borough-population' },
+    data: { paused: 'true' },
+  })
+  await waitFor(plane.client, templates, { name: 't' }, (t) => JSON.stringify(t).includes('PopulationPaused'))
+  const paused = await run('rollback', 't', '--wait', '--timeout', '1m')
+  expect(paused.code).toBe(2)
+  expect(paused.stderr).toContain('t: it stopped: all templates are paused by key paused of ConfigMap')
+})

@@ -121,6 +121,22 @@ describe('examples', () => {
     expect((await plane.client.list(quotas, { namespace: 'mine' })).items).toHaveLength(1)
   })
 
+  test('temporary-namespaces: a preview ends after a day, three, or two weeks at most', async () => {
+    await using plane = await startControlPlane()
+    expect(await applyAll(plane.client, 'temporary-namespaces')).toBe(3)
+    const lifeHours = async (name: string, annotations = {}): Promise<number> => {
+      const labels = { 'example.com/kind': 'preview' }
+      if (name !== 'preview-7') await plane.client.create(namespaces, { metadata: { name, labels, annotations } })
+      const { metadata } = await plane.client.get(namespaces, { name })
+      const end = Date.parse(metadata.annotations?.['borough.dev/expires-at'] ?? '')
+      return (end - Date.parse(metadata.creationTimestamp ?? '')) / 3_600_000
+    }
+    expect([await lifeHours('preview-7'), await lifeHours('preview-8')]).toEqual([24, 72])
+    await expect(lifeHours('preview-9', { 'borough.dev/ttl': '337h' })).rejects.toThrow(
+      'lets its namespaces live for 336h',
+    )
+  })
+
   test('pod-security: pods are held to a level that operators can raise and not lower', async () => {
     await using plane = await startControlPlane()
     expect(await applyAll(plane.client, 'security-defaults')).toBe(2)

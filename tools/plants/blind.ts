@@ -40,7 +40,7 @@ export const blindPlants: readonly Plant[] = [
     'an author takes from a template what they may not delete',
     templates,
     'src/apis/templates/author-rights.ts',
-    'return [...given, ...taken]',
+    'return [...given, ...taken, ',
     'return given',
   ),
   plant(

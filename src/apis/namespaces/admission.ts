@@ -11,6 +11,7 @@ import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import { forbidden, isAlreadyExists, notFound, StatusError } from '../../kube/status-error.ts'
 import type { ObjectMeta, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
+import { expiresAtAnnotation } from '../expiry/types.ts'
 import type { NamespaceContent } from './content.ts'
 import { type NamespaceLookup, namespaceOf } from './lookup.ts'
 import {
@@ -27,7 +28,10 @@ type About = Omit<Attributes, 'object'> & { readonly object: { readonly metadata
 
 const isNamespace = (a: Pick<Attributes, 'type'>): boolean => a.type.group === '' && a.type.resource === 'namespaces'
 
-export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
+/** The time has come that the namespace names, and nothing keeps it. */
+export type HasExpired = (namespace: Namespace) => boolean
+
+export function namespaceLifecycle(lookup: NamespaceLookup, hasExpired: HasExpired): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
     handles(operation, type) {
@@ -41,8 +45,8 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
       if (a.namespace === '') return undefined
       const namespace = namespaceOf(lookup, a)
       // A miss is settled by catching up with the store, never by waiting a little.
-      if (namespace === undefined) return lookup.refresh().then(() => admit(a, lookup.find(a.namespace)))
-      return admit(a, namespace)
+      if (namespace === undefined) return lookup.refresh().then(() => admit(a, lookup.find(a.namespace), hasExpired))
+      return admit(a, namespace, hasExpired)
     },
     validate(a) {
       if (immortalNamespaces.has(a.name)) throw forbidden(a.type, a.name, 'this namespace may not be deleted')
@@ -58,31 +62,32 @@ export function namespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin {
     decide(a, view) {
       if (a.namespace === '') return {}
       const seen = view.see(lookup.type, '', a.namespace)
-      admit(a, seen.object)
+      admit(a, seen.object, hasExpired)
       return { guards: [{ key: seen.key, expect: seen.expect }] }
     },
   }
 }
 
 /** @throws StatusError */
-function admit(a: About, namespace: Namespace | undefined): undefined {
+function admit(a: About, namespace: Namespace | undefined, hasExpired: HasExpired): undefined {
   if (namespace === undefined) throw notFound(namespaceResource, a.namespace)
-  if (a.operation === 'CREATE' && phaseOf(namespace) === 'Terminating') throw terminating(a)
+  if (a.operation !== 'CREATE') return
+  if (phaseOf(namespace) === 'Terminating') throw endedFor(a, 'is being terminated')
+  const expiresAt = namespace.metadata.annotations?.[expiresAtAnnotation]
+  if (expiresAt !== undefined && hasExpired(namespace)) throw endedFor(a, `expired at ${expiresAt}`)
 }
 
 /** Must not tell whether a namespace exists. */
 const isAccessReview = (a: Pick<Attributes, 'type'>): boolean =>
   a.type.group === 'authorization.k8s.io' && a.type.resource === 'localsubjectaccessreviews'
 
-function terminating(a: About): StatusError {
+/** Clients know by the reason of the cause that trying again is no use. */
+function endedFor(a: About, how: string): StatusError {
   const name = a.name || a.object?.metadata.name || a.object?.metadata.generateName || 'Unknown'
-  const text = `namespace ${a.namespace} is being terminated`
-  return forbidden(
-    a.type,
-    name,
-    `unable to create new content in namespace ${a.namespace} because it is being terminated`,
-    [{ reason: 'NamespaceTerminating', message: text, field: 'metadata.namespace' }],
-  )
+  const text = `namespace ${a.namespace} ${how}`
+  return forbidden(a.type, name, `unable to create new content in namespace ${a.namespace} because it ${how}`, [
+    { reason: 'NamespaceTerminating', message: text, field: 'metadata.namespace' },
+  ])
 }
 
 /** Objects listed in a refusal to let go of the namespace. */

@@ -8,6 +8,8 @@ import type { Client } from '../../client/client.ts'
 import { isForbidden, isNotFound } from '../../kube/status-error.ts'
 import { formatTime } from '../../kube/time.ts'
 import { explainQuotas } from '../clusterquotas/explain.ts'
+import { endText, expiresAtMs } from '../expiry/end.ts'
+import { expiringCondition } from '../expiry/types.ts'
 import { deadlineOf, mergeConfigurations } from '../initializers/configurations.ts'
 import {
   initializerConfigurationResource,
@@ -46,20 +48,32 @@ export async function explainNamespace(
     held: false,
     obstacles: await dryRunRefusals(client, dryRun, 'its deletion', signal),
     reports: reportsOf(namespace),
-    notes: [...protectionNote(namespace), ...(await explainQuotas(client, namespace, signal))],
+    notes: [...endNote(namespace), ...protectionNote(namespace), ...(await explainQuotas(client, namespace, signal))],
   }
 }
 
 const conditionOf = ({ status }: Namespace, type: string): NamespaceCondition | undefined =>
   status?.conditions?.find((c) => c.type === type)
 
-/** Whatever is wrong: of the conditions of a deletion True is bad, of the others False. */
+/** Whatever is wrong: of the conditions of a deletion True is bad, of an end all but False, of the others False. */
 function reportsOf({ status }: Namespace): Explanation['reports'] {
-  const bad = (c: NamespaceCondition): boolean =>
-    c.type.startsWith('NamespaceDeletion') ? c.status === 'True' : c.type === 'Populated' && c.status === 'False'
+  const bad = (c: NamespaceCondition): boolean => {
+    if (c.type.startsWith('NamespaceDeletion')) return c.status === 'True'
+    if (c.type === expiringCondition) return c.status !== 'False'
+    return c.type === 'Populated' && c.status === 'False'
+  }
   return (status?.conditions ?? [])
     .filter(bad)
     .map(({ type, reason = '', message = '' }) => ({ type, reason, message }))
+}
+
+/** Of one that is being deleted: whether that is because its time had come. */
+function endNote(namespace: Namespace): string[] {
+  const { deletionTimestamp } = namespace.metadata
+  const endMs = expiresAtMs(namespace)
+  if (!Number.isFinite(endMs)) return []
+  if (deletionTimestamp === undefined) return [`it expires ${endText(namespace)}`]
+  return endMs <= Date.parse(deletionTimestamp) ? [`it expired ${endText(namespace)}`] : []
 }
 
 function protectionNote({ metadata }: Namespace): string[] {
@@ -112,6 +126,7 @@ async function explainInitializing(client: Client, namespace: Namespace, signal:
     notes: [
       ...(deadline === undefined ? [] : [`when its time is over ${deadline.outcome}`]),
       ...(later.length > 0 ? [`after it, in this order: ${later.join(', ')}`] : []),
+      ...endNote(namespace),
       ...protectionNote(namespace),
     ],
   }
@@ -214,7 +229,10 @@ async function explainTerminating(
     obstacles: isStuck ? (kept.length > 0 ? kept : [nobody]) : [...content, ...own],
     left,
     reports: reportsOf(namespace),
-    notes: [...(left.unread.length > 0 ? ['not everything could be read: run it as a user with more rights'] : [])],
+    notes: [
+      ...endNote(namespace),
+      ...(left.unread.length > 0 ? ['not everything could be read: run it as a user with more rights'] : []),
+    ],
   }
 }
 

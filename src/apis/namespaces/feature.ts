@@ -3,7 +3,13 @@ import { changesOf, keysOf } from '../../controller/source.ts'
 import type { Feature } from '../../feature/feature.ts'
 import { typeFeed } from '../../feature/type-feed.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
-import { namespaceAutoProvision, namespaceExists, namespaceFinalization, namespaceLifecycle } from './admission.ts'
+import {
+  type HasExpired,
+  namespaceAutoProvision,
+  namespaceExists,
+  namespaceFinalization,
+  namespaceLifecycle,
+} from './admission.ts'
 import { contentIndex } from './content-index.ts'
 import { namespaceLookup } from './lookup.ts'
 import { namespaceReconciler } from './reconcile.ts'
@@ -12,11 +18,12 @@ import { type NamespaceStrategyOptions, namespaceStrategy } from './strategy.ts'
 export interface NamespacesOptions extends NamespaceStrategyOptions {
   /** Plugins that are off by default. */
   readonly extraAdmission: readonly string[]
+  readonly hasExpired: HasExpired
 }
 
 const controller = 'namespace-controller'
 
-export const namespaces = ({ extraAdmission, ...strategy }: NamespacesOptions): Feature => ({
+export const namespaces = ({ extraAdmission, hasExpired, ...strategy }: NamespacesOptions): Feature => ({
   name: 'namespaces',
   controllerRules: {
     // Empties a terminating namespace of whatever kinds there are, tells how far it is, and lets it go.
@@ -38,7 +45,7 @@ export const namespaces = ({ extraAdmission, ...strategy }: NamespacesOptions): 
     return {
       strategies: { namespaces: namespaceStrategy(strategy) },
       admission: [
-        namespaceLifecycle(lookup),
+        namespaceLifecycle(lookup, hasExpired),
         namespaceFinalization(content),
         ...optional.filter(({ name }) => extraAdmission.includes(name)),
       ],

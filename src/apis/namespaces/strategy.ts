@@ -24,6 +24,8 @@ export interface NamespaceStrategyOptions {
   readonly initializers: boolean
   /** How long the turn of an initializer may take, and what happens then; undefined = for ever. */
   readonly deadlineOf?: (namespace: Pick<Namespace, 'metadata'>, initializer: string) => Deadline | undefined
+  /** What a write makes of the annotations that say when it ends. */
+  readonly settleExpiry?: (next: Unvalidated<Namespace>, old: Namespace | undefined) => Unvalidated<Namespace>
 }
 
 type GivenInitializers = NonNullable<MaybeAbsent<Initializers>>
@@ -39,7 +41,8 @@ export function namespaceStrategy(options: NamespaceStrategyOptions): Strategy {
     storageWordedPreconditions: true,
     selectableFields: { 'status.phase': (o) => phaseOf(o) },
 
-    prepare(next: Unvalidated<Namespace>, old: Namespace | undefined, context) {
+    prepare(given: Unvalidated<Namespace>, old: Namespace | undefined, context) {
+      const next = options.settleExpiry?.(given, old) ?? given
       if (old === undefined) return prepareCreate(next, options, context)
       switch (context.subresource) {
         case 'finalize':

@@ -19,6 +19,7 @@ import { isLabelValue, labelValueMaxLength } from '../../kube/names.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject, StatusCause, Unvalidated } from '../../kube/types.ts'
 import type { UserInfo } from '../../kube/user.ts'
+import { templateExpiryErrors } from '../expiry/bounds.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
@@ -325,6 +326,7 @@ export function templateErrors(
   const { spec } = template
   append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
   append(errors, rolloutErrors(spec?.rollout ?? {}))
+  append(errors, templateExpiryErrors(spec?.expiry ?? {}))
   const seen = new Set<string>()
   for (const [i, object] of (spec?.templates ?? []).entries()) {
     const field = `spec.templates[${i}]`

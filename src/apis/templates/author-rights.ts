@@ -85,7 +85,15 @@ export function lackingRights(
       message: `taking ${titleOf(object)} away ${message}`,
     })),
   )
-  return [...given, ...taken]
+  return [...given, ...taken, ...missingDelete(deps, user, template)]
+}
+
+/** Whose template says when namespaces end deletes them. */
+function missingDelete({ authorizer }: AuthorRightsDeps, user: UserInfo, { spec }: NamespaceTemplate): Lack[] {
+  if (spec?.expiry?.default === undefined && spec?.expiry?.max === undefined) return []
+  const asked = { verb: 'delete', group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: '' }
+  if (authorizer.authorize({ user, ...asked, name: '' }).allowed) return []
+  return [{ field: 'spec.expiry', message: 'needs "delete" on namespaces' }]
 }
 
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {

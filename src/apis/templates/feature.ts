@@ -14,6 +14,7 @@ import { autoOptOut } from './auto-opt-out.ts'
 import { checkTemplateObject } from './check-object.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
+import { selectTemplates } from './match.ts'
 import { populationConfig } from './population-config.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
@@ -23,7 +24,7 @@ import { TemplateIndex } from './template-index.ts'
 import { templateMetrics } from './template-metrics.ts'
 import { templateControllerName, templateResource } from './types.ts'
 
-export { TemplateIndex, templateControllerName }
+export { selectTemplates, TemplateIndex, templateControllerName }
 
 export interface PopulationOptions {
   /** Without it the kind is not served and may be a custom one. */

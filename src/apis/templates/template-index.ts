@@ -7,16 +7,27 @@ import { templateResource } from './types.ts'
 /** Empty until it follows the store: on servers without population no template matches. */
 export class TemplateIndex {
   readonly #matchers = new Map<string, Matcher>()
+  /** Those that say when namespaces end. */
+  readonly #expiring = new Set<string>()
 
   follow({ lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>): void {
     lister.subscribe(typeOf(templateResource), (next, old) => {
-      if (next) this.#matchers.set(next.name, compileMatcher(next.object))
-      else if (old) this.#matchers.delete(old.name)
+      const name = next?.name ?? old?.name ?? ''
+      this.#expiring.delete(name)
+      if (next === undefined) this.#matchers.delete(name)
+      else {
+        this.#matchers.set(name, compileMatcher(next.object))
+        if (next.object.spec?.expiry !== undefined) this.#expiring.add(name)
+      }
     })
   }
 
   matchers(): Iterable<Matcher> {
     return this.#matchers.values()
+  }
+
+  anyExpires(): boolean {
+    return this.#expiring.size > 0
   }
 
   isMatched(namespace: Namespace): boolean {

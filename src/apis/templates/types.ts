@@ -5,6 +5,7 @@
 import type { Resource } from '../../kube/resource.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
+import { type TemplateExpiry, templateExpirySchema } from '../expiry/types.ts'
 
 export interface LabelSelector {
   matchLabels?: Record<string, string>
@@ -49,6 +50,7 @@ export interface NamespaceTemplate extends KubeObject {
     failurePolicy?: FailurePolicy
     adopt?: boolean
     rollout?: Rollout
+    expiry?: TemplateExpiry
   }
   status?: TemplateStatus
 }
@@ -204,6 +206,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
         },
         'How a change reaches the namespaces that exist. New ones are given the newest at once.',
       ),
+      expiry: templateExpirySchema,
     }),
   ],
   [

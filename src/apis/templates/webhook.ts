@@ -30,6 +30,7 @@ import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admis
 import { autoOptOut } from './auto-opt-out.ts'
 import { dryRunObjects } from './dry-run-objects.ts'
 import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
+import { namespaceEnds } from './namespace-ends.ts'
 import { populationConfig } from './population-config.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
@@ -77,11 +78,14 @@ const pageSize = 500
 export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
   return {
     async admit(request, signal) {
-      const { object } = request
+      const { object, oldObject } = request
       if (object === undefined) return {}
       return decide(deps, request, signal, async (world, attributes) => {
         const plugin = namespaceTemplates(world.deps)
-        const admitted = (await mutate(plugin, attributes)) ?? object
+        const mutated = (await mutate(plugin, attributes)) ?? object
+        const admitted = isNamespace(request)
+          ? namespaceEnds(world.deps, deps.clock).settle(mutated, oldObject)
+          : mutated
         const next = isNamespace(request) ? gate(world, attributes, admitted) : admitted
         // Without a name it is not known what is for it: `check` knows.
         if (isNamespace(request) && attributes.name !== '') await plugin.validate?.({ ...attributes, object: next })
@@ -97,6 +101,7 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         if (isNamespace(request)) {
           checkCreator(attributes, await mutate(plugin, attributes))
           checkGate(world, attributes)
+          await namespaceEnds(world.deps, deps.clock).check(attributes)
         } else warnOfOwnRights(world, attributes)
         return []
       })

@@ -120,6 +120,10 @@ export class LogFile {
     return this.#meta.head
   }
 
+  get committedMs(): number | undefined {
+    return this.#meta.timeMs || undefined
+  }
+
   get compacted(): Revision {
     return this.#meta.compacted
   }

@@ -23,8 +23,16 @@ export type ToWriter =
   | { readonly type: 'compact'; readonly before: Revision }
   | { readonly type: 'close' }
 
+export interface Opened {
+  readonly type: 'opened'
+  readonly head: Revision
+  readonly compacted: Revision
+  /** Time of the newest commit; undefined = there is none, or it had no time yet. */
+  readonly committedMs: number | undefined
+}
+
 export type FromWriter =
-  | { readonly type: 'opened'; readonly head: Revision; readonly compacted: Revision }
+  | Opened
   | PackedKeys
   | { readonly type: 'loaded' }
   /** Opening failed. The writer ends. */

@@ -39,7 +39,7 @@ import { checkTransaction } from '../transaction-shape.ts'
 import { FilePresent } from './file-present.ts'
 import { type Outcome, outcomesOf, packGroup } from './groups.ts'
 import { historyOf } from './loading.ts'
-import type { FromWriter, PackedHistory, PackedOutcomes, ToWriter } from './messages.ts'
+import type { FromWriter, Opened, PackedHistory, PackedOutcomes, ToWriter } from './messages.ts'
 import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
 import { startWriter } from './start-writer.ts'
 
@@ -73,6 +73,7 @@ interface Waiter {
 }
 
 export class SqliteStorage implements Storage, HistoryGauge {
+  readonly openedCommitMs: number | undefined
   readonly #worker: Worker
   readonly #store: VersionedStore
   readonly #present: FilePresent
@@ -93,7 +94,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
   #closing: Promise<void> | undefined
   #closed: Waiter | undefined
 
-  private constructor(worker: Worker, options: SqliteStorageOptions, head: Revision, compacted: Revision) {
+  private constructor(worker: Worker, options: SqliteStorageOptions, opened: Opened) {
+    this.openedCommitMs = opened.committedMs
     this.#worker = worker
     this.#directory = options.directory
     this.#present = new FilePresent(join(options.directory, 'state.db'), () => this.#store.head)
@@ -101,8 +103,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
       present: this.#present,
       clock: options.clock ?? systemClock,
       watchLimit: options.watchLimit ?? 10_000,
-      head,
-      compacted,
+      head: opened.head,
+      compacted: opened.compacted,
       loadHistory: (to) => this.#loadHistory(to),
     })
   }
@@ -124,7 +126,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
       const opening = (message: FromWriter): void => {
         if (message.type === 'opened') {
           try {
-            storage = new SqliteStorage(worker, options, message.head, message.compacted)
+            storage = new SqliteStorage(worker, options, message)
           } catch (error) {
             worker.postMessage({ type: 'close' } satisfies ToWriter)
             reject(error)

@@ -24,7 +24,7 @@ function run(port: MessagePort, options: WriterOptions): void {
     return refuse(error)
   }
   try {
-    send({ type: 'opened', head: log.head, compacted: log.compacted })
+    send({ type: 'opened', head: log.head, compacted: log.compacted, committedMs: log.committedMs })
     sendKeys(log, send)
     send({ type: 'loaded' })
   } catch (error) {

@@ -1,0 +1,55 @@
+/** What is wrong with the annotations of expiry, and which right a change of them takes. Pure. */
+import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
+import { formatTime, parseTime } from '../../kube/time.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import { noLifetime, parseLifetime } from './bounds.ts'
+import { expiresAtMs } from './end.ts'
+import { createdMs, type ExpiryContext } from './settle-expiry.ts'
+import { expiresAtAnnotation, extendVerb, neverExpires, ttlAnnotation } from './types.ts'
+
+const fieldOf = (key: string): string => `metadata.annotations[${key}]`
+const timeField = fieldOf(expiresAtAnnotation)
+
+const annotation = (object: KubeObject | undefined, key: string): string | undefined =>
+  object?.metadata.annotations?.[key]
+
+/** Of what the write changes: a namespace that was accepted before is not refused for it now. */
+export function expiryErrors(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext): FieldError[] {
+  const [time, ttl] = [annotation(next, expiresAtAnnotation), annotation(next, ttlAnnotation)]
+  const errors: FieldError[] = []
+  if (ttl !== undefined && ttl !== annotation(old, ttlAnnotation)) {
+    if (parseLifetime(ttl) === undefined) errors.push(fieldInvalid(fieldOf(ttlAnnotation), ttl, noLifetime))
+  }
+  if (time === undefined || time === annotation(old, expiresAtAnnotation))
+    return [...errors, ...limitErrors(next, old, context)]
+  const dueMs = parseTime(time)
+  if (dueMs === undefined) {
+    errors.push(fieldInvalid(timeField, time, 'must be a time as RFC 3339 has it, such as 2030-12-31T18:00:00Z'))
+  } else if (neverExpires(next.metadata.name ?? '')) {
+    errors.push(fieldInvalid(timeField, time, 'this namespace does not expire: the cluster needs it'))
+  } else if (dueMs <= context.nowMs) {
+    errors.push(fieldInvalid(timeField, time, `must be in the future: it is ${formatTime(context.nowMs)}`))
+  } else return [...errors, ...limitErrors(next, old, context)]
+  return errors
+}
+
+/** Asked where the time changes, and where templates come to select the namespace that did not before. */
+function limitErrors(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext): FieldError[] {
+  const time = annotation(next, expiresAtAnnotation)
+  if (neverExpires(next.metadata.name ?? '')) return []
+  const isChanged = time !== annotation(old, expiresAtAnnotation)
+  const { max } = isChanged ? context.bounds() : context.gained()
+  if (max === undefined) return []
+  const latestMs = createdMs(old ?? next, context.nowMs) + Math.ceil(max.ms / 1000) * 1000
+  const why = `NamespaceTemplate ${JSON.stringify(max.template)} lets its namespaces live for ${max.text}`
+  if (time === undefined) return [fieldRequired(timeField, why)]
+  if (expiresAtMs(next) <= latestMs) return []
+  return [fieldInvalid(timeField, time, `must not be after ${formatTime(latestMs)}: ${why}`)]
+}
+
+/** The verb on the namespace that an update takes; undefined = none. */
+export function neededVerb(next: KubeObject, old: KubeObject): 'delete' | typeof extendVerb | undefined {
+  const [nextMs, oldMs] = [expiresAtMs(next), expiresAtMs(old)]
+  if (nextMs === oldMs) return undefined
+  return nextMs < oldMs ? 'delete' : extendVerb
+}

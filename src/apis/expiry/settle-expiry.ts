@@ -1,0 +1,106 @@
+/**
+ * What a write makes of the annotations of expiry. Pure.
+ *
+ *   create   expires-at given ──▶ as it is
+ *            ttl given ─────────▶ expires-at = creation + ttl
+ *            neither ───────────▶ expires-at = creation + the default of the templates that select it
+ *   update   ttl changed, expires-at not ──▶ expires-at = creation + ttl
+ *            expires-at left out, ttl not ─▶ as it was: a manifest that says ttl does not hold what we made of it
+ *            more templates select it, and it has no time ──▶ expires-at = now + their default, within their limit
+ *
+ * The object is not validated yet: what is no text is left for `expiry-errors.ts` to refuse.
+ */
+import { formatTime, parseTime } from '../../kube/time.ts'
+import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { type Bounds, parseLifetime } from './bounds.ts'
+import { expiresAtAnnotation, expirySourceAnnotation, neverExpires, ttlAnnotation } from './types.ts'
+
+export interface ExpiryContext {
+  readonly nowMs: number
+  /** What the templates say that select the object as it is now; asked only where it matters. */
+  bounds(): Bounds
+  /** The same of those that did not select it before. */
+  gained(): Bounds
+}
+
+interface Named {
+  readonly metadata: ObjectMeta
+}
+
+type Annotations = Readonly<Record<string, string | undefined>>
+
+const annotationsOf = ({ metadata }: Named): Annotations => metadata.annotations ?? {}
+
+/** When it was created; of one that has no time yet, now. */
+export function createdMs({ metadata }: Named, nowMs: number): number {
+  return parseTime(metadata.creationTimestamp ?? '') ?? nowMs
+}
+
+export function settleExpiry(
+  next: Unvalidated<Namespace>,
+  old: KubeObject | undefined,
+  context: ExpiryContext,
+): Unvalidated<Namespace> {
+  if (old?.metadata.deletionTimestamp !== undefined) return next
+  const given = annotationsOf(next)
+  const settled = old === undefined ? ofNew(next, context) : ofExisting(next, old, context)
+  const source = settled.template ?? keptSource(settled.expiresAt, old)
+  return annotated(next, given, { [expiresAtAnnotation]: settled.expiresAt, [expirySourceAnnotation]: source })
+}
+
+interface Settled {
+  readonly expiresAt: string | undefined
+  /** Where it comes from. */
+  readonly template?: string
+}
+
+function ofNew(next: Unvalidated<Namespace>, context: ExpiryContext): Settled {
+  const { [expiresAtAnnotation]: expiresAt, [ttlAnnotation]: ttl } = annotationsOf(next)
+  if (expiresAt !== undefined) return { expiresAt }
+  const bornMs = createdMs(next, context.nowMs)
+  if (ttl !== undefined) return { expiresAt: after(bornMs, ttl) }
+  if (neverExpires(next.metadata.name ?? '')) return { expiresAt }
+  const { default: bound } = context.bounds()
+  return bound === undefined ? { expiresAt } : { expiresAt: timeAfter(bornMs, bound.ms), template: bound.template }
+}
+
+function ofExisting(next: Unvalidated<Namespace>, old: KubeObject, context: ExpiryContext): Settled {
+  const { [expiresAtAnnotation]: expiresAt, [ttlAnnotation]: ttl } = annotationsOf(next)
+  const before = annotationsOf(old)
+  const was = before[expiresAtAnnotation]
+  const bornMs = createdMs(old, context.nowMs)
+  const isTtlNew = ttl !== undefined && ttl !== before[ttlAnnotation]
+  if (isTtlNew && (expiresAt === was || expiresAt === undefined)) return { expiresAt: after(bornMs, ttl) ?? expiresAt }
+  if (ttl !== undefined && expiresAt === undefined) return { expiresAt: was ?? after(bornMs, ttl) }
+  if (expiresAt !== undefined || was !== undefined || neverExpires(old.metadata.name ?? '')) return { expiresAt }
+  const { default: bound, max } = context.gained()
+  if (bound === undefined) return { expiresAt }
+  const dueMs = Math.min(context.nowMs + bound.ms, max === undefined ? Number.POSITIVE_INFINITY : bornMs + max.ms)
+  return { expiresAt: formatTime(dueMs), template: bound.template }
+}
+
+const timeAfter = (fromMs: number, ms: number): string => formatTime(fromMs + Math.ceil(ms / 1000) * 1000)
+
+function after(fromMs: number, ttl: unknown): string | undefined {
+  const ms = typeof ttl === 'string' ? parseLifetime(ttl) : undefined
+  return ms === undefined ? undefined : timeAfter(fromMs, ms)
+}
+
+/** It stays for as long as the time that it explains. */
+function keptSource(expiresAt: string | undefined, old: KubeObject | undefined): string | undefined {
+  if (old === undefined || expiresAt === undefined) return undefined
+  const before = annotationsOf(old)
+  return before[expiresAtAnnotation] === expiresAt ? before[expirySourceAnnotation] : undefined
+}
+
+function annotated(next: Unvalidated<Namespace>, given: Annotations, wanted: Annotations): Unvalidated<Namespace> {
+  const changed = Object.entries(wanted).filter(([key, value]) => given[key] !== value)
+  if (changed.length === 0) return next
+  const annotations: Record<string, string> = { ...next.metadata.annotations }
+  for (const [key, value] of changed) {
+    if (value === undefined) delete annotations[key]
+    else annotations[key] = value
+  }
+  return { ...next, metadata: { ...next.metadata, annotations } }
+}

@@ -1,0 +1,68 @@
+/** How far a generation of a template has got, told until it has reached its namespaces or has stopped. */
+import type { Client } from '../../client/client.ts'
+import { isExpired } from '../../kube/status-error.ts'
+import { completeReason, progressingCondition } from './rollout.ts'
+import { populationPaused } from './status.ts'
+import { type NamespaceTemplate, templateResource } from './types.ts'
+
+export interface RolloutState {
+  readonly matched: number
+  readonly synced: number
+  readonly failed: number
+  /** Absent = it goes on. */
+  readonly outcome?: 'complete' | 'stopped' | 'superseded'
+  /** Why it stopped. */
+  readonly message?: string
+}
+
+/** Each state that differs from the one before; the last has an outcome. @throws StatusError; the reason of `signal` */
+export async function* rolloutStates(
+  client: Client,
+  name: string,
+  generation: number,
+  signal: AbortSignal,
+): AsyncGenerator<RolloutState> {
+  let told = ''
+  for await (const template of versionsOf(client, name, signal)) {
+    const state = stateOf(template, generation)
+    const text = JSON.stringify(state)
+    if (state !== undefined && text !== told) yield state
+    if (state?.outcome !== undefined) return
+    told = text
+  }
+}
+
+/** undefined = the controller has not looked at this generation yet. */
+function stateOf({ metadata, status = {} }: NamespaceTemplate, generation: number): RolloutState | undefined {
+  const { observedGeneration = 0, matched = 0, synced = 0, failed = 0, conditions = [] } = status
+  const figures = { matched, synced, failed }
+  const progressing = conditions.find((c) => c.type === progressingCondition)
+  if ((metadata.generation ?? 0) > generation) return { ...figures, outcome: 'superseded' }
+  // While all are paused, none is looked at.
+  const isPaused = progressing?.reason === populationPaused.reason
+  if (progressing === undefined || (observedGeneration < generation && !isPaused)) return undefined
+  if (progressing.status === 'True') return figures
+  if (progressing.reason === completeReason) return { ...figures, outcome: 'complete' }
+  return { ...figures, outcome: 'stopped', message: progressing.message }
+}
+
+/** As it is, then after each change. */
+async function* versionsOf(client: Client, name: string, signal: AbortSignal): AsyncGenerator<NamespaceTemplate> {
+  const selection = { fieldSelector: `metadata.name=${name}`, signal }
+  for (;;) {
+    const { items, metadata } = await client.list(templateResource, selection)
+    const [first] = items
+    if (first === undefined) throw new Error(`template ${name} is gone`)
+    yield first
+    const resourceVersion = metadata.resourceVersion ?? ''
+    try {
+      for await (const { type, object } of client.watch(templateResource, { ...selection, resourceVersion })) {
+        if (type === 'DELETED') throw new Error(`template ${name} is gone`)
+        if (type !== 'BOOKMARK') yield object as NamespaceTemplate
+      }
+    } catch (error) {
+      if (!isExpired(error)) throw error
+    }
+    signal.throwIfAborted()
+  }
+}
