@@ -39,9 +39,25 @@ export interface Rollout {
   maxPrune?: number | string
 }
 
+/** A text that each namespace gives; `$(name)` stands for it. Exactly one of `fromLabel` and `fromAnnotation`. */
+export interface TemplateParameter {
+  name: string
+  fromLabel?: string
+  fromAnnotation?: string
+  /** What it may be; absent = anything. */
+  enum?: string[]
+  /** RE2, of the whole value. */
+  pattern?: string
+  /** Of a namespace that gives none; absent = the empty text. */
+  default?: string
+  /** A namespace that gives none is refused. */
+  required?: boolean
+}
+
 export interface NamespaceTemplate extends KubeObject {
   spec?: {
     namespaces?: NamespaceMatch
+    parameters?: TemplateParameter[]
     /** Objects without a namespace. */
     templates?: JsonObject[]
     deletionPolicy?: DeletionPolicy
