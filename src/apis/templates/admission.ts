@@ -23,7 +23,8 @@ import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './aut
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
-import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
+import { checkParameters, writtenErrors } from './parameter-admission.ts'
+import { identityOf, render, titleOf } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
 import {
   creatorKey,
@@ -32,6 +33,7 @@ import {
   ownerKey,
   pendingLabel,
   requirePermissionAnnotation,
+  type TemplateParameter,
   templateFinalizer,
   templateGroups,
   templateResourceName,
@@ -52,7 +54,7 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   /**
    * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
    */
-  checkObject?(object: JsonObject): FoundInObject
+  checkObject?(object: JsonObject, parameters: readonly TemplateParameter[]): FoundInObject
 }
 
 export interface FoundInObject {
@@ -100,6 +102,7 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   const asksAuthor = old === undefined || mayWiden(template, old)
   const errors = [
     ...templateErrors(template, deps),
+    ...(jsonEqual(template.spec ?? {}, old?.spec ?? {}) ? [] : writtenErrors(a, template)),
     ...clashes(template, deps),
     ...(asksAuthor ? objectErrors(a, template, old, deps) : []),
   ]
@@ -116,7 +119,10 @@ function objectErrors(
   old: NamespaceTemplate | undefined,
   { findKind, checkObject }: TemplateAdmissionDeps,
 ): FieldError[] {
-  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
+  const parameters = template.spec?.parameters ?? []
+  // What a parameter may stand for is part of each object that names it.
+  const sameParameters = jsonEqual(parameters, old?.spec?.parameters ?? [])
+  const accepted = new Set((sameParameters ? (old?.spec?.templates ?? []) : []).map((o) => JSON.stringify(o)))
   const errors: FieldError[] = []
   for (const [i, object] of (template.spec?.templates ?? []).entries()) {
     if (accepted.has(JSON.stringify(object))) continue
@@ -134,7 +140,7 @@ function objectErrors(
       a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
       continue
     }
-    const found = checkObject?.(object) ?? { errors: [], warnings: [] }
+    const found = checkObject?.(object, parameters) ?? { errors: [], warnings: [] }
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
     for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }
@@ -170,6 +176,7 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps)
   const templates = selectTemplates(deps.matchers(), namespace)
   checkUse(a, deps, templates, 'selects')
+  if (templates.some((t) => t.spec?.parameters)) checkParameters(a, namespace, templates)
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
 
@@ -188,11 +195,14 @@ function preview(
 function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
-  // Name and creator stay: labels and opting out are all that decides.
-  if (!isOptOutChanged && jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})) return
+  const isRelabelled = !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
+  // Name and creator stay: labels, and what else gives parameters, are all that decides.
+  if (!isRelabelled && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
   const before = selectTemplates(deps.matchers(), old)
   const after = selectTemplates(deps.matchers(), namespace)
+  checkParameters(a, namespace, after, { old, templates: before })
+  if (!isRelabelled && !isOptOutChanged) return
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
   checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
@@ -308,8 +318,6 @@ function withPruneFinalizer(a: Mutating): Unvalidated | undefined {
 /** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
 const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
 
-const noTokenHere = 'a token can not stand here: the rights of the author depend on the kind of the object'
-
 export function templateErrors(
   template: NamespaceTemplate,
   { findKind }: Pick<TemplateAdmissionDeps, 'findKind'>,
@@ -345,13 +353,6 @@ export function templateErrors(
       errors.push(
         fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
       )
-    }
-    for (const key of identifyingFields) {
-      const value = object[key]
-      if (typeof value === 'string' && hasToken(value)) errors.push(fieldInvalid(`${field}.${key}`, value, noTokenHere))
-    }
-    for (const key of tokenKeys(object)) {
-      errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
     }
     const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))

@@ -16,7 +16,8 @@ import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
-import { hasToken, identityOf, titleOf } from './render.ts'
+import { identityOf, titleOf } from './render.ts'
+import { hasToken } from './tokens.ts'
 import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
 
 export interface TemplateKind {

@@ -10,13 +10,29 @@ import { DecodeError, decode } from '../../kube/schema/decode.ts'
 import { prune } from '../../kube/schema/prune.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import type { FoundInObject } from './admission.ts'
+import { notedErrors, samplesFor, untriedFor } from './parameter-rules.ts'
 import { templateValues } from './render.ts'
+import type { TemplateParameter } from './types.ts'
 
 /** `validateNew`: what the registry says of a create, admission aside. */
 export type TemplateObjectDeps = Pick<FeatureContext, 'validateNew'>
 
-export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType, source: JsonObject): FoundInObject {
-  const value = templateValues(source, 'namespace', 'creator')
+export function checkTemplateObject(
+  deps: TemplateObjectDeps,
+  type: ResourceType,
+  source: JsonObject,
+  parameters: readonly TemplateParameter[],
+): FoundInObject {
+  const { samples, unknown } = samplesFor(source, parameters)
+  if (unknown.length > 0) return { errors: [], warnings: [untriedFor(unknown)] }
+  for (const sample of samples) {
+    const errors = errorsOf(deps, type, templateValues(source, 'namespace', 'creator', sample))
+    if (errors.length > 0) return { errors: notedErrors(errors, sample), warnings: [] }
+  }
+  return { errors: [], warnings: [] }
+}
+
+function errorsOf(deps: TemplateObjectDeps, type: ResourceType, value: JsonObject): readonly FieldError[] {
   const unknown: FieldError[] = []
   let decoded: JsonObject
   try {
@@ -28,12 +44,11 @@ export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType
     for (const field of unknownFields) unknown.push(fieldForbidden(field, 'unknown field'))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    return { errors: [fieldInvalid('', type.kind, error.message)], warnings: [] }
+    return [fieldInvalid('', type.kind, error.message)]
   }
   const metadata = {
     ...(decoded['metadata'] as JsonObject | undefined),
     ...(type.namespaced ? { namespace: 'namespace' } : {}),
   }
-  const errors = [...unknown, ...deps.validateNew(type, { ...decoded, metadata })]
-  return { errors, warnings: [] }
+  return [...unknown, ...deps.validateNew(type, { ...decoded, metadata })]
 }

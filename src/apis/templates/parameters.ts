@@ -14,7 +14,8 @@ export interface ParameterFault {
   readonly field: string
   /** Undefined: it is required, and not given. */
   readonly value: string | undefined
-  readonly message: string
+  /** In words that follow the name of the parameter or of the field. */
+  readonly wrong: string
 }
 
 export interface ParameterValues {
@@ -29,22 +30,20 @@ type Named = Pick<KubeObject, 'metadata'>
 /** Annotations may be 256 KiB long, and each character costs a step for each instruction of a pattern. */
 export const parameterValueMaxLength = 1024
 
-const none: ParameterValues = { values: new Map(), faults: [] }
+export const noParameters: ParameterValues = { values: new Map(), faults: [] }
 
 /** What the parameters of a template stand for in a namespace. */
-export function evaluateParameters({ metadata, spec }: NamespaceTemplate, namespace: Named): ParameterValues {
+export function evaluateParameters({ spec }: NamespaceTemplate, namespace: Named): ParameterValues {
   const parameters = spec?.parameters ?? []
-  if (parameters.length === 0) return none
+  if (parameters.length === 0) return noParameters
   const values = new Map<string, string>()
   const faults: ParameterFault[] = []
   for (const parameter of parameters) {
     const given = givenFor(parameter, namespace)
     const wrong = given === '' ? missingOf(parameter) : findWrong(parameter, given)
     values.set(parameter.name, given === '' ? (parameter.default ?? '') : given)
-    if (wrong === undefined) continue
-    const of = `parameter ${quote(parameter.name)} of template ${quote(metadata.name ?? '')}`
     const value = given === '' ? undefined : given
-    faults.push({ parameter: parameter.name, field: fieldOf(parameter), value, message: `${of} ${wrong}` })
+    if (wrong !== undefined) faults.push({ parameter: parameter.name, field: fieldOf(parameter), value, wrong })
   }
   return { values, faults }
 }
@@ -69,7 +68,7 @@ export function allowedFor({ enum: choices, pattern }: TemplateParameter): strin
 const missingOf = (parameter: TemplateParameter): string | undefined =>
   parameter.required ? `is required: it must be ${allowedFor(parameter)}` : undefined
 
-/** What is wrong with a value, in words that follow the name of its parameter. */
+/** What is wrong with a value that is given. */
 export function findWrong(parameter: TemplateParameter, value: string): string | undefined {
   if (value.length > parameterValueMaxLength) return `must have at most ${parameterValueMaxLength} characters`
   // A line break would end the line of a file that the value stands in.

@@ -18,7 +18,7 @@ import { contentDigest, isMarked } from './marks.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedIndex, PopulatedObject } from './populated-index.ts'
 import { reasonOf } from './refusal-reason.ts'
-import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
+import { identityOf, parameterReasons, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
 export interface PopulateDeps {
@@ -63,13 +63,7 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
   const { namespace, templates, only } = request
   const { objects, skipped } = render(templates, namespace)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
-  for (const { template, object, reason, message } of skipped) {
-    if (!concerns(template.metadata.name)) continue
-    const result = { template: template.metadata.name ?? '', object }
-    const isUnknown = reason === 'CreatorUnknown' || reason === 'OwnerUnknown'
-    if (isUnknown) results.push({ ...result, skipped: { reason, message } })
-    else results.push({ ...result, failure: { reason, message, retriable: false } })
-  }
+  for (const s of skipped) if (concerns(s.template.metadata.name)) results.push(resultOf(s, namespace))
   const placed: Placed[] = []
   for (const rendered of objects) {
     const place = await placeOf(deps.client, rendered)
@@ -87,6 +81,14 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
     const policy = request.policyOf(claim.template)
     if (policy !== 'Keep') results.push(await pruneOne(deps.client, { ...request, policy }, claim))
   }
+}
+
+export function resultOf({ template, object, reason, message }: Skipped, namespace: Namespace): ObjectResult {
+  const result = { template: template.metadata.name ?? '', object }
+  if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
+  // A new namespace is not handed out without what it must have.
+  const isNew = isGateShut(namespace) && (parameterReasons as readonly string[]).includes(reason)
+  return { ...result, failure: { reason, message, retriable: isNew } }
 }
 
 /** What is ours in a namespace, by identity. */

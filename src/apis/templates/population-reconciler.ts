@@ -5,7 +5,7 @@ import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
 import type { ObjectResult } from './object-result.ts'
-import { isPopulated, type PopulateRequest, populate } from './populate.ts'
+import { isPopulated, type PopulateRequest, populate, resultOf } from './populate.ts'
 import type { PopulationDeps, PopulationState } from './population-state.ts'
 import { reportCondition, tell, tellDeleted } from './report.ts'
 import type { NamespaceTemplate } from './types.ts'
@@ -54,7 +54,8 @@ export class PopulationReconciler implements Reconciler {
     state.activePasses.begin(pass.wanted)
     try {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
-      const results = await this.#populate(namespace, pass, signal)
+      const unrendered = pass.unrendered.map((skipped) => resultOf(skipped, namespace))
+      const results = [...unrendered, ...(await this.#populate(namespace, pass, signal))]
       this.#note(namespace, pass, results)
       return results
     } finally {

@@ -3,8 +3,9 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { evaluateParameters } from './parameters.ts'
 import type { PopulatedIndex } from './populated-index.ts'
-import { identityOf, substituteTokens } from './render.ts'
+import { identityIn } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
 import { confirmPruneAnnotation } from './types.ts'
 
@@ -53,8 +54,10 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
 }
 
 function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
+  // What was applied last stays, whatever it was.
+  if (evaluateParameters(template, namespace).faults.length > 0) return false
   const wanted = new Set(
-    (template.spec?.templates ?? []).map((o) => substituteTokens(identityOf(o as Partial<KubeObject>), namespace)),
+    (template.spec?.templates ?? []).map((o) => identityIn(template, o as Partial<KubeObject>, namespace)),
   )
   return index
     .claimsIn(namespace.metadata.name ?? '')

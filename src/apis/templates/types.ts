@@ -176,6 +176,24 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
         },
         'Which namespaces are populated. All parts that are given must match.',
       ),
+      parameters: {
+        type: 'array',
+        listType: 'map',
+        listMapKeys: ['name'],
+        description: 'Texts that each namespace gives in a label or an annotation; $(name) stands for them.',
+        items: {
+          ...object({
+            name: string,
+            fromLabel: describe(string, 'The label of the namespace that gives it.'),
+            fromAnnotation: describe(string, 'The annotation of the namespace that gives it.'),
+            enum: describe(strings, 'What it may be; absent = anything.'),
+            pattern: describe(string, 'What the whole value must match, in RE2.'),
+            default: describe(string, 'Of a namespace that gives none; absent = the empty text.'),
+            required: { type: 'boolean', description: 'A namespace that gives none is refused.' },
+          }),
+          required: ['name'],
+        },
+      },
       templates: {
         type: 'array',
         listType: 'atomic',
