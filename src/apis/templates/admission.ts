@@ -21,6 +21,8 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
+import { metadataClashes } from './metadata-rules.ts'
 import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters, writtenErrors } from './parameter-admission.ts'
@@ -28,6 +30,8 @@ import { identityOf, render, titleOf } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
 import {
   creatorKey,
+  metadataHoldersAnnotation,
+  metadataVersionsAnnotation,
   type NamespaceTemplate,
   optOutAnnotation,
   ownerKey,
@@ -49,6 +53,8 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
    * its namespace treated as one that no other client has written to yet.
    */
   readonly hasLabelGate: boolean
+  /** Templates set labels and annotations of namespaces. False where another process does, and where none does. */
+  readonly setsMetadata: boolean
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
   /**
@@ -85,14 +91,27 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
       if (!isNamespaceWrite(a)) return undefined
-      const namespace = withTrueCreator(a, deps)
-      return deps.hasLabelGate ? namespace : withoutPendingLabel(namespace)
+      const named = withTrueCreator(a, deps)
+      const namespace = deps.hasLabelGate ? named : withoutPendingLabel(named)
+      if (!concernsMetadata(a, deps)) return namespace
+      if (a.oldObject === undefined) return settleNew(a, namespace, () => deps.matchers())
+      return settleChanged(a, namespace, a.oldObject as Namespace, () => deps.matchers())
     },
     validate(a) {
       if (isTemplateType(a.type)) checkTemplate(a, deps)
       else if (isNamespaceWrite(a)) checkNamespace(a, deps)
     },
   }
+}
+
+/** Whether a template sets labels or annotations of namespaces, or something is said to have been set. */
+function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: TemplateAdmissionDeps): boolean {
+  if (!deps.setsMetadata) return false
+  const { annotations } = object?.metadata ?? {}
+  if ((annotations?.[metadataHoldersAnnotation] ?? annotations?.[metadataVersionsAnnotation]) !== undefined) return true
+  if (oldObject?.metadata.annotations?.[metadataHoldersAnnotation] !== undefined) return true
+  for (const { template } of deps.matchers()) if (template.spec?.namespaceMetadata !== undefined) return true
+  return false
 }
 
 /** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
@@ -105,6 +124,7 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
     ...(jsonEqual(template.spec ?? {}, old?.spec ?? {}) ? [] : writtenErrors(a, template)),
     ...clashes(template, deps),
     ...(asksAuthor ? objectErrors(a, template, old, deps) : []),
+    ...(asksAuthor && isInForce(template) ? metadataClashes(template, deps.matchers(), selectsSame(template)) : []),
   ]
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   if (!asksAuthor) return
@@ -169,6 +189,7 @@ function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)
+  if (concernsMetadata(a, deps)) checkMetadata(a, () => deps.matchers())
 }
 
 function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDeps): void {
@@ -366,15 +387,12 @@ export function templateErrors(
  * selects everything. The rest shows when a namespace is matched by both: condition Conflict, the first keeps it.
  */
 function clashes(template: NamespaceTemplate, { matchers }: TemplateAdmissionDeps): FieldError[] {
-  if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) return []
+  if (!isInForce(template)) return []
   const fields = new Map((template.spec?.templates ?? []).map((o, i) => [identityOf(o), `spec.templates[${i}]`]))
-  const selection = selectionOf(template)
+  const isSame = selectsSame(template)
   const errors: FieldError[] = []
   for (const { template: other } of matchers()) {
-    if (other.metadata.name === template.metadata.name) continue
-    if (isDisabled(other) || other.metadata.deletionTimestamp !== undefined) continue
-    const theirs = selectionOf(other)
-    if (selection !== theirs && selection !== everything && theirs !== everything) continue
+    if (other.metadata.name === template.metadata.name || !isInForce(other) || !isSame(other)) continue
     for (const object of other.spec?.templates ?? []) {
       const field = fields.get(identityOf(object))
       if (field === undefined) continue
@@ -383,6 +401,18 @@ function clashes(template: NamespaceTemplate, { matchers }: TemplateAdmissionDep
     }
   }
   return errors
+}
+
+const isInForce = (template: NamespaceTemplate): boolean =>
+  !isDisabled(template) && template.metadata.deletionTimestamp === undefined
+
+/** Whether another template certainly selects some of the same namespaces: both select alike, or one everything. */
+function selectsSame(template: NamespaceTemplate): (other: NamespaceTemplate) => boolean {
+  const selection = selectionOf(template)
+  return (other) => {
+    const theirs = selectionOf(other)
+    return selection === theirs || selection === everything || theirs === everything
+  }
 }
 
 const everything = ''

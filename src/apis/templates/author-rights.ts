@@ -16,6 +16,7 @@ import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
+import { setsMetadata } from './namespace-metadata.ts'
 import { identityOf, titleOf } from './render.ts'
 import { hasToken } from './tokens.ts'
 import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
@@ -86,7 +87,20 @@ export function lackingRights(
       message: `taking ${titleOf(object)} away ${message}`,
     })),
   )
-  return [...given, ...taken]
+  return [...given, ...taken, ...missingForMetadata(deps, user, template, old)]
+}
+
+/** Labels of namespaces say what may be done in them: whoever gives or takes them must be able to do it. */
+function missingForMetadata(
+  { authorizer }: AuthorRightsDeps,
+  user: UserInfo,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+): Lack[] {
+  if (!setsMetadata(template) && (old === undefined || !setsMetadata(old))) return []
+  const asked = { user, verb: 'update', group: '', version: 'v1', resource: 'namespaces', subresource: '' }
+  if (authorizer.authorize({ ...asked, namespace: '', name: '' }).allowed) return []
+  return [{ field: 'spec.namespaceMetadata', message: 'needs "update" on namespaces' }]
 }
 
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {

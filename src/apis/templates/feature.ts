@@ -109,6 +109,7 @@ function templateAdmission(
     authorizer,
     matchers: () => templates.matchers(),
     hasLabelGate: !enabled,
+    setsMetadata: enabled,
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
     checkObject(object, parameters) {

@@ -4,15 +4,17 @@ import { append } from '../../base/append.ts'
 import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { invalid } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { metadataErrors } from './metadata-rules.ts'
 import { isUnbounded, parameterErrors } from './parameter-rules.ts'
 import { evaluateParameters, givenFor } from './parameters.ts'
 import { tokenErrors } from './token-rules.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 /** What is asked of a spec when it is written: one that is stored keeps what was a text when it was. */
-export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, { spec }: NamespaceTemplate): FieldError[] {
+export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: NamespaceTemplate): FieldError[] {
+  const { spec } = template
   const parameters = spec?.parameters ?? []
-  const errors = parameterErrors(parameters)
+  const errors = [...parameterErrors(parameters), ...metadataErrors(template)]
   for (const [i, parameter] of parameters.entries()) {
     if (isUnbounded(parameter)) {
       warn(`spec.parameters[${i}]: without enum and pattern it stands for any text in one line, quotes included`)

@@ -101,7 +101,10 @@ interface Samples {
 
 export function samplesFor(object: JsonObject, parameters: readonly TemplateParameter[]): Samples {
   const names = new Set([...textsIn(object)].flatMap(({ text }) => tokensIn(text).map((token) => token.name)))
-  const named = parameters.filter((parameter) => names.has(parameter.name))
+  return samplesOf(parameters.filter((parameter) => names.has(parameter.name)))
+}
+
+export function samplesOf(named: readonly TemplateParameter[]): Samples {
   const examples = named.map((parameter) => [parameter.name, examplesOf(parameter)] as const)
   const rounds = examples.reduce((most, [, values]) => Math.max(most, Math.min(values.length, mostSamples)), 1)
   const samples = Array.from(

@@ -58,6 +58,8 @@ export interface NamespaceTemplate extends KubeObject {
   spec?: {
     namespaces?: NamespaceMatch
     parameters?: TemplateParameter[]
+    /** Set on the namespace itself. */
+    namespaceMetadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }
     /** Objects without a namespace. */
     templates?: JsonObject[]
     deletionPolicy?: DeletionPolicy
@@ -131,6 +133,13 @@ export const optOutAnnotation = 'policy/namespace-template-opt-out'
 export const creatorKey = 'authorization.k8s.io/creator'
 /** On a namespace: the user or group to whom what its templates grant is given. Absent = its creator. */
 export const ownerKey = 'borough.dev/owner'
+/** On a namespace, set by admission: which template set which of its labels and annotations. */
+export const metadataHoldersAnnotation = 'policy.borough.dev/set-by-templates'
+/**
+ * In a write of the population controller, and never stored: of which generations of templates it is made. A write that
+ * is made of others than there are is a conflict: what it set would be recorded as no template's.
+ */
+export const metadataVersionsAnnotation = 'policy.borough.dev/settles'
 /** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
 export const pendingLabel = 'policy/namespace-template-pending'
 
@@ -147,6 +156,7 @@ export const optedOutNamespace = 'kube-system'
 
 const string: Schema = { type: 'string' }
 const strings: Schema = { type: 'array', listType: 'atomic', items: string }
+const stringMap: Schema = { type: 'object', additionalProperties: string }
 const object = (properties: Record<string, Schema>, description?: string): Schema => ({
   type: 'object',
   properties: new Map(Object.entries(properties)),
@@ -194,6 +204,10 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
           required: ['name'],
         },
       },
+      namespaceMetadata: object(
+        { labels: stringMap, annotations: stringMap },
+        'Labels and annotations of the namespace itself: set when it is created, and refused to be changed.',
+      ),
       templates: {
         type: 'array',
         listType: 'atomic',
