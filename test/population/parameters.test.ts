@@ -116,8 +116,10 @@ describe.each(clusters)('$where', ({ start }) => {
     expect(status['failures']).toEqual([failure])
     expect(status).toMatchObject({ matched: 1, synced: 0, failed: 1 })
     expect(conditionOf(status, 'Synced')).toMatchObject({ status: 'False', reason: 'ParameterMissing' })
-    const there = await admin.get(namespaceResource, { name: 'older-a' })
-    expect(conditionOf(there['status'] as JsonObject, 'Populated')).toMatchObject({
+    const isTold = (n: KubeObject | undefined): boolean =>
+      JSON.stringify(n?.['status'] ?? {}).includes('ParameterMissing')
+    const there = await waitFor(admin, namespaceResource, { name: 'older-a' }, isTold)
+    expect(conditionOf(there?.['status'] as JsonObject, 'Populated')).toMatchObject({
       status: 'False',
       reason: 'ParameterMissing',
       message: `parameter costCentre: ${message}`,
