@@ -30,32 +30,7 @@ export function addTemplateCommand(program: Command): void {
   const template = program
     .command('template')
     .description('what templates ask and give, what they would do, and what they said before')
-  withRemoteFlags(
-    template
-      .command('describe')
-      .description('say what a template asks of the author of a namespace, and what it gives')
-      .argument('<template>'),
-  )
-    .addOption(outputOption('it'))
-    .addHelpText(
-      'after',
-      `
-Which namespaces it selects, what right it takes to create one, which labels and annotations the namespace must or may
-give, and what it is given.
-
-Examples:
-  borough template describe team`,
-    )
-    .action(async (name: string, flags: DescribeFlags) => {
-      const { describeTemplate } = await import('../apis/templates/describe.ts')
-      const { descriptionText } = await import('./description-text.ts')
-      const { client } = await openFlags(flags, 'template-describe')
-      const description = await describeTemplate(client, name, AbortSignal.timeout(patienceMs))
-      process.stdout.write(
-        flags.output === 'json' ? `${JSON.stringify(description, null, 2)}\n` : descriptionText(description),
-      )
-    })
-
+  addDescribeCommand(template)
   withRemoteFlags(
     template
       .command('plan')
@@ -126,6 +101,34 @@ Examples:
         const verb = dryRun ? 'would be' : 'is'
         process.stdout.write(`${name} ${verb} back at generation ${done.to}, as generation ${done.generation}\n`)
       }
+    })
+}
+
+function addDescribeCommand(template: Command): void {
+  withRemoteFlags(
+    template
+      .command('describe')
+      .description('say what a template asks of the author of a namespace, and what it gives')
+      .argument('<template>'),
+  )
+    .addOption(outputOption('it'))
+    .addHelpText(
+      'after',
+      `
+Which namespaces it selects, what right it takes to create one, which labels and annotations the namespace must or may
+give, and what it is given.
+
+Examples:
+  borough template describe team`,
+    )
+    .action(async (name: string, flags: DescribeFlags) => {
+      const { describeTemplate } = await import('../apis/templates/describe.ts')
+      const { descriptionText } = await import('./description-text.ts')
+      const { client } = await openFlags(flags, 'template-describe')
+      const description = await describeTemplate(client, name, AbortSignal.timeout(patienceMs))
+      process.stdout.write(
+        flags.output === 'json' ? `${JSON.stringify(description, null, 2)}\n` : descriptionText(description),
+      )
     })
 }
 

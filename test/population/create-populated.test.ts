@@ -110,7 +110,7 @@ const withoutIdentity = ({ metadata, ...rest }: KubeObject): unknown => {
 }
 
 describe('a new namespace', () => {
-  test('is there with the values that it gives, and the labels that its template sets, in one transaction', async () => {
+  test('is there with the values that it gives and the labels that its template sets, at one revision', async () => {
     await template([configMap('about', { size: '$(size)' })], {
       parameters: [{ name: 'size', fromLabel: 'ex.com/size', enum: ['s', 'l'], default: 's' }],
       namespaceMetadata: { labels: { 'ex.com/tier': 'tier-$(size)' } },

@@ -121,12 +121,11 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
       await expectRefused(label('held-a', { [enforce]: null }, tenant), away)
       await expectRefused(label('held-a', { [enforce]: 'privileged' }, tenant), changed)
       await expectRefused(label('held-a', { [enforce]: 'baseline' }, tenant), `${said}change it to "baseline"`)
-      const all = tenant.patch(namespaceResource, { name: 'held-a' }, { metadata: { labels: null } })
-      // Without its labels it would leave the template, and be free of it.
-      await all
-      expect((await get('held-a')).metadata.labels?.['kind']).toBeUndefined()
-      await label('held-a', { kind: 'held' })
-      expect(levelOf(await get('held-a'))).toBe('restricted')
+      // Without its labels it would leave the template: what that set is taken away by the controller alone.
+      const left = 'template "held" set it, and its controller takes it away; user "tenant" cannot take it away'
+      const labels = tenant.patch(namespaceResource, { name: 'held-a' }, { metadata: { labels: null } })
+      await expectRefused(labels, `label ${enforce}: ${left}`)
+      await expectRefused(label('held-a', { kind: 'x', [enforce]: null }, tenant), `label ${enforce}: ${left}`)
     })
 
     test('by update, also of status and finalize', async () => {
@@ -259,6 +258,12 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
       JSON.stringify(t?.['status'] ?? {}).includes('TooManyPrunes'),
     )
     expect(levelOf(await get('many-a'))).toBe('restricted')
+    const quick = await allowed('quick', 'get', 'patch')
+    for (const value of [null, 'privileged']) {
+      expect((await refusal(label('many-a', { [enforce]: value }, quick))).message).toContain(
+        `label ${enforce}: template "many" set it, and its controller takes it away; user "quick" cannot `,
+      )
+    }
     const { metadata } = await admin.get(templateResource, { name: 'many' })
     const annotations = { 'policy.borough.dev/confirm-prune': String(metadata.generation) }
     await admin.patch(templateResource, { name: 'many' }, { metadata: { annotations } })

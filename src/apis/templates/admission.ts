@@ -20,14 +20,14 @@ import type { JsonObject, KubeObject, StatusCause, Unvalidated } from '../../kub
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
-import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
-import { metadataClashes } from './metadata-rules.ts'
 import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters, writtenErrors } from './parameter-admission.ts'
 import { identityOf, render, titleOf } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
+import { keyClashes, objectClashes } from './template-clashes.ts'
 import {
   creatorKey,
   metadataHoldersAnnotation,
@@ -122,9 +122,9 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   const errors = [
     ...templateErrors(template, deps),
     ...(jsonEqual(template.spec ?? {}, old?.spec ?? {}) ? [] : writtenErrors(a, template)),
-    ...clashes(template, deps),
+    ...objectClashes(template, deps),
     ...(asksAuthor ? objectErrors(a, template, old, deps) : []),
-    ...(asksAuthor && isInForce(template) ? metadataClashes(template, deps.matchers(), selectsSame(template)) : []),
+    ...(asksAuthor ? keyClashes(template, deps) : []),
   ]
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   if (!asksAuthor) return
@@ -189,7 +189,13 @@ function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)
-  if (concernsMetadata(a, deps)) checkMetadata(a, () => deps.matchers())
+  if (concernsMetadata(a, deps)) {
+    checkMetadata(
+      a,
+      () => deps.matchers(),
+      () => mayDo(deps.authorizer, a.user, 'patch', ''),
+    )
+  }
 }
 
 function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDeps): void {
@@ -380,48 +386,4 @@ export function templateErrors(
     seen.add(identity)
   }
   return errors
-}
-
-/**
- * Objects that another template gives to the same namespaces, as far as that is certain now: both select alike, or one
- * selects everything. The rest shows when a namespace is matched by both: condition Conflict, the first keeps it.
- */
-function clashes(template: NamespaceTemplate, { matchers }: TemplateAdmissionDeps): FieldError[] {
-  if (!isInForce(template)) return []
-  const fields = new Map((template.spec?.templates ?? []).map((o, i) => [identityOf(o), `spec.templates[${i}]`]))
-  const isSame = selectsSame(template)
-  const errors: FieldError[] = []
-  for (const { template: other } of matchers()) {
-    if (other.metadata.name === template.metadata.name || !isInForce(other) || !isSame(other)) continue
-    for (const object of other.spec?.templates ?? []) {
-      const field = fields.get(identityOf(object))
-      if (field === undefined) continue
-      const why = `template ${JSON.stringify(other.metadata.name)} gives it to the same namespaces`
-      errors.push(fieldInvalid(field, titleOf(object), why))
-    }
-  }
-  return errors
-}
-
-const isInForce = (template: NamespaceTemplate): boolean =>
-  !isDisabled(template) && template.metadata.deletionTimestamp === undefined
-
-/** Whether another template certainly selects some of the same namespaces: both select alike, or one everything. */
-function selectsSame(template: NamespaceTemplate): (other: NamespaceTemplate) => boolean {
-  const selection = selectionOf(template)
-  return (other) => {
-    const theirs = selectionOf(other)
-    return selection === theirs || selection === everything || theirs === everything
-  }
-}
-
-const everything = ''
-
-/** Equal texts select equally; `everything` selects all. */
-function selectionOf({ spec }: NamespaceTemplate): string {
-  const { labelSelector, nameSelector, creatorSelector } = spec?.namespaces ?? {}
-  const labels = [Object.entries(labelSelector?.matchLabels ?? {}).sort(), labelSelector?.matchExpressions ?? []]
-  const names = [nameSelector?.include ?? [], nameSelector?.exclude ?? []]
-  const isAll = creatorSelector === undefined && [...labels, ...names].every((part) => part.length === 0)
-  return isAll ? everything : JSON.stringify([labels, names, creatorSelector ?? null])
 }

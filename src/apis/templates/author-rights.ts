@@ -10,6 +10,7 @@
  * What a token stands for is not known yet, so inside a rule it counts as `*`.
  */
 import type { Authorizer } from '../../authz/authz.ts'
+import { append } from '../../base/append.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
@@ -87,10 +88,11 @@ export function lackingRights(
       message: `taking ${titleOf(object)} away ${message}`,
     })),
   )
-  return [...given, ...taken, ...missingForMetadata(deps, user, template, old)]
+  append(taken, missingForMetadata(deps, user, template, old))
+  return [...given, ...taken]
 }
 
-/** Labels of namespaces say what may be done in them: whoever gives or takes them must be able to do it. */
+/** Labels of namespaces say what may be done in them: an author who gives or takes them must be able to do it. */
 function missingForMetadata(
   { authorizer }: AuthorRightsDeps,
   user: UserInfo,

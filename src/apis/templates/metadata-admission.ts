@@ -11,7 +11,7 @@ import { type FieldError, fieldInvalid } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { conflict, forbidden, invalid } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { type Matcher, selectTemplates } from './match.ts'
+import { isDisabled, isOptedOut, type Matcher, selectTemplates } from './match.ts'
 import {
   type Holders,
   holdersOf,
@@ -64,8 +64,11 @@ export function settleChanged<T extends Named>(a: Written, given: T, old: Named,
   return withHolders(settled, holdersAfter(settled, old, keys, all))
 }
 
-/** In `validate`. @throws StatusError Forbidden, or Invalid */
-export function checkMetadata(a: Attributes, matchers: Matchers): void {
+/**
+ * In `validate`. `mayTakeAway`: what a template set and says no more.
+ * @throws StatusError Forbidden, or Invalid
+ */
+export function checkMetadata(a: Attributes, matchers: Matchers, mayTakeAway: () => boolean): void {
   const namespace = a.object as KubeObject
   const old = a.oldObject
   if (old !== undefined && !isTold(namespace, old)) return
@@ -75,12 +78,42 @@ export function checkMetadata(a: Attributes, matchers: Matchers): void {
   for (const wanted of keys) {
     const is = valueOf(namespace, wanted)
     if (is === wanted.value || (old !== undefined && is === valueOf(old, wanted))) continue
-    const user = `user ${JSON.stringify(a.user.username)}`
     if (old === undefined)
       throw forbidden(a.type, a.name, `${titleOfKey(wanted)} is not as it must be: ${notSet(wanted)}`)
-    const what = is === undefined ? 'take it away' : `change it to ${JSON.stringify(is)}`
-    throw forbidden(a.type, a.name, `${titleOfKey(wanted)}: ${setBy(wanted)}; ${user} cannot ${what}`)
+    throw forbidden(a.type, a.name, `${titleOfKey(wanted)}: ${setBy(wanted)}; ${cannotMake(a, is)}`)
   }
+  if (old !== undefined) checkLeft(a, old, keys, all, mayTakeAway)
+}
+
+/**
+ * What a template set and says no more stays until the controller takes it away: an edit that is not confirmed, or a
+ * deletion, must not leave namespaces to their tenants meanwhile. @throws StatusError Forbidden
+ */
+function checkLeft(
+  a: Attributes,
+  old: Named,
+  keys: readonly WantedKey[],
+  matchers: readonly Matcher[],
+  mayTakeAway: () => boolean,
+): void {
+  const namespace = a.object as KubeObject
+  if (isOptedOut(namespace)) return
+  const wanted = new Set(keys.map(({ part, key }) => placeOfKey(part, key)))
+  for (const { part, key, template } of keysHeld(holdersOf(old))) {
+    const is = valueOf(namespace, { part, key })
+    if (wanted.has(placeOfKey(part, key)) || is === valueOf(old, { part, key })) continue
+    const holder = matchers.find((m) => m.template.metadata.name === template)?.template
+    if (holder === undefined || isDisabled(holder) || isOrphaning(holder) || mayTakeAway()) continue
+    const why = `template ${JSON.stringify(template)} set it, and its controller takes it away`
+    throw forbidden(a.type, a.name, `${titleOfKey({ part, key })}: ${why}; ${cannotMake(a, is)}`)
+  }
+}
+
+const isOrphaning = ({ spec }: NamespaceTemplate): boolean => spec?.deletionPolicy === 'Orphan'
+
+function cannotMake({ user }: Attributes, is: string | undefined): string {
+  const what = is === undefined ? 'take it away' : `change it to ${JSON.stringify(is)}`
+  return `user ${JSON.stringify(user.username)} cannot ${what}`
 }
 
 /** @throws StatusError Conflict */
@@ -136,8 +169,8 @@ function holdersAfter(next: Named, old: Named, keys: readonly WantedKey[], match
   for (const { part, key, template } of keysHeld(holdersOf(old))) {
     const is = valueOf(next, { part, key })
     const holder = templates.get(template)
-    const isLetGo = holder === undefined || holder.spec?.deletionPolicy === 'Orphan'
-    // Whoever gave it another value, it is theirs now.
+    const isLetGo = holder === undefined || isOrphaning(holder)
+    // With another value it is the client's that gave it.
     if (is !== undefined && is === valueOf(old, { part, key }) && !isLetGo) {
       holders.set(placeOfKey(part, key), template)
     }

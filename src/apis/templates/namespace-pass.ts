@@ -32,7 +32,7 @@ export function planPass(state: PopulationState, namespace: Namespace): Namespac
 }
 
 function planTemplate(state: PopulationState, namespace: Namespace, version: Matcher, pass: NamespacePass): void {
-  const { ledger, index, metadata, rollouts } = state
+  const { ledger, index, rollouts } = state
   const { template } = version
   const isDeleted = template.metadata.deletionTimestamp !== undefined
   if (isDisabled(template) && !isDeleted) return
@@ -40,7 +40,7 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   const { name: templateName = '' } = template.metadata
   const isSelected = !isDeleted && version.selects(namespace)
   const held = ledger.find(templateName, name)
-  const isThere = index.holdings.holds(templateName, name) || metadata.holds(templateName, name)
+  const isThere = index.holdings.holds(templateName, name) || index.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) return
   const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }
   if (faults.length > 0) {

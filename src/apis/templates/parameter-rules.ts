@@ -10,7 +10,7 @@ import type { TemplateParameter } from './types.ts'
 const mostParameters = 64
 const mostChoices = 128
 /** Instructions, each of which may cost a step for each character of a value. */
-const largestPattern = 2000
+const largestPattern = 1000
 
 /** A capital letter begins the tokens that every template has. */
 const namePattern = /^[a-z][A-Za-z0-9_]{0,62}$/

@@ -20,7 +20,6 @@ import { KnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
-import { MetadataIndex } from './metadata-index.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { isPaused, populationConfig } from './population-config.ts'
 import { excessOf, namespacesToPrune, type ReachedNamespaces } from './prunes.ts'
@@ -50,8 +49,6 @@ export class PopulationState {
   readonly recordedKinds: RecordedKinds
   readonly matchedNamespaces: MatchedNamespaces
   readonly index: PopulatedIndex
-  /** A template that is being deleted may have waited for what leaves. */
-  readonly metadata: MetadataIndex = new MetadataIndex((template) => this.statuses.request(template))
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
   /** What feeds the loop over namespaces. */
@@ -184,13 +181,13 @@ export class PopulationState {
   /** Namespaces that it selects, or that it selected and holds something in. */
   #countReached({ template }: Matcher): number {
     const { name = '' } = template.metadata
-    const holding = Math.max(this.index.holdings.countNamespaces(name), this.metadata.namespacesOf(name).size)
+    const holding = Math.max(this.index.holdings.countNamespaces(name), this.index.metadata.namespacesOf(name).size)
     return Math.max(this.matchedNamespaces.count(name), holding)
   }
 
   readonly #reached: ReachedNamespaces = {
     find: (name) => this.findNamespace(name),
-    withMetadataOf: (template) => this.metadata.namespacesOf(template),
+    withMetadataOf: (template) => this.index.metadata.namespacesOf(template),
   }
 
   /** A namespace that is being created counts from when it was tried first. */
@@ -206,7 +203,7 @@ export class PopulationState {
   #namespaceChanged(next: Namespace | undefined, old: Namespace | undefined): Keys {
     const name = (next ?? old)?.metadata.name ?? ''
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
-    this.metadata.changed(name, next)
+    this.index.metadata.changed(name, next)
     if (next === undefined) {
       this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)
@@ -233,7 +230,7 @@ export class PopulationState {
     const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
     const names = new Set(selected.map((o) => o.metadata.name ?? ''))
     for (const holding of this.index.holdings.namespacesOf(name)) names.add(holding)
-    for (const holding of this.metadata.namespacesOf(name)) names.add(holding)
+    for (const holding of this.index.metadata.namespacesOf(name)) names.add(holding)
     return [...names].map(keyOf)
   }
 
