@@ -151,7 +151,7 @@ async function requireKubernetes(client: Client): Promise<void> {
 
 /** Borough serves it in a group that no custom resource can have. Two controllers would fight over every object. */
 async function refuseOwnKind(client: Client): Promise<void> {
-  const own = await client.discovery.findKind(`${templateGroupAlias[0]}/${templateVersion}`, templateKind)
+  const own = await client.discovery.findKind(`${templateGroupAlias}/${templateVersion}`, templateKind)
   if (own !== undefined)
     throw new Error(
       'this cluster is a Borough that populates namespaces by itself (borough up --no-population stops that)',
