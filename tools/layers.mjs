@@ -103,7 +103,8 @@ const layers = {
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
-    ...['apis/templates/plan.ts', 'apis/templates/rollback.ts', 'apis/templates/await-rollout.ts', 'apis/templates/await-rollout.ts'],
+    ...['apis/templates/describe.ts', 'apis/templates/plan.ts', 'apis/templates/rollback.ts'],
+    'apis/templates/await-rollout.ts',
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],

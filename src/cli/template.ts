@@ -1,4 +1,4 @@
-/** `borough template plan` and `borough template rollback`. */
+/** `borough template describe`, `borough template plan` and `borough template rollback`. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -10,6 +10,10 @@ import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remo
 interface PlanFlags extends RemoteFlags {
   readonly filename: readonly string[]
   readonly delete: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+interface DescribeFlags extends RemoteFlags {
   readonly output: 'text' | 'json'
 }
 
@@ -28,7 +32,10 @@ const planPatienceMs = 30 * 60_000
 const defaultWaitMs = 10 * 60_000
 
 export function addTemplateCommand(program: Command): void {
-  const template = program.command('template').description('what templates would do, and what they said before')
+  const template = program
+    .command('template')
+    .description('what templates ask and give, what they would do, and what they said before')
+  addDescribeCommand(template)
   withRemoteFlags(
     template
       .command('plan')
@@ -132,6 +139,34 @@ async function waitForRollout(client: Client, name: string, generation: number, 
   }
   tell('the time is up, and it goes on')
   return false
+}
+
+function addDescribeCommand(template: Command): void {
+  withRemoteFlags(
+    template
+      .command('describe')
+      .description('say what a template asks of the author of a namespace, and what it gives')
+      .argument('<template>'),
+  )
+    .addOption(outputOption('it'))
+    .addHelpText(
+      'after',
+      `
+Which namespaces it selects, what right it takes to create one, which labels and annotations the namespace must or may
+give, and what it is given.
+
+Examples:
+  borough template describe team`,
+    )
+    .action(async (name: string, flags: DescribeFlags) => {
+      const { describeTemplate } = await import('../apis/templates/describe.ts')
+      const { descriptionText } = await import('./description-text.ts')
+      const { client } = await openFlags(flags, 'template-describe')
+      const description = await describeTemplate(client, name, AbortSignal.timeout(patienceMs))
+      process.stdout.write(
+        flags.output === 'json' ? `${JSON.stringify(description, null, 2)}\n` : descriptionText(description),
+      )
+    })
 }
 
 function parseGeneration(value: string): number {

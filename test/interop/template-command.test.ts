@@ -70,6 +70,44 @@ test('plan exits 0 where nothing would change, 2 where something would, 1 where 
   expect(none.stderr).toMatch(/^borough: .*only NamespaceTemplates can be planned, this is a Config of v1\n$/)
 })
 
+test('describe says what the author of a namespace has to give', async () => {
+  await plane.client.create(templates, {
+    metadata: { name: 'asks', annotations: { 'policy/namespace-template-require-permission': 'true' } },
+    spec: {
+      namespaces: { labelSelector: { matchLabels: { kind: 'team' } }, nameSelector: { exclude: ['x-*'] } },
+      parameters: [
+        { name: 'size', fromLabel: 'ex.com/size', enum: ['s', 'l'], default: 's' },
+        { name: 'cost', fromAnnotation: 'ex.com/cost', pattern: '[0-9]{4}', required: true },
+        { name: 'note', fromAnnotation: 'ex.com/note' },
+      ],
+      namespaceMetadata: { labels: { 'ex.com/tier': 't-$(size)' } },
+      templates: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { a: '$(cost)' } }],
+    },
+  })
+  const [text, json, none] = await Promise.all([
+    run('describe', 'asks'),
+    run('describe', 'asks', '-o', 'json'),
+    run('describe', 'nothing'),
+  ])
+  expect(text).toEqual({
+    code: 0,
+    stderr: '',
+    stdout:
+      'template asks\n\nSelects namespaces with:\n  labels kind=team\n  name not x-*\n\n' +
+      'To create one takes:\n  use on namespacetemplates asks\n\nA namespace gives:\n' +
+      '  label ex.com/size: one of "s", "l", "s" if it is not there   $(size)\n' +
+      '  annotation ex.com/cost: text that matches [0-9]{4}, required   $(cost)\n' +
+      '  annotation ex.com/note: any text in one line   $(note)\n\n' +
+      'It is given:\n  label ex.com/tier: t-$(size)\n  ConfigMap/one\n',
+  })
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    template: 'asks',
+    parameters: [{ name: 'size', allowed: 'one of "s", "l"', default: 's', required: false }, {}, {}],
+  })
+  expect(none).toMatchObject({ code: 1, stdout: '' })
+  expect(none.stderr).toContain('"nothing" not found')
+})
+
 test('rollback makes the template say again what it said before', async () => {
   const at = { namespace: 'team-a', name: 'one' }
   const says = (value: string) =>

@@ -27,40 +27,54 @@ const tiers = ['x', 'y'] as const
 const templateNames = ['a', 'b', 'c'] as const
 const namespaceNames = ['n0', 'n1', 'n2'] as const
 const objectNames = ['o0', 'o1', 'o2'] as const
+const metaKey = 'example.com/meta'
+/** Templates that set the same key with different values are in conflict, and one of them fails. */
+const keysOf = (shared: boolean): ((template: string) => string) => (shared ? () => metaKey : (t) => `${metaKey}-${t}`)
 
 interface ModelTemplate {
   /** Namespaces with one of these tiers. */
   readonly tiers: readonly string[]
   /** object → value */
   readonly objects: Readonly<Record<string, string>>
+  /** What it sets as a label on the namespace. */
+  readonly meta: string | undefined
+}
+
+interface ModelNamespace {
+  readonly tier: string
+  /** A parameter of every template. */
+  readonly size: string | undefined
 }
 
 interface Model {
+  /** The label that a template sets on namespaces. */
+  readonly keyOf: (template: string) => string
   readonly templates: Map<string, ModelTemplate>
-  /** namespace → tier */
-  readonly namespaces: Map<string, string>
+  readonly namespaces: Map<string, ModelNamespace>
   /** `namespace/object` → the object as it was made */
   readonly foreign: Map<string, KubeObject>
 }
 
 /** `namespace/object` → template and value */
-function wanted({ templates, namespaces, foreign }: Model): Record<string, string> {
+function wanted({ keyOf, templates, namespaces, foreign }: Model): Record<string, string> {
   const there: Record<string, string> = {}
-  for (const [namespace, tier] of namespaces) {
+  for (const [namespace, { tier, size = 's' }] of namespaces) {
     for (const name of [...templates.keys()].sort()) {
       const template = templates.get(name)
       if (!template?.tiers.includes(tier)) continue
       for (const [object, value] of Object.entries(template.objects)) {
         const at = `${namespace}/${object}`
-        if (!foreign.has(at)) there[at] ??= `${name} ${value}`
+        if (!foreign.has(at)) there[at] ??= `${name} ${value}${size}`
       }
+      // Two that set the same key: the first by name.
+      if (template.meta !== undefined) there[`${namespace} ${keyOf(name)}`] ??= `${name}-${template.meta}${size}`
     }
   }
   return there
 }
 
 class System implements AsyncDisposable {
-  readonly model: Model = { templates: new Map(), namespaces: new Map(), foreign: new Map() }
+  readonly model: Model
   readonly #plane: ControlPlane
   readonly #admin: Client
   readonly #rollout: JsonObject
@@ -73,6 +87,8 @@ class System implements AsyncDisposable {
     this.#admin = plane.client()
     this.#rollout = rollout
     this.#bears = bears
+    const keyOf = keysOf(!bears && rollout['pauseOnFailure'] !== true)
+    this.model = { keyOf, templates: new Map(), namespaces: new Map(), foreign: new Map() }
     if (!bears) this.#startController()
   }
 
@@ -114,7 +130,11 @@ class System implements AsyncDisposable {
         labelSelector: { matchExpressions: [{ key: 'tier', operator: 'In', values: [...template.tiers, name] }] },
       },
       rollout: this.#rollout,
-      templates: Object.entries(template.objects).map(([object, value]) => configMap(object, { a: value })),
+      parameters: [{ name: 'size', fromLabel: 'size', enum: ['s', 'l'], default: 's' }],
+      namespaceMetadata: template.meta
+        ? { labels: { [this.model.keyOf(name)]: `${name}-${template.meta}$(size)` } }
+        : null,
+      templates: Object.entries(template.objects).map(([object, value]) => configMap(object, { a: `${value}$(size)` })),
     }
     if (this.model.templates.has(name)) await this.#admin.patch(templateResource, { name }, { spec })
     else await this.#admin.create(templateResource, { metadata: { name }, spec })
@@ -130,12 +150,33 @@ class System implements AsyncDisposable {
 
   async label(namespace: string, tier: string): Promise<void> {
     const metadata = { name: namespace, labels: { tier } }
-    if (this.model.namespaces.has(namespace)) {
+    const known = this.model.namespaces.get(namespace)
+    if (known !== undefined) {
       await this.#admin.patch(namespaceResource, { name: namespace }, { metadata: { labels: { tier } } })
     } else {
       await this.#admin.create(namespaceResource, { metadata }, { includeUninitialized: true })
     }
-    this.model.namespaces.set(namespace, tier)
+    this.model.namespaces.set(namespace, { tier, size: known?.size })
+  }
+
+  async resize(namespace: string, size: string | undefined): Promise<void> {
+    const known = this.model.namespaces.get(namespace)
+    if (known === undefined) return
+    const labels = { size: size ?? null }
+    await this.#admin.patch(namespaceResource, { name: namespace }, { metadata: { labels } })
+    this.model.namespaces.set(namespace, { ...known, size })
+  }
+
+  /** A client takes away, or changes, what a template set on the namespace. */
+  async strip(namespace: string, value: string | null): Promise<void> {
+    const there = await this.#find(namespaceResource, { name: namespace })
+    for (const key of new Set(templateNames.map(this.model.keyOf))) {
+      const is = there?.metadata.labels?.[key]
+      if (is === undefined || is !== wanted(this.model)[`${namespace} ${key}`]) continue
+      const metadata = { labels: { [key]: value } }
+      const write = this.#admin.patch(namespaceResource, { name: namespace }, { metadata })
+      await expect(write).rejects.toMatchObject({ code: 403 })
+    }
   }
 
   async deleteNamespace(namespace: string): Promise<void> {
@@ -195,9 +236,14 @@ class System implements AsyncDisposable {
   async statusesAgree(): Promise<void> {
     const want = wanted(this.model)
     for (const [name, template] of this.model.templates) {
-      const selected = [...this.model.namespaces].filter(([, tier]) => template.tiers.includes(tier))
-      const synced = selected.filter(([namespace]) =>
-        Object.entries(template.objects).every(([o, value]) => want[`${namespace}/${o}`] === `${name} ${value}`),
+      const selected = [...this.model.namespaces].filter(([, { tier }]) => template.tiers.includes(tier))
+      const synced = selected.filter(
+        ([namespace, { size = 's' }]) =>
+          Object.entries(template.objects).every(
+            ([o, value]) => want[`${namespace}/${o}`] === `${name} ${value}${size}`,
+          ) &&
+          (template.meta === undefined ||
+            want[`${namespace} ${this.model.keyOf(name)}`] === `${name}-${template.meta}${size}`),
       )
       const expected = { matched: selected.length, synced: synced.length, failed: selected.length - synced.length }
       let found: unknown
@@ -220,12 +266,17 @@ class System implements AsyncDisposable {
 
   async #populated(): Promise<Record<string, string>> {
     const { items } = await this.#admin.list(configMapResource, { labelSelector: templateLabel })
-    return Object.fromEntries(
+    const namespaces = await this.#admin.list(namespaceResource, { includeUninitialized: true })
+    const set = namespaces.items.flatMap(({ metadata: { name, labels = {} } }) =>
+      Object.entries(labels).flatMap(([key, value]) => (key.startsWith(metaKey) ? [[`${name} ${key}`, value]] : [])),
+    )
+    const objects: Record<string, string> = Object.fromEntries(
       items.map(({ metadata, data }) => [
         `${metadata.namespace}/${metadata.name}`,
         `${metadata.labels?.[templateLabel]} ${(data as { a?: string }).a}`,
       ]),
     )
+    return { ...objects, ...(Object.fromEntries(set) as Record<string, string>) }
   }
 
   async #find(
@@ -260,6 +311,7 @@ const templateArbitrary = (objects: readonly string[]): fc.Arbitrary<ModelTempla
   fc.record({
     tiers: fc.subarray([...tiers]),
     objects: fc.dictionary(fc.constantFrom(...objects), fc.constantFrom('1', '2'), { maxKeys: 3 }),
+    meta: fc.constantFrom(undefined, undefined, '1', '2'),
   })
 
 const namespace = fc.constantFrom(...namespaceNames)
@@ -288,6 +340,18 @@ const quickStep = (objectsOf: (template: string) => readonly string[]): fc.Arbit
       arbitrary: fc
         .tuple(namespace, object, fc.constantFrom('change' as const, 'delete' as const))
         .map(([n, o, how]) => said(`${how} ${n}/${o}`, (s) => s.spoil(n, o, how))),
+      weight: 2,
+    },
+    {
+      arbitrary: fc
+        .tuple(namespace, fc.constantFrom('s', 'l', undefined))
+        .map(([n, size]) => said(`resize ${n} ${size}`, (s) => s.resize(n, size))),
+      weight: 3,
+    },
+    {
+      arbitrary: fc
+        .tuple(namespace, fc.constantFrom('spoilt', null))
+        .map(([n, value]) => said(`strip ${n} ${value}`, (s) => s.strip(n, value))),
       weight: 2,
     },
     { arbitrary: fc.constant(said('restart', (s) => s.restart())), weight: 1 },

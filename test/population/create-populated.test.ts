@@ -110,6 +110,19 @@ const withoutIdentity = ({ metadata, ...rest }: KubeObject): unknown => {
 }
 
 describe('a new namespace', () => {
+  test('is there with the values that it gives and the labels that its template sets, at one revision', async () => {
+    await template([configMap('about', { size: '$(size)' })], {
+      parameters: [{ name: 'size', fromLabel: 'ex.com/size', enum: ['s', 'l'], default: 's' }],
+      namespaceMetadata: { labels: { 'ex.com/tier': 'tier-$(size)' } },
+    })
+    const { first, answered } = await createAndObserve('team')
+    expect(answered).toEqual(first)
+    expect(first.metadata.labels).toMatchObject({ 'ex.com/tier': 'tier-s' })
+    const about = await plane.client.get(configMapResource, { namespace: 'team', name: 'about' })
+    expect(about['data']).toEqual({ size: 's' })
+    expect(transactionOf(about)).toBe(transactionOf(first))
+  })
+
   test('is there with all it is given, at one revision, for whoever watches', async () => {
     await template(everything)
     const { first, answered } = await createAndObserve('team')

@@ -280,6 +280,22 @@ describe('examples', () => {
     })
   })
 
+  test('namespace-parameters: a namespace that gives what its template asks', async () => {
+    await using plane = await startControlPlane()
+    const { client } = plane
+    expect(await applyAll(client, 'namespace-parameters')).toBe(2)
+    const { metadata } = await client.get(namespaces, { name: 'team-a' })
+    expect(metadata.labels).toMatchObject({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+      'example.com/billed-to': 'cc-0815',
+    })
+    const about = await waitFor(client, configMaps, { namespace: 'team-a', name: 'about' }, isThere)
+    expect(about?.['data']).toEqual({ owner: 'kubernetes-admin', size: 'large', 'cost-centre': '0815' })
+    const quotas = { ...configMaps, resource: 'resourcequotas' }
+    const quota = await waitFor(client, quotas, { namespace: 'team-a', name: 'pods' }, isThere)
+    expect(quota?.['spec']).toEqual({ hard: { pods: '20' } })
+  })
+
   test('namespace-initializers: the YAML of the design document', async () => {
     await using plane = await startControlPlane()
     const { client } = plane

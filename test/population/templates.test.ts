@@ -259,7 +259,7 @@ describe('what a namespace is given', () => {
 
 describe('tokens', () => {
   test('$(CREATOR) and $(NAMESPACE) are replaced in values', async () => {
-    await template('t', [configMap('one', { who: 'by $(CREATOR) in $(NAMESPACE)', same: '$(OTHER) ${CREATOR}' })])
+    await template('t', [configMap('one', { who: 'by $(CREATOR) in $(NAMESPACE)', same: '$$(OTHER) ${CREATOR}' })])
     await namespace('team', {}, await grant('user1@corp.com', 'c', creators))
     expect(dataOf(await find('team', 'one'))).toEqual({ who: 'by user1@corp.com in team', same: '$(OTHER) ${CREATOR}' })
   })

@@ -22,18 +22,24 @@ import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
-import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
-import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
+import { checkParameters, writtenErrors } from './parameter-admission.ts'
+import { identityOf, render, titleOf } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
+import { keyClashes, objectClashes } from './template-clashes.ts'
 import {
   creatorKey,
+  metadataHoldersAnnotation,
+  metadataVersionsAnnotation,
   type NamespaceTemplate,
   optOutAnnotation,
   ownerKey,
   pendingLabel,
   requirePermissionAnnotation,
+  type TemplateParameter,
   templateFinalizer,
   templateGroups,
   templateResourceName,
@@ -49,12 +55,14 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
    * its namespace treated as one that no other client has written to yet.
    */
   readonly hasLabelGate: boolean
+  /** Templates set labels and annotations of namespaces. False where another process does, and where none does. */
+  readonly setsMetadata: boolean
   /** Users whose namespaces opt out by themselves. */
   optsOutAutomatically(username: string): boolean
   /**
    * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
    */
-  checkObject?(object: JsonObject): Resumable<FoundInObject>
+  checkObject?(object: JsonObject, parameters: readonly TemplateParameter[]): Resumable<FoundInObject>
 }
 
 export interface FoundInObject {
@@ -85,8 +93,11 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
     async mutate(a) {
       if (isTemplateType(a.type)) return withPruneFinalizer(a)
       if (!isNamespaceWrite(a)) return undefined
-      const namespace = withTrueCreator(a, deps)
-      return deps.hasLabelGate ? namespace : withoutPendingLabel(namespace)
+      const named = withTrueCreator(a, deps)
+      const namespace = deps.hasLabelGate ? named : withoutPendingLabel(named)
+      if (!concernsMetadata(a, deps)) return namespace
+      if (a.oldObject === undefined) return settleNew(a, namespace, () => deps.matchers())
+      return settleChanged(a, namespace, a.oldObject as Namespace, () => deps.matchers())
     },
     validate(a) {
       if (isTemplateType(a.type)) return runInSlices(checkTemplate(a, deps), a.slice)
@@ -95,15 +106,28 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
   }
 }
 
+/** Whether a template sets labels or annotations of namespaces, or something is said to have been set. */
+function concernsMetadata({ object, oldObject }: Attributes | Mutating, deps: TemplateAdmissionDeps): boolean {
+  if (!deps.setsMetadata) return false
+  const { annotations } = object?.metadata ?? {}
+  if ((annotations?.[metadataHoldersAnnotation] ?? annotations?.[metadataVersionsAnnotation]) !== undefined) return true
+  if (oldObject?.metadata.annotations?.[metadataHoldersAnnotation] !== undefined) return true
+  for (const { template } of deps.matchers()) if (template.spec?.namespaceMetadata !== undefined) return true
+  return false
+}
+
 /** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
 function* checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): Resumable<void> {
   const template = a.object as NamespaceTemplate
   const old = a.oldObject
   const asksAuthor = old === undefined || mayWiden(template, old)
   yield
-  const errors = [...templateErrors(template, deps), ...clashes(template, deps)]
+  const errors = [...templateErrors(template, deps), ...objectClashes(template, deps)]
+  yield
+  if (!jsonEqual(template.spec ?? {}, old?.spec ?? {})) append(errors, writtenErrors(a, template))
   yield
   if (asksAuthor) append(errors, yield* objectErrors(a, template, old, deps))
+  if (asksAuthor) append(errors, keyClashes(template, deps))
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   if (!asksAuthor) return
   const lacks = lackingRights(deps, a.user, template, old)
@@ -117,7 +141,10 @@ function* objectErrors(
   old: NamespaceTemplate | undefined,
   { findKind, checkObject }: TemplateAdmissionDeps,
 ): Resumable<FieldError[]> {
-  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
+  const parameters = template.spec?.parameters ?? []
+  // What a parameter may stand for is part of each object that names it.
+  const sameParameters = jsonEqual(parameters, old?.spec?.parameters ?? [])
+  const accepted = new Set((sameParameters ? (old?.spec?.templates ?? []) : []).map((o) => JSON.stringify(o)))
   const errors: FieldError[] = []
   for (const [i, object] of (template.spec?.templates ?? []).entries()) {
     yield
@@ -138,7 +165,7 @@ function* objectErrors(
       continue
     }
     if (checkObject === undefined) continue
-    const found = yield* checkObject(object)
+    const found = yield* checkObject(object, parameters)
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
     for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }
@@ -167,6 +194,13 @@ function checkNamespace(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (namespace.metadata.annotations?.[ownerKey] !== undefined) checkOwner(a, deps.authorizer)
   if (a.operation === 'CREATE') checkNew(a, namespace, deps)
   else checkMoved(a, namespace, a.oldObject as Namespace, deps)
+  if (concernsMetadata(a, deps)) {
+    checkMetadata(
+      a,
+      () => deps.matchers(),
+      () => mayDo(deps.authorizer, a.user, 'patch', ''),
+    )
+  }
 }
 
 function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDeps): void {
@@ -174,6 +208,7 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   if (optOut !== undefined && !deps.optsOutAutomatically(a.user.username)) checkOptOut(a, deps)
   const templates = selectTemplates(deps.matchers(), namespace)
   checkUse(a, deps, templates, 'selects')
+  if (templates.some((t) => t.spec?.parameters)) checkParameters(a, namespace, templates)
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
 
@@ -192,11 +227,14 @@ function preview(
 function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
-  // Name and creator stay: labels and opting out are all that decides.
-  if (!isOptOutChanged && jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})) return
+  const isRelabelled = !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
+  // Name and creator stay: labels, and what else gives parameters, are all that decides.
+  if (!isRelabelled && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
   const before = selectTemplates(deps.matchers(), old)
   const after = selectTemplates(deps.matchers(), namespace)
+  checkParameters(a, namespace, after, { old, templates: before })
+  if (!isRelabelled && !isOptOutChanged) return
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
   checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
@@ -312,8 +350,6 @@ function withPruneFinalizer(a: Mutating): Unvalidated | undefined {
 /** What population does with an object. Reviews and bindings of pods are kinds too, and know only create. */
 const keepingVerbs = ['list', 'watch', 'patch', 'delete'] as const
 
-const noTokenHere = 'a token can not stand here: the rights of the author depend on the kind of the object'
-
 export function templateErrors(
   template: NamespaceTemplate,
   { findKind }: Pick<TemplateAdmissionDeps, 'findKind'>,
@@ -351,51 +387,9 @@ export function templateErrors(
         fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
       )
     }
-    for (const key of identifyingFields) {
-      const value = object[key]
-      if (typeof value === 'string' && hasToken(value)) errors.push(fieldInvalid(`${field}.${key}`, value, noTokenHere))
-    }
-    for (const key of tokenKeys(object)) {
-      errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
-    }
     const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
   }
   return errors
-}
-
-/**
- * Objects that another template gives to the same namespaces, as far as that is certain now: both select alike, or one
- * selects everything. The rest shows when a namespace is matched by both: condition Conflict, the first keeps it.
- */
-function clashes(template: NamespaceTemplate, { matchers }: TemplateAdmissionDeps): FieldError[] {
-  if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) return []
-  const fields = new Map((template.spec?.templates ?? []).map((o, i) => [identityOf(o), `spec.templates[${i}]`]))
-  const selection = selectionOf(template)
-  const errors: FieldError[] = []
-  for (const { template: other } of matchers()) {
-    if (other.metadata.name === template.metadata.name) continue
-    if (isDisabled(other) || other.metadata.deletionTimestamp !== undefined) continue
-    const theirs = selectionOf(other)
-    if (selection !== theirs && selection !== everything && theirs !== everything) continue
-    for (const object of other.spec?.templates ?? []) {
-      const field = fields.get(identityOf(object))
-      if (field === undefined) continue
-      const why = `template ${JSON.stringify(other.metadata.name)} gives it to the same namespaces`
-      errors.push(fieldInvalid(field, titleOf(object), why))
-    }
-  }
-  return errors
-}
-
-const everything = ''
-
-/** Equal texts select equally; `everything` selects all. */
-function selectionOf({ spec }: NamespaceTemplate): string {
-  const { labelSelector, nameSelector, creatorSelector } = spec?.namespaces ?? {}
-  const labels = [Object.entries(labelSelector?.matchLabels ?? {}).sort(), labelSelector?.matchExpressions ?? []]
-  const names = [nameSelector?.include ?? [], nameSelector?.exclude ?? []]
-  const isAll = creatorSelector === undefined && [...labels, ...names].every((part) => part.length === 0)
-  return isAll ? everything : JSON.stringify([labels, names, creatorSelector ?? null])
 }

@@ -10,13 +10,16 @@
  * What a token stands for is not known yet, so inside a rule it counts as `*`.
  */
 import type { Authorizer } from '../../authz/authz.ts'
+import { append } from '../../base/append.ts'
 import { parseApiVersion } from '../../kube/gvk.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
-import { hasToken, identityOf, titleOf } from './render.ts'
+import { setsMetadata } from './namespace-metadata.ts'
+import { identityOf, titleOf } from './render.ts'
+import { hasToken } from './tokens.ts'
 import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
 
 export interface TemplateKind {
@@ -85,6 +88,7 @@ export function lackingRights(
       message: `taking ${titleOf(object)} away ${message}`,
     })),
   )
+  append(taken, missingForMetadata(deps, user, template, old))
   return [...given, ...taken, ...missingDelete(deps, user, template)]
 }
 
@@ -94,6 +98,19 @@ function missingDelete({ authorizer }: AuthorRightsDeps, user: UserInfo, { spec 
   const asked = { verb: 'delete', group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: '' }
   if (authorizer.authorize({ user, ...asked, name: '' }).allowed) return []
   return [{ field: 'spec.expiry', message: 'needs "delete" on namespaces' }]
+}
+
+/** Labels of namespaces say what may be done in them: an author who gives or takes them must be able to do it. */
+function missingForMetadata(
+  { authorizer }: AuthorRightsDeps,
+  user: UserInfo,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+): Lack[] {
+  if (!setsMetadata(template) && (old === undefined || !setsMetadata(old))) return []
+  const asked = { user, verb: 'update', group: '', version: 'v1', resource: 'namespaces', subresource: '' }
+  if (authorizer.authorize({ ...asked, namespace: '', name: '' }).allowed) return []
+  return [{ field: 'spec.namespaceMetadata', message: 'needs "update" on namespaces' }]
 }
 
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {

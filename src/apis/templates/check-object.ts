@@ -11,7 +11,9 @@ import { DecodeError, decode } from '../../kube/schema/decode.ts'
 import { prune } from '../../kube/schema/prune.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import type { FoundInObject } from './admission.ts'
+import { notedErrors, samplesFor, untriedFor } from './parameter-rules.ts'
 import { templateValues } from './render.ts'
+import type { TemplateParameter } from './types.ts'
 
 /** `validateNew`: what the registry says of a create, admission aside. */
 export type TemplateObjectDeps = Pick<FeatureContext, 'validateNew'>
@@ -20,9 +22,20 @@ export function* checkTemplateObject(
   deps: TemplateObjectDeps,
   type: ResourceType,
   source: JsonObject,
+  parameters: readonly TemplateParameter[],
 ): Resumable<FoundInObject> {
-  const value = templateValues(source, 'namespace', 'creator')
-  yield
+  const { samples, unknown } = samplesFor(source, parameters)
+  if (unknown.length > 0) return { errors: [], warnings: [untriedFor(unknown)] }
+  for (const sample of samples) {
+    const value = templateValues(source, 'namespace', 'creator', sample)
+    yield
+    const errors = yield* errorsOf(deps, type, value)
+    if (errors.length > 0) return { errors: notedErrors(errors, sample), warnings: [] }
+  }
+  return { errors: [], warnings: [] }
+}
+
+function* errorsOf(deps: TemplateObjectDeps, type: ResourceType, value: JsonObject): Resumable<readonly FieldError[]> {
   const unknown: FieldError[] = []
   let decoded: JsonObject
   try {
@@ -34,13 +47,12 @@ export function* checkTemplateObject(
     for (const field of unknownFields) unknown.push(fieldForbidden(field, 'unknown field'))
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    return { errors: [fieldInvalid('', type.kind, error.message)], warnings: [] }
+    return [fieldInvalid('', type.kind, error.message)]
   }
   const metadata = {
     ...(decoded['metadata'] as JsonObject | undefined),
     ...(type.namespaced ? { namespace: 'namespace' } : {}),
   }
   yield
-  const errors = [...unknown, ...(yield* deps.validateNew(type, { ...decoded, metadata }))]
-  return { errors, warnings: [] }
+  return [...unknown, ...(yield* deps.validateNew(type, { ...decoded, metadata }))]
 }

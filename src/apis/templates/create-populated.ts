@@ -22,6 +22,7 @@ import { contentDigest } from './marks.ts'
 import { isDisabled, type Matcher, selectTemplates } from './match.ts'
 import type { RecordWriter } from './record-admission.ts'
 import { type Rendered, render } from './render.ts'
+import { wantsMetadata } from './settle-metadata.ts'
 import { type NamespaceTemplate, templateFieldManager, templateFinalizer } from './types.ts'
 
 /** An object is a write, a template a guard; a transaction holds a hundred, and some are the namespace's own. */
@@ -68,6 +69,7 @@ function planObjects(a: Attributes, deps: PopulatedCreateDeps): AlsoCreate | und
   const templates = selectTemplates(deps.matchers(), namespace)
   if (!templates.every(isReady)) return undefined
   const { objects, skipped } = render(templates, namespace)
+  if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return undefined
   if (skipped.length > 0 || objects.length + templates.length > mostOperations) return undefined
   const placed = placeAll(objects, deps)
   if (placed === undefined) return undefined

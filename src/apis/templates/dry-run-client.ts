@@ -57,7 +57,11 @@ export function startDryRun(client: Client): DryRun {
         changes.set(`${object.kind}/${name}`, { before, after })
         return after
       },
-      patch: (resource, ref, patch, options) => client.patch(resource, ref, patch, { ...options, dryRun: true }),
+      async patch(resource, ref, patch, options) {
+        // The server would judge it by the templates that are stored, and it is these that are planned.
+        if (resource.group === '' && resource.resource === 'namespaces') return this.get(resource, ref, options)
+        return client.patch(resource, ref, patch, { ...options, dryRun: true })
+      },
       delete: (resource, ref, options) => client.delete(resource, ref, { ...options, dryRun: true }),
     },
   }

@@ -9,11 +9,13 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import type { FieldError, FieldErrorType } from '../../kube/field-error.ts'
+import { jsonEqual } from '../../kube/json-value.ts'
 import { findStatusError, isNotFound, type StatusError } from '../../kube/status-error.ts'
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { FoundInObject } from './admission.ts'
+import { notedErrors, samplesFor, untriedFor } from './parameter-rules.ts'
 import { templateValues } from './render.ts'
-import { type NamespaceTemplate, templateFieldManager } from './types.ts'
+import { type NamespaceTemplate, type TemplateParameter, templateFieldManager } from './types.ts'
 
 export interface DryRunObjectsDeps {
   readonly client: Client
@@ -34,7 +36,10 @@ export async function dryRunObjects(
   old: NamespaceTemplate | undefined,
   signal: AbortSignal,
 ): Promise<FoundInObject> {
-  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
+  const parameters = template.spec?.parameters ?? []
+  // What a parameter may stand for is part of each object that names it.
+  const sameParameters = jsonEqual(parameters, old?.spec?.parameters ?? [])
+  const accepted = new Set((sameParameters ? (old?.spec?.templates ?? []) : []).map((o) => JSON.stringify(o)))
   const queue = [...(template.spec?.templates ?? []).entries()].filter(([, o]) => !accepted.has(JSON.stringify(o)))
   const late = new AbortController()
   const timer = clock.after(dryRunObjectsMs, () => late.abort())
@@ -46,7 +51,7 @@ export async function dryRunObjects(
       const [at, object] = next
       try {
         bounded.throwIfAborted()
-        found.push({ at, ...(await dryRunObject(client, object, bounded)) })
+        found.push({ at, ...(await dryRunSamples(client, object, parameters, bounded)) })
       } catch (error) {
         signal.throwIfAborted()
         if (late.signal.aborted) untried++
@@ -71,12 +76,27 @@ export async function dryRunObjects(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-async function dryRunObject(
+async function dryRunSamples(
   client: Client,
   source: JsonObject,
+  parameters: readonly TemplateParameter[],
+  signal: AbortSignal,
+): Promise<{ errors: readonly FieldError[]; warning?: string }> {
+  const { samples, unknown } = samplesFor(source, parameters)
+  if (unknown.length > 0) return { errors: [], warning: untriedFor(unknown) }
+  for (const sample of samples) {
+    const value = templateValues(source, dryRunNamespace, 'creator', sample) as KubeObject
+    const { errors } = await dryRunObject(client, value, signal)
+    if (errors.length > 0) return { errors: notedErrors(errors, sample) }
+  }
+  return { errors: [] }
+}
+
+async function dryRunObject(
+  client: Client,
+  value: KubeObject,
   signal: AbortSignal,
 ): Promise<{ errors: readonly FieldError[] }> {
-  const value = templateValues(source, dryRunNamespace, 'creator') as KubeObject
   // What is wrong with these is told already, and a kind that is not served too.
   if (!value.apiVersion || !value.kind || !value.metadata?.name) return { errors: [] }
   const kind = await client.discovery.findKind(value.apiVersion, value.kind)

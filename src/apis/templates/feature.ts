@@ -110,11 +110,13 @@ function templateAdmission(
     authorizer,
     matchers: () => templates.matchers(),
     hasLabelGate: !enabled,
+    setsMetadata: enabled,
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
-    *checkObject(object) {
+    *checkObject(object, parameters) {
       const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
-      return type === undefined ? { errors: [], warnings: [] } : yield* checkTemplateObject(context, type, object)
+      if (type === undefined) return { errors: [], warnings: [] }
+      return yield* checkTemplateObject(context, type, object, parameters)
     },
     findClusterRole: (roleName) => lister.find(clusterRoleType, '', roleName)?.object,
   }

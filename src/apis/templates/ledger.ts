@@ -12,6 +12,8 @@ export interface LedgerEntry {
   readonly version: Matcher
   /** False: it was pruned here, or is being pruned. */
   readonly isSelected: boolean
+  /** See `Attempt`. */
+  readonly isUnrendered?: boolean
   readonly failures: readonly TemplateFailure[]
   /** Something was left out, for want of a creator or owner. */
   readonly isSkipping: boolean
@@ -20,6 +22,8 @@ export interface LedgerEntry {
 export interface Attempt {
   readonly version: Matcher
   readonly isSelected: boolean
+  /** The newest version can't be rendered here: no rollout waits for it, and none stops because of it. */
+  readonly isUnrendered?: boolean
 }
 
 export const generationOf = ({ template }: Matcher): number => template.metadata.generation ?? 0
@@ -116,7 +120,7 @@ export class TemplateLedger {
     let n = 0
     for (const namespace of this.#byTemplate.get(template)?.failing ?? []) {
       const entry = this.find(template, namespace)
-      if (entry !== undefined && generationOf(entry.version) === generation) n++
+      if (entry !== undefined && !entry.isUnrendered && generationOf(entry.version) === generation) n++
     }
     return n
   }

@@ -1,10 +1,13 @@
 /** What one pass over a namespace does with which template. */
+import { append } from '../../base/append.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isGateShut } from './gate.ts'
-import type { Attempt } from './ledger.ts'
+import type { Attempt, LedgerEntry } from './ledger.ts'
 import { isDisabled, type Matcher } from './match.ts'
+import { evaluateParameters, type ParameterFault } from './parameters.ts'
 import { isPopulated } from './populate.ts'
 import type { PopulationState } from './population-state.ts'
+import { type Skipped, skippedFor } from './render.ts'
 import type { Release } from './rollout.ts'
 import type { NamespaceTemplate } from './types.ts'
 
@@ -15,12 +18,14 @@ export interface NamespacePass {
   readonly attempts: Map<string, Attempt>
   /** Templates whose turn has not come: nothing of theirs is pruned. */
   readonly waiting: Set<string>
+  /** Templates that can't be rendered here, and so are kept at what was applied last. */
+  readonly unrendered: Skipped[]
   /** Places in rollouts that it holds until its outcome is in the ledger. */
   readonly places: Release[]
 }
 
 export function planPass(state: PopulationState, namespace: Namespace): NamespacePass {
-  const pass: NamespacePass = { wanted: [], attempts: new Map(), waiting: new Set(), places: [] }
+  const pass: NamespacePass = { wanted: [], attempts: new Map(), waiting: new Set(), unrendered: [], places: [] }
   for (const version of state.matchers()) planTemplate(state, namespace, version, pass)
   pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   return pass
@@ -35,7 +40,13 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   const { name: templateName = '' } = template.metadata
   const isSelected = !isDeleted && version.selects(namespace)
   const held = ledger.find(templateName, name)
-  if (!isSelected && held === undefined && !index.holdings.holds(templateName, name)) return
+  const isThere = index.holdings.holds(templateName, name) || index.metadata.holds(templateName, name)
+  if (!isSelected && held === undefined && !isThere) return
+  const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }
+  if (faults.length > 0) {
+    keepAsApplied(version, namespace, faults, held, pass)
+    return
+  }
   const isDone = (): boolean => {
     const claims = index.claimsIn(name).filter((claim) => claim.template === templateName)
     return isSelected && isPopulated([template], namespace, claims, index)
@@ -55,4 +66,28 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   // Until its turn comes it is kept at what it has.
   pass.attempts.set(templateName, held)
   if (held.isSelected && held.version.selects(namespace)) pass.wanted.push(held.version.template)
+}
+
+/** Its turn does not come, and it takes no place of the namespaces whose turn it is. */
+function keepAsApplied(
+  version: Matcher,
+  namespace: Namespace,
+  faults: readonly ParameterFault[],
+  held: LedgerEntry | undefined,
+  pass: NamespacePass,
+): void {
+  const { template } = version
+  const isKept =
+    held?.isSelected === true &&
+    held.version.selects(namespace) &&
+    evaluateParameters(held.version.template, namespace).faults.length === 0
+  const kept = isKept ? held.version : version
+  pass.attempts.set(template.metadata.name ?? '', { version: kept, isSelected: true, isUnrendered: true })
+  pass.wanted.push(kept.template)
+  // A version that can't be rendered says so itself.
+  if (isKept)
+    append(
+      pass.unrendered,
+      faults.map((fault) => skippedFor(template, fault)),
+    )
 }

@@ -8,6 +8,8 @@ export interface ObjectResult {
   /** `RoleBinding/admin` */
   readonly object: string
   readonly outcome?: Outcome
+  /** Of a label or an annotation of the namespace: what it was, and what it is to be. */
+  readonly change?: { readonly before?: string; readonly after?: string }
   /** It was pruned by a request of ours: it had not gone before. */
   readonly isDeleted?: true
   readonly failure?: { readonly reason: string; readonly message: string; readonly retriable: boolean }

@@ -15,6 +15,7 @@ import { type Difference, differences } from './differences.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { kindsEverOf } from './kinds.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher, selectTemplates } from './match.ts'
+import { holdersOf, keysHeld } from './namespace-metadata.ts'
 import type { ObjectResult } from './object-result.ts'
 import { populate } from './populate.ts'
 import { PopulatedIndex } from './populated-index.ts'
@@ -129,7 +130,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
   const reachable = namespaces.filter((n) => n.metadata.deletionTimestamp === undefined && !isOptedOut(n))
   const isDeleted = isBeingDeleted(template)
   const selected = isDisabled(template) || isDeleted ? [] : reachable.filter((n) => version.selects(n))
-  const holds = (n: Namespace): boolean => index.holdings.holds(name, n.metadata.name ?? '')
+  const holds = (n: Namespace): boolean => index.holdings.holds(name, n.metadata.name ?? '') || setsOn(name, n)
   // A template that is switched off takes nothing away.
   const concerned =
     isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
@@ -169,7 +170,7 @@ async function planNamespace(
 }
 
 function planObject(
-  { object, outcome, failure, skipped }: ObjectResult,
+  { object, outcome, failure, skipped, change: ofKey }: ObjectResult,
   change: ReturnType<ReturnType<typeof startDryRun>['find']>,
 ): PlannedObject | undefined {
   if (failure !== undefined) {
@@ -178,6 +179,13 @@ function planObject(
   if (skipped !== undefined) return { object, action: 'skip', ...skipped }
   if (outcome === 'pruned') return { object, action: 'prune' }
   if (outcome === 'orphaned') return { object, action: 'orphan' }
+  if (ofKey !== undefined) {
+    return {
+      object,
+      action: ofKey.before === undefined ? 'create' : 'change',
+      differences: [{ path: 'value', ...ofKey }],
+    }
+  }
   if (change === undefined) return undefined
   if (change.before === undefined) return { object, action: 'create' }
   const changed = differences(change.before, change.after).map((d) => (isSecret(change.after) ? hidden(d) : d))
@@ -200,12 +208,19 @@ function stopOf(
   matched: number,
 ): string | undefined {
   const byName = new Map(namespaces.map((n) => [n.metadata.name ?? '', n]))
-  const pruned = namespacesToPrune(version, index, (name) => byName.get(name)).length
-  const holding = index.holdings.countNamespaces(version.template.metadata.name ?? '')
+  const { name = '' } = version.template.metadata
+  const withMetadata = namespaces.filter((n) => setsOn(name, n)).map((n) => n.metadata.name ?? '')
+  const reached = { find: (of: string) => byName.get(of), withMetadataOf: () => withMetadata }
+  const pruned = namespacesToPrune(version, index, reached).length
+  const holding = Math.max(index.holdings.countNamespaces(name), withMetadata.length)
   const excess = excessOf(version, pruned, () => Math.max(matched, holding))
   if (excess === undefined) return undefined
   return `it would delete objects in ${pruned} namespaces, and ${excess.allowed}`
 }
+
+/** Whether a template set labels or annotations of a namespace. */
+const setsOn = (template: string, namespace: Namespace): boolean =>
+  keysHeld(holdersOf(namespace)).some((held) => held.template === template)
 
 const isBeingDeleted = ({ metadata }: NamespaceTemplate): boolean => metadata.deletionTimestamp !== undefined
 

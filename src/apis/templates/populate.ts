@@ -18,7 +18,8 @@ import { contentDigest, isMarked } from './marks.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedIndex, PopulatedObject } from './populated-index.ts'
 import { reasonOf } from './refusal-reason.ts'
-import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
+import { identityOf, parameterReasons, type Rendered, render, type Skipped, titleOf } from './render.ts'
+import { type MetadataRequest, settleMetadata, wantsMetadata } from './settle-metadata.ts'
 import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
 export interface PopulateDeps {
@@ -34,6 +35,8 @@ export interface PopulateRequest {
   readonly templates: readonly NamespaceTemplate[]
   /** What becomes of objects that their template no longer holds here. `Keep`: the template is switched off. */
   readonly policyOf: (template: string) => 'Delete' | 'Orphan' | 'Keep'
+  /** Templates that are applied in a version that is not the newest. */
+  readonly isOlder?: (template: string) => boolean
   /** Of all that is wanted, do and answer only what concerns this template. */
   readonly only?: string
   readonly signal: AbortSignal
@@ -61,15 +64,10 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
 /** Adds to `results` one by one: what was done before a fault is recorded all the same. */
 async function bring(deps: PopulateDeps, request: PopulateRequest, results: ObjectResult[]): Promise<void> {
   const { namespace, templates, only } = request
+  for (const result of await settleMetadata(deps.client, settledIn(request), request.signal)) results.push(result)
   const { objects, skipped } = render(templates, namespace)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
-  for (const { template, object, reason, message } of skipped) {
-    if (!concerns(template.metadata.name)) continue
-    const result = { template: template.metadata.name ?? '', object }
-    const isUnknown = reason === 'CreatorUnknown' || reason === 'OwnerUnknown'
-    if (isUnknown) results.push({ ...result, skipped: { reason, message } })
-    else results.push({ ...result, failure: { reason, message, retriable: false } })
-  }
+  for (const s of skipped) if (concerns(s.template.metadata.name)) results.push(resultOf(s, namespace))
   const placed: Placed[] = []
   for (const rendered of objects) {
     const place = await placeOf(deps.client, rendered)
@@ -87,6 +85,14 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
     const policy = request.policyOf(claim.template)
     if (policy !== 'Keep') results.push(await pruneOne(deps.client, { ...request, policy }, claim))
   }
+}
+
+export function resultOf({ template, object, reason, message }: Skipped, namespace: Namespace): ObjectResult {
+  const result = { template: template.metadata.name ?? '', object }
+  if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
+  // A new namespace is not handed out without what it must have.
+  const isNew = isGateShut(namespace) && (parameterReasons as readonly string[]).includes(reason)
+  return { ...result, failure: { reason, message, retriable: isNew } }
 }
 
 /** What is ours in a namespace, by identity. */
@@ -155,6 +161,16 @@ function recordOf({ template, object, config }: Rendered, uid: string, content: 
   return { apiVersion, kind, name, uid, template: templateName, generation, digest: config, content }
 }
 
+/** What a version that is not the newest set stays as it is: admission judges by the newest. */
+export function settledIn(request: PopulateRequest): MetadataRequest {
+  const { templates, policyOf, isOlder = () => false } = request
+  return {
+    ...request,
+    templates: templates.filter(({ metadata }) => !isOlder(metadata.name ?? '')),
+    policyOf: (template) => (isOlder(template) ? 'Keep' : policyOf(template)),
+  }
+}
+
 /** `claims` are what the templates say, all of it and nothing else, and unchanged: a pass would change nothing. */
 export function isPopulated(
   templates: readonly NamespaceTemplate[],
@@ -164,6 +180,7 @@ export function isPopulated(
 ): boolean {
   const { objects, skipped } = render(templates, namespace)
   if (skipped.length > 0 || objects.length !== claims.length) return false
+  if (templates.some((t) => t.spec?.namespaceMetadata) && wantsMetadata(templates, namespace)) return false
   const lives = new Map<string, PopulatedObject>()
   for (const live of index.livesIn(namespace.metadata.name ?? '')) lives.set(live.uid, live)
   const uids = new Map(claims.map((claim) => [identityOfApplied(claim), claim.uid]))

@@ -17,6 +17,7 @@ import type { AppliedObject, AppliedRecords } from './applied-records.ts'
 import { heldDigest } from './held-config.ts'
 import { Holdings } from './holdings.ts'
 import { contentDigest, isMarked } from './marks.ts'
+import { MetadataIndex } from './metadata-index.ts'
 import { templateNameLabel } from './types.ts'
 
 /** One object with a template label, as it is now. */
@@ -84,6 +85,8 @@ export class PopulatedIndex {
   readonly #byNamespace = new Map<string, Map<string, PopulatedObject>>()
   /** Of what is ours. */
   readonly holdings: Holdings
+  /** Labels and annotations that templates set on the namespaces themselves. */
+  readonly metadata: MetadataIndex
   readonly #watched = new Map<string, Watched>()
   /** Objects that we are writing, with what the watch said of them meanwhile: at most a few events each. */
   readonly #writing = new Map<string, Change[]>()
@@ -91,6 +94,7 @@ export class PopulatedIndex {
   constructor(deps: PopulatedIndexDeps) {
     this.#deps = deps
     this.holdings = new Holdings((template) => deps.onLeft?.(template))
+    this.metadata = new MetadataIndex((template) => deps.onLeft?.(template))
   }
 
   /**

@@ -3,11 +3,13 @@ import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
+import { holdersOf } from './namespace-metadata.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
 import type { ObjectResult } from './object-result.ts'
-import { isPopulated, type PopulateRequest, populate } from './populate.ts'
+import { isPopulated, type PopulateRequest, populate, resultOf, settledIn } from './populate.ts'
 import type { PopulationDeps, PopulationState } from './population-state.ts'
 import { reportCondition, tell, tellDeleted } from './report.ts'
+import { planMetadata } from './settle-metadata.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 type Outcome = { readonly requeueAfterMs: number } | undefined
@@ -54,7 +56,8 @@ export class PopulationReconciler implements Reconciler {
     state.activePasses.begin(pass.wanted)
     try {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
-      const results = await this.#populate(namespace, pass, signal)
+      const unrendered = pass.unrendered.map((skipped) => resultOf(skipped, namespace))
+      const results = [...unrendered, ...(await this.#populate(namespace, pass, signal))]
       this.#note(namespace, pass, results)
       return results
     } finally {
@@ -65,7 +68,7 @@ export class PopulationReconciler implements Reconciler {
 
   async #populate(
     namespace: Namespace,
-    { wanted, waiting }: NamespacePass,
+    { wanted, waiting, unrendered }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
@@ -73,11 +76,15 @@ export class PopulationReconciler implements Reconciler {
     const { name = '' } = namespace.metadata
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template))
+    const older = new Set([...waiting, ...unrendered.map(({ template }) => template.metadata.name ?? '')])
+    const request = { namespace, templates: wanted, policyOf, isOlder: (name: string) => older.has(name), signal }
     // An object that had to tell itself what was applied to it is noted as applied on the way.
-    if (!index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)) return []
+    const isDone = !index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)
+    if (isDone && planMetadata(settledIn(request)).changes.length === 0) return []
     // A template that is being deleted may have gone when the last of it is.
-    const holders = new Map(index.claimsIn(name).map((c) => [c.template, this.#state.findTemplate(c.template)]))
-    const results = await populate({ client, index, records }, { namespace, templates: wanted, policyOf, signal })
+    const holding = [...index.claimsIn(name).map((claim) => claim.template), ...holdersOf(namespace).values()]
+    const holders = new Map(holding.map((template) => [template, this.#state.findTemplate(template)]))
+    const results = await populate({ client, index, records }, request)
     for (const [template, holder] of holders) {
       const deleted = results.filter((r) => r.isDeleted && r.template === template).map((r) => r.object)
       if (holder !== undefined && deleted.length > 0) tellDeleted(events, name, holder, deleted)

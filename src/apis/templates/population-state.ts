@@ -22,7 +22,7 @@ import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts
 import { MatchedNamespaces } from './matched-namespaces.ts'
 import { PopulatedIndex } from './populated-index.ts'
 import { isPaused, populationConfig } from './population-config.ts'
-import { excessOf, namespacesToPrune } from './prunes.ts'
+import { excessOf, namespacesToPrune, type ReachedNamespaces } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
@@ -81,7 +81,7 @@ export class PopulationState {
     this.rollouts = new Rollouts({
       ledger: this.ledger,
       countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
-      wouldPrune: (version) => namespacesToPrune(version, this.index, (name) => this.findNamespace(name)),
+      wouldPrune: (version) => namespacesToPrune(version, this.index, this.#reached),
       excessOf: (version, pruned) => excessOf(version, pruned, () => this.#countReached(version)),
       wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
     })
@@ -181,7 +181,13 @@ export class PopulationState {
   /** Namespaces that it selects, or that it selected and holds something in. */
   #countReached({ template }: Matcher): number {
     const { name = '' } = template.metadata
-    return Math.max(this.matchedNamespaces.count(name), this.index.holdings.countNamespaces(name))
+    const holding = Math.max(this.index.holdings.countNamespaces(name), this.index.metadata.namespacesOf(name).size)
+    return Math.max(this.matchedNamespaces.count(name), holding)
+  }
+
+  readonly #reached: ReachedNamespaces = {
+    find: (name) => this.findNamespace(name),
+    withMetadataOf: (template) => this.index.metadata.namespacesOf(template),
   }
 
   /** A namespace that is being created counts from when it was tried first. */
@@ -197,6 +203,7 @@ export class PopulationState {
   #namespaceChanged(next: Namespace | undefined, old: Namespace | undefined): Keys {
     const name = (next ?? old)?.metadata.name ?? ''
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
+    this.index.metadata.changed(name, next)
     if (next === undefined) {
       this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)
@@ -221,7 +228,9 @@ export class PopulationState {
     if (next !== undefined && next.metadata.generation !== old?.metadata.generation) this.pendingRevisions.add(next)
     this.statuses.request(name)
     const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
-    const names = new Set([...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(name)])
+    const names = new Set(selected.map((o) => o.metadata.name ?? ''))
+    for (const holding of this.index.holdings.namespacesOf(name)) names.add(holding)
+    for (const holding of this.index.metadata.namespacesOf(name)) names.add(holding)
     return [...names].map(keyOf)
   }
 

@@ -3,23 +3,27 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
+import { evaluateParameters } from './parameters.ts'
 import type { PopulatedIndex } from './populated-index.ts'
-import { identityOf, substituteTokens } from './render.ts'
+import { identityIn } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
+import { takesAwayMetadata } from './settle-metadata.ts'
 import { confirmPruneAnnotation } from './types.ts'
 
+export interface ReachedNamespaces {
+  find(name: string): Namespace | undefined
+  /** Those on which the template set something. */
+  withMetadataOf(template: string): Iterable<string>
+}
+
 /** Namespaces that hold something of the template which `version` does not give them. */
-export function namespacesToPrune(
-  version: Matcher,
-  index: PopulatedIndex,
-  findNamespace: (name: string) => Namespace | undefined,
-): string[] {
+export function namespacesToPrune(version: Matcher, index: PopulatedIndex, namespaces: ReachedNamespaces): string[] {
   const { name: template = '', deletionTimestamp } = version.template.metadata
   const isDeleted = deletionTimestamp !== undefined
   if (isDisabled(version.template) && !isDeleted) return []
   const pruned: string[] = []
-  for (const name of index.holdings.namespacesOf(template)) {
-    const namespace = findNamespace(name)
+  for (const name of new Set([...index.holdings.namespacesOf(template), ...namespaces.withMetadataOf(template)])) {
+    const namespace = namespaces.find(name)
     if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined || isOptedOut(namespace)) continue
     if (isDeleted || !version.selects(namespace) || holdsMore(version, index, namespace)) pruned.push(name)
   }
@@ -53,8 +57,11 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
 }
 
 function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
+  // What was applied last stays, whatever it was.
+  if (evaluateParameters(template, namespace).faults.length > 0) return false
+  if (takesAwayMetadata(template, namespace)) return true
   const wanted = new Set(
-    (template.spec?.templates ?? []).map((o) => substituteTokens(identityOf(o as Partial<KubeObject>), namespace)),
+    (template.spec?.templates ?? []).map((o) => identityIn(template, o as Partial<KubeObject>, namespace)),
   )
   return index
     .claimsIn(namespace.metadata.name ?? '')

@@ -1,21 +1,14 @@
 /**
- * From templates to objects for one namespace. Tokens are replaced inside string values only, never in keys, and what
- * they stand for is put in as text: a user's name can't change the structure of an object. Nor can it change the kind:
- * the rights of the author were checked for the kind that the template names.
+ * From templates to objects for one namespace. What tokens stand for can't change the kind of an object: the rights of
+ * the author were checked for the kind that the template names.
  */
-import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
+import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, ownerOf } from './match.ts'
+import { evaluateParameters, noParameters, type ParameterFault } from './parameters.ts'
+import { hasToken, type Meanings, replaceTokens, substituteIn, textsIn, tokensIn } from './tokens.ts'
 import { type NamespaceTemplate, templateNameLabel } from './types.ts'
-
-const creatorToken = '$(CREATOR)'
-const ownerToken = '$(OWNER)'
-const namespaceToken = '$(NAMESPACE)'
-const tokens = [creatorToken, ownerToken, namespaceToken] as const
-
-/** What each token stands for. */
-type Meanings = Readonly<Record<(typeof tokens)[number], string>>
 
 export interface Rendered {
   readonly template: NamespaceTemplate
@@ -26,11 +19,14 @@ export interface Rendered {
   readonly source: JsonObject | undefined
 }
 
+export const parameterReasons = ['ParameterMissing', 'ParameterInvalid'] as const
+type ParameterReason = (typeof parameterReasons)[number]
+
 export interface Skipped {
   readonly template: NamespaceTemplate
-  /** `RoleBinding/admin` */
+  /** `RoleBinding/admin`; `parameter size` where nothing of the template can be rendered. */
   readonly object: string
-  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed'
+  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed' | ParameterReason
   readonly message: string
   /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
@@ -58,9 +54,9 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** What is the same of one source in every namespace. */
 interface Source {
-  readonly namesCreator: boolean
-  readonly namesOwner: boolean
-  readonly hasTokens: boolean
+  /** Tokens in its values, known or not. */
+  readonly tokens: ReadonlySet<string>
+  readonly hasEscapes: boolean
   readonly digest: string
 }
 
@@ -70,12 +66,28 @@ const known = new WeakMap<JsonObject, Source>()
 function sourceOf(source: JsonObject, template: string): Source {
   const before = known.get(source)
   if (before !== undefined) return before
-  const namesCreator = mentions(source, creatorToken)
-  const namesOwner = mentions(source, ownerToken)
-  const hasTokens = namesCreator || namesOwner || mentions(source, namespaceToken)
-  const made = { namesCreator, namesOwner, hasTokens, digest: digestOf([template, source]) }
+  const tokens = new Set<string>()
+  let hasEscapes = false
+  for (const { text, isKey } of textsIn(source)) {
+    if (isKey || !text.includes('$(')) continue
+    for (const { name, isEscaped } of tokensIn(text)) {
+      if (isEscaped) hasEscapes = true
+      else tokens.add(name)
+    }
+  }
+  const made = { tokens, hasEscapes, digest: digestOf([template, source]) }
   known.set(source, made)
   return made
+}
+
+/** What one template comes to in a namespace. */
+interface Scope {
+  readonly template: NamespaceTemplate
+  readonly meanings: Meanings
+  /** Of its parameters. */
+  readonly values: ReadonlyMap<string, string>
+  readonly creator: string | undefined
+  readonly owner: string | undefined
 }
 
 /** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
@@ -83,49 +95,78 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
   const holders = new Map<string, string>()
-  const creator = creatorOf(namespace)
-  const owner = ownerOf(namespace)
-  const meanings = meaningsIn(namespace)
   for (const template of templates) {
-    const templateName = template.metadata.name ?? ''
+    const { values, faults } = template.spec?.parameters ? evaluateParameters(template, namespace) : noParameters
+    for (const fault of faults) skipped.push(skippedFor(template, fault))
+    const meanings = meaningsIn(namespace, values)
+    const scope = { template, meanings, values, creator: creatorOf(namespace), owner: ownerOf(namespace) }
     for (const source of template.spec?.templates ?? []) {
-      const { namesCreator, namesOwner, hasTokens, digest } = sourceOf(source, templateName)
-      const unknown =
-        namesCreator && creator === undefined
-          ? creatorToken
-          : namesOwner && owner === undefined
-            ? ownerToken
-            : undefined
-      if (unknown !== undefined) {
-        const title = titleOf(source)
-        const message = `it names ${unknown}, and none is recorded of this namespace`
-        const isNamed = !title.includes(creatorToken) && !title.includes(ownerToken)
-        const identity = isNamed ? identityOf(substituteIn(source, meanings)) : undefined
-        const reason = unknown === creatorToken ? 'CreatorUnknown' : 'OwnerUnknown'
-        skipped.push({ template, object: title, reason, message, identity })
+      if (faults.length > 0) {
+        // What was applied last stays the template's.
+        const identity = identityOf(source)
+        if (!hasToken(identity) && !holders.has(identity)) holders.set(identity, template.metadata.name ?? '')
         continue
       }
-      const object = (hasTokens ? substituteIn(source, meanings) : source) as KubeObject
-      const problem = findMalformed(object)
-      if (problem !== undefined) {
-        skipped.push({ template, object: titleOf(source), reason: 'Malformed', message: problem, identity: undefined })
-        continue
-      }
-      const key = identityOf(object)
-      const first = holders.get(key)
-      if (first !== undefined) {
-        const message = `template ${JSON.stringify(first)} holds the same object and comes first`
-        skipped.push({ template, object: titleOf(source), reason: 'Conflict', message, identity: key })
-        continue
-      }
-      holders.set(key, templateName)
-      const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
-      const config = people.length > 0 ? digestOf([digest, ...people]) : digest
-      const rendered = { template, object: addLabels(object, namespace, templateName), config }
-      objects.push({ ...rendered, source: hasTokens ? undefined : source })
+      const made = renderOne(source, scope, holders, namespace)
+      if ('reason' in made) skipped.push(made)
+      else objects.push(made)
     }
   }
   return { objects, skipped }
+}
+
+/** A template can't be rendered for want of a value that may stand in it. */
+export const skippedFor = (
+  template: NamespaceTemplate,
+  { parameter, field, value, wrong }: ParameterFault,
+): Skipped => ({
+  template,
+  object: `parameter ${parameter}`,
+  reason: value === undefined ? 'ParameterMissing' : 'ParameterInvalid',
+  message: `${field} of the namespace ${wrong}`,
+  identity: undefined,
+})
+
+function renderOne(
+  source: JsonObject,
+  { template, meanings, values, creator, owner }: Scope,
+  holders: Map<string, string>,
+  namespace: Pick<Namespace, 'metadata'>,
+): Rendered | Skipped {
+  const templateName = template.metadata.name ?? ''
+  const { tokens, hasEscapes, digest } = sourceOf(source, templateName)
+  const namesCreator = tokens.has('CREATOR')
+  const namesOwner = tokens.has('OWNER')
+  const title = titleOf(source)
+  const unknown =
+    namesCreator && creator === undefined ? 'CREATOR' : namesOwner && owner === undefined ? 'OWNER' : undefined
+  if (unknown !== undefined) {
+    const message = `it names $(${unknown}), and none is recorded of this namespace`
+    const isNamed = !title.includes('$(CREATOR)') && !title.includes('$(OWNER)')
+    const identity = isNamed ? identityOf(substituteIn(source, meanings)) : undefined
+    const reason = unknown === 'CREATOR' ? 'CreatorUnknown' : 'OwnerUnknown'
+    return { template, object: title, reason, message, identity }
+  }
+  let hasTokens = hasEscapes
+  for (const token of tokens) hasTokens ||= meanings.has(token)
+  const object = (hasTokens ? substituteIn(source, meanings) : source) as KubeObject
+  const problem = findMalformed(object)
+  if (problem !== undefined) {
+    return { template, object: title, reason: 'Malformed', message: problem, identity: undefined }
+  }
+  const key = identityOf(object)
+  const first = holders.get(key)
+  if (first !== undefined) {
+    const message = `template ${JSON.stringify(first)} holds the same object and comes first`
+    return { template, object: title, reason: 'Conflict', message, identity: key }
+  }
+  holders.set(key, templateName)
+  const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
+  const said: unknown[] = [...people]
+  for (const [name, value] of values) if (tokens.has(name)) said.push('parameter', name, value)
+  const config = said.length > 0 ? digestOf([digest, ...said]) : digest
+  const labelled = addLabels(object, namespace, templateName)
+  return { template, object: labelled, config, source: hasTokens ? undefined : source }
 }
 
 function findMalformed(object: KubeObject): string | undefined {
@@ -146,56 +187,24 @@ function addLabels(object: KubeObject, namespace: Namespace, template: string): 
   }
 }
 
-export const hasToken = (text: string): boolean => tokens.some((token) => text.includes(token))
-
-/** Keys that hold a token: nothing is replaced there, so it is a mistake. */
-export function tokenKeys(value: JsonValue | undefined): string[] {
-  if (Array.isArray(value)) return value.flatMap(tokenKeys)
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, v]) => (hasToken(key) ? [key, ...tokenKeys(v)] : tokenKeys(v)))
+/** What an object of a template is in a namespace, as `identityOf` says. */
+export function identityIn(template: NamespaceTemplate, source: Partial<KubeObject>, namespace: Namespace): string {
+  const { values } = evaluateParameters(template, namespace)
+  return replaceTokens(identityOf(source), meaningsIn(namespace, values))
 }
 
-function mentions(value: JsonValue, token: string): boolean {
-  if (typeof value === 'string') return value.includes(token)
-  if (Array.isArray(value)) return value.some((v) => mentions(v, token))
-  if (typeof value === 'object' && value !== null) return Object.values(value).some((v) => mentions(v, token))
-  return false
+export function meaningsIn(namespace: Pick<Namespace, 'metadata'>, parameters: ReadonlyMap<string, string>): Meanings {
+  const meanings = new Map(parameters)
+  meanings.set('CREATOR', creatorOf(namespace) ?? '')
+  meanings.set('OWNER', ownerOf(namespace) ?? '')
+  return meanings.set('NAMESPACE', namespace.metadata.name ?? '')
 }
-
-/** One text as it is in a namespace. */
-export function substituteTokens(text: string, namespace: Namespace): string {
-  return String(substitute(text, meaningsIn(namespace)))
-}
-
-const meaningsIn = (namespace: Pick<Namespace, 'metadata'>): Meanings => ({
-  [creatorToken]: creatorOf(namespace) ?? '',
-  [ownerToken]: ownerOf(namespace) ?? '',
-  [namespaceToken]: namespace.metadata.name ?? '',
-})
 
 /** An object with the tokens standing for these; `user` created the namespace, and owns it. */
-export const templateValues = (source: JsonObject, namespace: string, user: string): JsonObject =>
-  substituteIn(source, { [creatorToken]: user, [ownerToken]: user, [namespaceToken]: namespace })
-
-/** Say of what kind an object is. Taken as they stand in the template. */
-export const identifyingFields = ['apiVersion', 'kind'] as const
-
-function substituteIn(source: JsonObject, meanings: Meanings): JsonObject {
-  const object = substitute(source, meanings) as JsonObject
-  for (const key of identifyingFields) if (source[key] !== undefined) object[key] = source[key]
-  return object
-}
-
-/** Each token once, in one pass: what a token stands for is not looked at again. */
-function substitute(value: JsonValue, meanings: Meanings): JsonValue {
-  if (typeof value === 'string') {
-    return value.includes('$(')
-      ? value.replace(/\$\((?:CREATOR|OWNER|NAMESPACE)\)/g, (token) => meanings[token as keyof Meanings])
-      : value
-  }
-  if (Array.isArray(value)) return value.map((v) => substitute(v, meanings))
-  if (typeof value !== 'object' || value === null) return value
-  const next: JsonObject = {}
-  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings)
-  return next
-}
+export const templateValues = (
+  source: JsonObject,
+  namespace: string,
+  user: string,
+  parameters: ReadonlyMap<string, string> = new Map(),
+): JsonObject =>
+  substituteIn(source, new Map([...parameters, ['CREATOR', user], ['OWNER', user], ['NAMESPACE', namespace]]))

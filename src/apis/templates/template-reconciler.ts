@@ -64,7 +64,8 @@ export class TemplateReconciler implements Reconciler {
 
   /** What is in a namespace that opted out stays there, and the template does not wait for it. */
   #isHeldSomewhere(template: string): boolean {
-    for (const name of this.#state.index.holdings.namespacesOf(template)) {
+    const { holdings, metadata } = this.#state.index
+    for (const name of [...holdings.namespacesOf(template), ...metadata.namespacesOf(template)]) {
       const namespace = this.#state.findNamespace(name)
       if (namespace !== undefined && !isOptedOut(namespace)) return true
     }

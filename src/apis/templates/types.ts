@@ -40,9 +40,27 @@ export interface Rollout {
   maxPrune?: number | string
 }
 
+/** A text that each namespace gives; `$(name)` stands for it. Exactly one of `fromLabel` and `fromAnnotation`. */
+export interface TemplateParameter {
+  name: string
+  fromLabel?: string
+  fromAnnotation?: string
+  /** What it may be; absent = anything. */
+  enum?: string[]
+  /** RE2, of the whole value. */
+  pattern?: string
+  /** Of a namespace that gives none; absent = the empty text. */
+  default?: string
+  /** A namespace that gives none is refused. */
+  required?: boolean
+}
+
 export interface NamespaceTemplate extends KubeObject {
   spec?: {
     namespaces?: NamespaceMatch
+    parameters?: TemplateParameter[]
+    /** Set on the namespace itself. */
+    namespaceMetadata?: { labels?: Record<string, string>; annotations?: Record<string, string> }
     /** Objects without a namespace. */
     templates?: JsonObject[]
     deletionPolicy?: DeletionPolicy
@@ -117,6 +135,13 @@ export const optOutAnnotation = 'policy/namespace-template-opt-out'
 export const creatorKey = 'authorization.k8s.io/creator'
 /** On a namespace: the user or group to whom what its templates grant is given. Absent = its creator. */
 export const ownerKey = 'borough.dev/owner'
+/** On a namespace, set by admission: which template set which of its labels and annotations. */
+export const metadataHoldersAnnotation = 'policy.borough.dev/set-by-templates'
+/**
+ * In a write of the population controller, and never stored: of which generations of templates it is made. A write that
+ * is made of others than there are is a conflict: what it set would be recorded as no template's.
+ */
+export const metadataVersionsAnnotation = 'policy.borough.dev/settles'
 /** On a namespace of a cluster without initializers: it waits for its templates, and others may not write in it yet. */
 export const pendingLabel = 'policy/namespace-template-pending'
 
@@ -133,6 +158,7 @@ export const optedOutNamespace = 'kube-system'
 
 const string: Schema = { type: 'string' }
 const strings: Schema = { type: 'array', listType: 'atomic', items: string }
+const stringMap: Schema = { type: 'object', additionalProperties: string }
 const object = (properties: Record<string, Schema>, description?: string): Schema => ({
   type: 'object',
   properties: new Map(Object.entries(properties)),
@@ -161,6 +187,28 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
           creatorSelector: object({ users: strings, serviceAccounts: strings }, 'Namespaces by creator, as globs.'),
         },
         'Which namespaces are populated. All parts that are given must match.',
+      ),
+      parameters: {
+        type: 'array',
+        listType: 'map',
+        listMapKeys: ['name'],
+        description: 'Texts that each namespace gives in a label or an annotation; $(name) stands for them.',
+        items: {
+          ...object({
+            name: string,
+            fromLabel: describe(string, 'The label of the namespace that gives it.'),
+            fromAnnotation: describe(string, 'The annotation of the namespace that gives it.'),
+            enum: describe(strings, 'What it may be; absent = anything.'),
+            pattern: describe(string, 'What the whole value must match, in RE2.'),
+            default: describe(string, 'Of a namespace that gives none; absent = the empty text.'),
+            required: { type: 'boolean', description: 'A namespace that gives none is refused.' },
+          }),
+          required: ['name'],
+        },
+      },
+      namespaceMetadata: object(
+        { labels: stringMap, annotations: stringMap },
+        'Labels and annotations of the namespace itself: set when it is created, and refused to be changed.',
       ),
       templates: {
         type: 'array',

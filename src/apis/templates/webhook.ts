@@ -34,7 +34,14 @@ import { namespaceEnds } from './namespace-ends.ts'
 import { populationConfig } from './population-config.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
-import { creatorKey, type NamespaceTemplate, ownerKey, pendingLabel, templateResource } from './types.ts'
+import {
+  creatorKey,
+  metadataHoldersAnnotation,
+  type NamespaceTemplate,
+  ownerKey,
+  pendingLabel,
+  templateResource,
+} from './types.ts'
 
 export interface TemplateWebhookDeps {
   readonly client: Client
@@ -222,6 +229,7 @@ function worldOf(deps: TemplateWebhookDeps): World {
       authorizer,
       matchers: () => lookups.ask('templates', () => listMatchers(client), []),
       hasLabelGate: true,
+      setsMetadata: true,
       optsOutAutomatically: autoOptOut(() =>
         lookups.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
       ),
@@ -306,6 +314,12 @@ async function reviewSelf(client: Client, resourceAttributes: object): Promise<b
  */
 function checkCreator({ type, name, object }: Attributes, ours: KubeObject | undefined): void {
   if (ours === undefined) return
+  const recorded = ours.metadata.annotations?.[metadataHoldersAnnotation]
+  if (object?.metadata.annotations?.[metadataHoldersAnnotation] !== recorded) {
+    const what = recorded === undefined ? 'nothing' : recorded
+    const message = `annotation ${metadataHoldersAnnotation} says what templates set, and that is ${what}`
+    throw forbidden(type, name, message)
+  }
   for (const [part, key, what] of settled) {
     const value = ours.metadata[part]?.[key]
     if (object?.metadata[part]?.[key] === value) continue

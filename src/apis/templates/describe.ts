@@ -1,0 +1,85 @@
+/** What a template means to the author of a namespace: how to be selected, what to give, what comes of it. */
+import type { Client } from '../../client/client.ts'
+import { labelSelectorOf, printLabelSelector } from '../../kube/label-selector.ts'
+import { isDisabled } from './match.ts'
+import { metadataParts, titleOfKey } from './namespace-metadata.ts'
+import { allowedFor } from './parameters.ts'
+import { titleOf } from './render.ts'
+import {
+  type NamespaceTemplate,
+  requirePermissionAnnotation,
+  type TemplateParameter,
+  templateResource,
+} from './types.ts'
+
+export interface DescribedParameter {
+  readonly name: string
+  /** `label example.com/size` */
+  readonly from: string
+  /** `one of "small", "large"` */
+  readonly allowed: string
+  readonly default?: string
+  readonly required: boolean
+}
+
+export interface TemplateDescription {
+  readonly template: string
+  readonly isDisabled: boolean
+  /** Conditions, all of which a namespace must meet; none = every namespace but kube-system. */
+  readonly selects: readonly string[]
+  /** Rights that it takes to create such a namespace, beside that to create namespaces. */
+  readonly needs: readonly string[]
+  readonly parameters: readonly DescribedParameter[]
+  /** `label example.com/cost-centre` → the value, with its tokens. */
+  readonly sets: Readonly<Record<string, string>>
+  /** `RoleBinding/admin` */
+  readonly objects: readonly string[]
+}
+
+export async function describeTemplate(
+  client: Pick<Client, 'get'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<TemplateDescription> {
+  const template = (await client.get(templateResource, { name }, { signal })) as NamespaceTemplate
+  const { spec, metadata } = template
+  const isGuarded = metadata.annotations?.[requirePermissionAnnotation] === 'true'
+  return {
+    template: metadata.name ?? name,
+    isDisabled: isDisabled(template),
+    selects: selectionOf(template),
+    needs: isGuarded ? [`use on namespacetemplates ${name}`] : [],
+    parameters: (spec?.parameters ?? []).map(describeParameter),
+    sets: Object.fromEntries(
+      metadataParts.flatMap((part) =>
+        Object.entries(spec?.namespaceMetadata?.[part] ?? {}).map(([key, value]) => [titleOfKey({ part, key }), value]),
+      ),
+    ),
+    objects: (spec?.templates ?? []).map(titleOf),
+  }
+}
+
+function describeParameter(parameter: TemplateParameter): DescribedParameter {
+  const { name, fromLabel, fromAnnotation, default: preset, required = false } = parameter
+  return {
+    name,
+    from: fromLabel === undefined ? `annotation ${fromAnnotation}` : `label ${fromLabel}`,
+    allowed: allowedFor(parameter),
+    ...(preset ? { default: preset } : {}),
+    required,
+  }
+}
+
+function selectionOf({ spec }: NamespaceTemplate): string[] {
+  const { labelSelector = {}, nameSelector = {}, creatorSelector } = spec?.namespaces ?? {}
+  const labels = printLabelSelector(labelSelectorOf(labelSelector))
+  const { include = [], exclude = [] } = nameSelector
+  return [
+    ...(labels === '' ? [] : [`labels ${labels}`]),
+    ...(include.length > 0 ? [`name ${include.join(' or ')}`] : []),
+    ...(exclude.length > 0 ? [`name not ${exclude.join(', ')}`] : []),
+    ...(creatorSelector === undefined
+      ? []
+      : [`creator ${[...(creatorSelector.users ?? []), ...(creatorSelector.serviceAccounts ?? [])].join(' or ')}`]),
+  ]
+}

@@ -1,0 +1,55 @@
+/** What admission says of parameters: of a template that declares them, and of a namespace that gives them. */
+import type { Attributes } from '../../admission/admission.ts'
+import { append } from '../../base/append.ts'
+import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
+import { invalid } from '../../kube/status-error.ts'
+import type { Namespace } from '../namespaces/types.ts'
+import { metadataErrors } from './metadata-rules.ts'
+import { isUnbounded, parameterErrors } from './parameter-rules.ts'
+import { evaluateParameters, givenFor } from './parameters.ts'
+import { tokenErrors } from './token-rules.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+/** What is asked of a spec when it is written: one that is stored keeps what was a text when it was. */
+export function writtenErrors({ warn }: Pick<Attributes, 'warn'>, template: NamespaceTemplate): FieldError[] {
+  const { spec } = template
+  const parameters = spec?.parameters ?? []
+  const errors = [...parameterErrors(parameters), ...metadataErrors(template)]
+  for (const [i, parameter] of parameters.entries()) {
+    if (isUnbounded(parameter)) {
+      warn(`spec.parameters[${i}]: without enum and pattern it stands for any text in one line, quotes included`)
+    }
+  }
+  for (const [i, object] of (spec?.templates ?? []).entries()) {
+    append(errors, tokenErrors(object, `spec.templates[${i}]`, parameters))
+  }
+  return errors
+}
+
+interface Before {
+  readonly old: Namespace
+  /** They populated it. */
+  readonly templates: readonly NamespaceTemplate[]
+}
+
+/** What an update leaves as it was is no fault of its client. @throws StatusError Invalid */
+export function checkParameters(
+  { type, name }: Attributes,
+  namespace: Namespace,
+  templates: readonly NamespaceTemplate[],
+  before?: Before,
+): void {
+  const errors: FieldError[] = []
+  for (const template of templates) {
+    const { faults } = evaluateParameters(template, namespace)
+    const isNew = before === undefined || !before.templates.includes(template)
+    for (const { parameter, field, value, wrong } of faults) {
+      const declared = template.spec?.parameters?.find((p) => p.name === parameter)
+      const given = before && declared && givenFor(declared, before.old)
+      if (!isNew && given === (value ?? '')) continue
+      const message = `parameter "${parameter}" of template "${template.metadata.name}" ${wrong}`
+      errors.push(value === undefined ? fieldRequired(field, message) : fieldInvalid(field, value, message))
+    }
+  }
+  if (errors.length > 0) throw invalid(type, name, errors)
+}

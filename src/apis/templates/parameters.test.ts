@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { evaluateParameters } from './parameters.ts'
+import type { NamespaceTemplate, TemplateParameter } from './types.ts'
+
+const template = (...parameters: TemplateParameter[]): NamespaceTemplate => ({
+  metadata: { name: 'team' },
+  spec: { parameters },
+})
+const size: TemplateParameter = { name: 'size', fromLabel: 'example.com/size', enum: ['small', 'large'] }
+const cost: TemplateParameter = { name: 'cost', fromAnnotation: 'example.com/cost', pattern: '[0-9]{4}' }
+const labelled = (value: string) => ({ metadata: { labels: { 'example.com/size': value } } })
+const annotated = (value: string) => ({ metadata: { annotations: { 'example.com/cost': value } } })
+
+describe('what a parameter stands for', () => {
+  test.each([
+    ['what the label says', size, labelled('large'), 'large'],
+    ['what the annotation says', cost, annotated('1234'), '1234'],
+    ['its default where nothing is given', { ...size, default: 'small' }, { metadata: {} }, 'small'],
+    ['its default where an empty text is given', { ...size, default: 'small' }, labelled(''), 'small'],
+    ['nothing, where nothing is given and it has no default', size, { metadata: {} }, ''],
+  ] as const)('is %s', (_, parameter, namespace, value) => {
+    const { values, faults } = evaluateParameters(template({ ...parameter } as TemplateParameter), namespace)
+    expect([values.get(parameter.name), faults]).toEqual([value, []])
+  })
+
+  test('is nothing of Object: a parameter that is not declared has no value', () => {
+    expect(evaluateParameters(template(size), labelled('small')).values.get('constructor')).toBeUndefined()
+  })
+})
+
+describe('a value that is refused', () => {
+  const inLabel = 'metadata.labels[example.com/size]'
+  const inAnnotation = 'metadata.annotations[example.com/cost]'
+  const free: TemplateParameter = { name: 'cost', fromAnnotation: 'example.com/cost' }
+  test.each([
+    ['one that is not among the choices', size, labelled('medium'), inLabel, 'must be one of "small", "large"'],
+    ['part of a value that matches', cost, annotated('12345'), inAnnotation, 'must be text that matches [0-9]{4}'],
+    ['a match in one line of two', cost, annotated('1234\n'), inAnnotation, expect.stringContaining('line breaks')],
+    ['alternatives match the whole too', { ...cost, pattern: 'a|b' }, annotated('ab'), inAnnotation, expect.anything()],
+    ['a line break', free, annotated('a\nadmin: true'), inAnnotation, expect.stringContaining('no line breaks')],
+    ['a line separator', free, annotated('a\u2028b'), inAnnotation, expect.stringContaining('no line breaks')],
+    ['a very long one', free, annotated('a'.repeat(1025)), inAnnotation, 'must have at most 1024 characters'],
+  ] as const)('%s', (_, parameter, namespace, field, wrong) => {
+    const { faults } = evaluateParameters(template({ ...parameter } as TemplateParameter), namespace)
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toMatchObject({ parameter: parameter.name, field, wrong })
+  })
+
+  test('one that is missing says what it must be', () => {
+    expect(evaluateParameters(template({ ...size, required: true }), { metadata: {} }).faults).toEqual([
+      {
+        parameter: 'size',
+        field: inLabel,
+        value: undefined,
+        wrong: 'is required: it must be one of "small", "large"',
+      },
+    ])
+  })
+})

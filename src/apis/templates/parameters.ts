@@ -1,0 +1,83 @@
+/**
+ * Parameters of a template: texts that each namespace gives in a label or an annotation of its own, within bounds that
+ * the template sets. Pure.
+ */
+import { quote } from '../../kube/go-quote.ts'
+import { compilePattern } from '../../kube/schema/pattern.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { NamespaceTemplate, TemplateParameter } from './types.ts'
+
+/** What is wrong with what a namespace gives for one parameter. */
+export interface ParameterFault {
+  readonly parameter: string
+  /** In the namespace: `metadata.labels[example.com/size]`. */
+  readonly field: string
+  /** Undefined: it is required, and not given. */
+  readonly value: string | undefined
+  /** In words that follow the name of the parameter or of the field. */
+  readonly wrong: string
+}
+
+export interface ParameterValues {
+  /** By name, of all parameters: one that is not given and has no default is the empty text. */
+  readonly values: ReadonlyMap<string, string>
+  /** Empty = the template can be rendered with these values. */
+  readonly faults: readonly ParameterFault[]
+}
+
+type Named = Pick<KubeObject, 'metadata'>
+
+/** Annotations may be 256 KiB long, and each character costs a step for each instruction of a pattern. */
+export const parameterValueMaxLength = 1024
+
+export const noParameters: ParameterValues = { values: new Map(), faults: [] }
+
+/** What the parameters of a template stand for in a namespace. */
+export function evaluateParameters({ spec }: NamespaceTemplate, namespace: Named): ParameterValues {
+  const parameters = spec?.parameters ?? []
+  if (parameters.length === 0) return noParameters
+  const values = new Map<string, string>()
+  const faults: ParameterFault[] = []
+  for (const parameter of parameters) {
+    const given = givenFor(parameter, namespace)
+    const wrong = given === '' ? missingOf(parameter) : findWrong(parameter, given)
+    values.set(parameter.name, given === '' ? (parameter.default ?? '') : given)
+    const value = given === '' ? undefined : given
+    if (wrong !== undefined) faults.push({ parameter: parameter.name, field: fieldOf(parameter), value, wrong })
+  }
+  return { values, faults }
+}
+
+/** An empty label or annotation gives nothing. */
+export function givenFor({ fromLabel, fromAnnotation }: TemplateParameter, { metadata }: Named): string {
+  const given = fromLabel === undefined ? metadata.annotations?.[fromAnnotation ?? ''] : metadata.labels?.[fromLabel]
+  // Of a namespace that is not validated yet it may be anything.
+  return typeof given === 'string' ? given : ''
+}
+
+/** Where a namespace gives it. */
+export const fieldOf = ({ fromLabel, fromAnnotation }: TemplateParameter): string =>
+  fromLabel === undefined ? `metadata.annotations[${fromAnnotation}]` : `metadata.labels[${fromLabel}]`
+
+/** What may be given: `one of "small", "large"`. */
+export function allowedFor({ enum: choices, pattern }: TemplateParameter): string {
+  if (choices !== undefined) return `one of ${choices.map(quote).join(', ')}`
+  return pattern === undefined ? 'any text in one line' : `text that matches ${pattern}`
+}
+
+const missingOf = (parameter: TemplateParameter): string | undefined =>
+  parameter.required ? `is required: it must be ${allowedFor(parameter)}` : undefined
+
+/** What is wrong with a value that is given. */
+export function findWrong(parameter: TemplateParameter, value: string): string | undefined {
+  if (value.length > parameterValueMaxLength) return `must have at most ${parameterValueMaxLength} characters`
+  // A line break would end the line of a file that the value stands in.
+  if (/[\p{Cc}\u2028\u2029]/u.test(value)) return 'must have no control characters and no line breaks'
+  const { enum: choices, pattern } = parameter
+  const isAllowed =
+    (choices === undefined || choices.includes(value)) && (pattern === undefined || matchesWhole(pattern, value))
+  return isAllowed ? undefined : `must be ${allowedFor(parameter)}`
+}
+
+/** The whole value, in RE2. */
+const matchesWhole = (pattern: string, value: string): boolean => compilePattern(pattern).matches(value)

@@ -1,0 +1,21 @@
+/** What a template asks of namespaces, as a terminal shows it. */
+import type { TemplateDescription } from '../apis/templates/describe.ts'
+
+export function descriptionText(description: TemplateDescription): string {
+  const { template, isDisabled, selects, needs, parameters, sets, objects } = description
+  const given = parameters.map(
+    ({ name, from, allowed, default: preset, required }) =>
+      `${from}: ${allowed}${required ? ', required' : preset ? `, ${JSON.stringify(preset)} if it is not there` : ''}` +
+      `   $(${name})`,
+  )
+  const blocks: readonly (readonly [title: string, lines: readonly string[]])[] = [
+    ['Selects namespaces with', selects.length > 0 ? selects : ['any name but kube-system']],
+    ['To create one takes', needs],
+    ['A namespace gives', given],
+    ['It is given', [...Object.entries(sets).map(([key, value]) => `${key}: ${value}`), ...objects]],
+  ]
+  const text = blocks.flatMap(([title, lines]) => (lines.length === 0 ? [] : ['', `${title}:`, ...lines.map(indented)]))
+  return `${[`template ${template}${isDisabled ? ' (disabled)' : ''}`, ...text].join('\n')}\n`
+}
+
+const indented = (line: string): string => `  ${line}`
