@@ -11,6 +11,7 @@
  */
 
 import type { Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -52,6 +53,8 @@ export interface Attributes<O = KubeObject> {
   /** For the audit log. The first value of a key stays. */
   annotate(key: string, value: string): void
   readonly caller: Caller
+  /** Where the object is large: what takes long to judge it asks for pauses. */
+  readonly slice?: Slice | undefined
   /** On the wall clock: until when they wait. undefined = as long as it takes. */
   readonly deadlineMs?: number | undefined
   /** Absent where the namespace, if there is one, is stored: the cache shows it, or will. */

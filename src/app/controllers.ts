@@ -81,7 +81,7 @@ async function runControllers(
   }
   const specs = core.parts.flatMap((parts) => parts.controllers?.(run) ?? [])
   const running = specs.filter(({ name, account = name }) => isOn(account))
-  await Promise.all(running.map((spec) => runController(spec, { clock, log, observe }, signal)))
+  await Promise.all(running.map((spec) => runController(spec, { clock, log, turns: core.turns, observe }, signal)))
 }
 
 interface Running {

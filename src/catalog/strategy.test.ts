@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { runAtOnce } from '../base/resumable.ts'
 import { fieldRequired } from '../kube/field-error.ts'
 import type { Unvalidated } from '../kube/types.ts'
 import { unvalidated } from '../kube/unvalidated.ts'
@@ -14,8 +15,8 @@ const requires =
 const object = { metadata: { name: 'a' } }
 const prepare = (strategy: Strategy): Unvalidated | undefined =>
   strategy.prepare?.(unvalidated(object), undefined, context)
-const fields = (strategy: Strategy): readonly string[] | undefined =>
-  strategy.validate?.(object, undefined, context).map(({ field }) => field)
+const fields = (strategy: Strategy): readonly string[] =>
+  runAtOnce(strategy.validate?.(object, undefined, context) ?? []).map(({ field }) => field)
 
 test('a kind prepares before what a feature adds', () => {
   const both = extendStrategy({ prepare: append('kind') }, { prepare: append('feature') })

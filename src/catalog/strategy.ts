@@ -1,9 +1,13 @@
 /**
  * What differs by kind. Everything else (naming, versions, finalizers, dry-run, conflicts) is the registry's.
  */
+import { type MaybeResumable, type Resumable, resumed } from '../base/resumable.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { NameRule } from '../kube/names.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
+
+/** What is wrong with an object. To judge a large one may take long: then it is worked out in slices. */
+export type Verdict = MaybeResumable<readonly FieldError[]>
 
 export interface StrategyContext {
   /** '' for the main resource. */
@@ -26,7 +30,7 @@ export interface Strategy {
    * or through the checked readers of `kinds/report.ts`. `old` is a stored object, so it was valid once. Where neither
    * schema, metadata nor this report an error, `Unvalidated` ends and `next` is an object of its kind.
    */
-  validate?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): readonly FieldError[]
+  validate?(next: KubeObject, old: KubeObject | undefined, context: StrategyContext): Verdict
   warnings?(next: KubeObject): readonly string[]
   /** Types that are given time to end (pods). Absent: DELETE removes as soon as nothing holds the object. */
   readonly graceful?: GracefulDeletion
@@ -91,6 +95,10 @@ export function extendStrategy(kind: Strategy, added: Strategy): Strategy {
   }
 }
 
+function* bothInSteps(a: Verdict, b: Verdict): Resumable<readonly FieldError[]> {
+  return [...(yield* resumed(a)), ...(yield* resumed(b))]
+}
+
 function oneAfterTheOther(first: Strategy['prepare'], second: Strategy['prepare']): Pick<Strategy, 'prepare'> {
   if (first === undefined || second === undefined) return {}
   return { prepare: (next, old, context) => second(first(next, old, context), old, context) }
@@ -98,5 +106,10 @@ function oneAfterTheOther(first: Strategy['prepare'], second: Strategy['prepare'
 
 function bothErrors(first: Strategy['validate'], second: Strategy['validate']): Pick<Strategy, 'validate'> {
   if (first === undefined || second === undefined) return {}
-  return { validate: (next, old, context) => [...first(next, old, context), ...second(next, old, context)] }
+  return {
+    validate(next, old, context) {
+      const [a, b] = [first(next, old, context), second(next, old, context)]
+      return Array.isArray(a) && Array.isArray(b) ? [...a, ...b] : bothInSteps(a, b)
+    },
+  }
 }

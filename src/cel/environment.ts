@@ -30,6 +30,9 @@ import { parse } from './parser.ts'
 import type { CelType, TypeNames } from './types.ts'
 import type { CelValue } from './values.ts'
 
+/** Expressions that are compiled between two pauses. */
+export const compiledAtOnce = 50
+
 const libraries: readonly Library[] = [
   standardLibrary,
   timeLibrary,

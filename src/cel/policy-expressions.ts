@@ -3,6 +3,7 @@
  * annotations. Compiled as a whole; evaluated for one request and one parameter within one budget.
  * @see k8s.io/apiserver/pkg/admission/plugin/policy/validating/validator.go, plugin/cel/composition.go v0.36
  */
+import { type Resumable, runAtOnce } from '../base/resumable.ts'
 import { aggregate } from '../kube/aggregate.ts'
 import {
   type AdmissionFacts,
@@ -18,7 +19,7 @@ import {
 } from './admission-expressions.ts'
 import { Budget } from './budget.ts'
 import type { DeclaredType } from './declared-type.ts'
-import type { Variables } from './environment.ts'
+import { compiledAtOnce, type Variables } from './environment.ts'
 import type { Bindings } from './evaluate.ts'
 import { boolType, type CelType, dynType, nullType, objectType, stringType } from './types.ts'
 import { CelError, CelObject, type CelValue } from './values.ts'
@@ -62,11 +63,22 @@ export interface PolicyEnvironment {
   readonly compiled: ReadonlyMap<string, CompiledExpression>
 }
 
+interface KnownOfPolicy {
+  readonly params: boolean
+  readonly objectType?: DeclaredType
+  readonly paramsType?: DeclaredType
+}
+
 /** Each variable sees those before it. */
-export function policyEnvironment(
+export const policyEnvironment = (given: readonly PolicyVariable[], has: KnownOfPolicy): PolicyEnvironment =>
+  runAtOnce(compileEnvironment(given, has))
+
+export function* compileEnvironment(
   given: readonly PolicyVariable[],
-  has: { readonly params: boolean; readonly objectType?: DeclaredType; readonly paramsType?: DeclaredType },
-): PolicyEnvironment {
+  has: KnownOfPolicy,
+): Resumable<PolicyEnvironment> {
+  // One for all: an expression is checked before the variables behind it are known, and a copy for each would be a
+  // square of their number.
   const fields = new Map<string, CelType>()
   const compiled = new Map<string, CompiledExpression>()
   const base = (authorizer: boolean): Variables => ({
@@ -74,7 +86,7 @@ export function policyEnvironment(
     variables: composed(),
   })
   const composed = (): DeclaredType => ({
-    type: objectType('kubernetes.variables', new Map(fields)),
+    type: objectType('kubernetes.variables', fields),
     maxElements: -1,
     minSize: 0,
   })
@@ -82,6 +94,7 @@ export function policyEnvironment(
     const of = compileExpression(expression, base(true), [])
     compiled.set(name, of)
     fields.set(name, of.program?.type ?? dynType)
+    if (compiled.size % compiledAtOnce === 0) yield
   }
   return { variables: base(true), messageVariables: base(false), compiled }
 }

@@ -4,12 +4,15 @@
 import { Backoff } from '../base/backoff.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import { Turns } from '../base/turns.ts'
 import { type ControllerSpec, type ObjectKey, Terminal } from './controller.ts'
 import { WorkQueue } from './queue.ts'
 
 export interface ControllerRuntime {
   readonly clock: Clock
   readonly log: Log
+  /** Of the process: where what is reconciled waits for nothing, a thousand keys would be one piece of work. */
+  readonly turns?: Turns
   /** Counts what happened, for metrics. */
   readonly observe?: (controller: string, outcome: 'done' | 'requeued' | 'failed', durationMs: number) => void
 }
@@ -30,7 +33,7 @@ function parseKey(text: string): ObjectKey {
 /** Runs until `signal` aborts, and resolves when every worker and source has stopped. Never rejects. */
 export async function runController(
   spec: ControllerSpec,
-  { clock, log, observe }: ControllerRuntime,
+  { clock, log, turns = new Turns(), observe }: ControllerRuntime,
   signal: AbortSignal,
 ): Promise<void> {
   const queue = new WorkQueue<string>(clock)
@@ -39,6 +42,7 @@ export async function runController(
   signal.addEventListener('abort', () => queue.close(), { once: true })
 
   const work = async (): Promise<void> => {
+    const slice = turns.slice()
     for (;;) {
       const key = await queue.take()
       if (key === undefined) return
@@ -63,6 +67,8 @@ export async function runController(
       } finally {
         queue.done(key)
       }
+      const pause = slice.pause()
+      if (pause) await pause
     }
   }
 

@@ -12,6 +12,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Diagnostics } from '../base/diagnostics.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
+import type { Resumable } from '../base/resumable.ts'
 import type { Catalog, TypeDeclaration } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { Client } from '../client/client.ts'
@@ -90,7 +91,7 @@ export interface FeatureContext {
   /** Of any type; not to be called before all features are open. */
   strategyOf(type: ResourceType): Strategy
   /** What is wrong with a create, defaults and preparation included, as far as it depends on nothing but the object. */
-  validateNew(type: ResourceType, object: KubeObject): readonly FieldError[]
+  validateNew(type: ResourceType, object: KubeObject): Resumable<readonly FieldError[]>
   /**
    * What an apply makes where there is nothing, defaulted. It shares nothing with the configuration.
    * @returns undefined if it does not fit the schema. @throws StatusError

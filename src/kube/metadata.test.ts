@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { faultsOf } from '../../test/support/refusal.ts'
+import { runAtOnce } from '../base/resumable.ts'
 import {
   annotationsMaxBytes,
   dedupOwnerReferences,
   finalizerWarnings,
+  judgeMetadataUpdate,
   type MetadataRules,
   validateMetadata,
-  validateMetadataUpdate,
   validateWriteOptions,
 } from './metadata.ts'
 import { nameIsLabel, nameIsSubdomain } from './names.ts'
@@ -183,7 +184,7 @@ describe('metadata on update', () => {
     },
   ]
   test.each(cases)('$name', ({ given, old: before, want }) =>
-    expect(faultsOf(validateMetadataUpdate(given, before ?? old, cluster))).toEqual(want),
+    expect(faultsOf(runAtOnce(judgeMetadataUpdate(given, before ?? old, cluster)))).toEqual(want),
   )
 })
 

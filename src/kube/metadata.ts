@@ -4,6 +4,7 @@
  * @see k8s.io/apimachinery/pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validation/validation.go v0.36
  */
 import { append } from '../base/append.ts'
+import { type Resumable, runAtOnce } from '../base/resumable.ts'
 import {
   type FieldError,
   fieldForbidden,
@@ -43,9 +44,17 @@ const each = (field: string, value: string, errors: readonly string[]): FieldErr
 /** Almost always: nothing is wrong. Never added to. */
 const none: FieldError[] = []
 
-export function validateLabels(labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] {
+/** Keys that are judged between two pauses. */
+const keysAtOnce = 1000
+
+export const validateLabels = (labels: Readonly<Record<string, string>> | undefined, field: string): FieldError[] =>
+  runAtOnce(labelErrors(labels, field))
+
+function* labelErrors(labels: Readonly<Record<string, string>> | undefined, field: string): Resumable<FieldError[]> {
   const errors: FieldError[] = []
+  let judged = 0
   for (const key of Object.keys(labels ?? {}).sort()) {
+    if (++judged % keysAtOnce === 0) yield
     const value = labels?.[key] ?? ''
     append(errors, each(field, key, isQualifiedName(key)))
     append(errors, each(field, value, isLabelValue(value)))
@@ -54,13 +63,20 @@ export function validateLabels(labels: Readonly<Record<string, string>> | undefi
 }
 
 /** Keys are judged without regard to case; keys and values together stay below 256 KiB. */
-export function validateAnnotations(
+export const validateAnnotations = (
   annotations: Readonly<Record<string, string>> | undefined,
   field: string,
-): FieldError[] {
+): FieldError[] => runAtOnce(annotationErrors(annotations, field))
+
+function* annotationErrors(
+  annotations: Readonly<Record<string, string>> | undefined,
+  field: string,
+): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   let sizeBytes = 0
+  let judged = 0
   for (const [key, value] of Object.entries(annotations ?? {})) {
+    if (++judged % keysAtOnce === 0) yield
     sizeBytes += Buffer.byteLength(key) + Buffer.byteLength(value)
     append(errors, each(field, key, isQualifiedName(key.toLowerCase())))
   }
@@ -82,10 +98,12 @@ function validateOwnerReference(owner: OwnerReference, field: string): FieldErro
   return errors
 }
 
-export function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, field: string): FieldError[] {
+function* ownerErrors(owners: readonly OwnerReference[] | undefined, field: string): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   let controller: string | undefined
+  let judged = 0
   for (const owner of owners ?? []) {
+    if (++judged % keysAtOnce === 0) yield
     append(errors, validateOwnerReference(owner, field))
     if (owner.controller !== true) continue
     const name = `${owner.kind}/${owner.name}`
@@ -104,8 +122,13 @@ export function validateOwnerReferences(owners: readonly OwnerReference[] | unde
   return errors
 }
 
-function validateFinalizers(finalizers: readonly string[] | undefined, field: string): FieldError[] {
-  const errors = (finalizers ?? []).flatMap((f) => each(field, f, isQualifiedName(f)))
+function* finalizerErrors(finalizers: readonly string[] | undefined, field: string): Resumable<FieldError[]> {
+  const errors: FieldError[] = []
+  let judged = 0
+  for (const finalizer of finalizers ?? []) {
+    if (++judged % keysAtOnce === 0) yield
+    append(errors, each(field, finalizer, isQualifiedName(finalizer)))
+  }
   if (finalizers?.includes('orphan') && finalizers.includes('foregroundDeletion')) {
     errors.push(fieldInvalid(field, finalizers, 'finalizer orphan and foregroundDeletion cannot be both set'))
   }
@@ -136,9 +159,13 @@ export function validateFieldManager(manager: string | undefined, field: string)
   return errors
 }
 
-function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, field: string): FieldError[] {
+function* managedFieldErrors(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  field: string,
+): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   for (const [i, entry] of (entries ?? []).entries()) {
+    if (i % keysAtOnce === keysAtOnce - 1) yield
     const at = `${field}[${i}]`
     if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
       errors.push(fieldInvalid(`${at}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`'))
@@ -165,7 +192,15 @@ export function increment(generation: number): number {
 }
 
 /** On create, after a name was generated. */
-export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRules, field = 'metadata'): FieldError[] {
+export const validateMetadata = (meta: Readonly<ObjectMeta>, rules: MetadataRules, field = 'metadata'): FieldError[] =>
+  runAtOnce(judgeMetadata(meta, rules, field))
+
+/** As `validateMetadata`, for metadata that may be large. */
+export function* judgeMetadata(
+  meta: Readonly<ObjectMeta>,
+  rules: MetadataRules,
+  field: string = 'metadata',
+): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   if (meta.generateName) {
     append(errors, each(`${field}.generateName`, meta.generateName, rules.validateName(meta.generateName, true)))
@@ -181,11 +216,11 @@ export function validateMetadata(meta: Readonly<ObjectMeta>, rules: MetadataRule
   }
   // Most objects have few of these: what is absent costs nothing.
   const { labels, annotations, ownerReferences, finalizers, managedFields } = meta
-  if (labels) append(errors, validateLabels(labels, `${field}.labels`))
-  if (annotations) append(errors, validateAnnotations(annotations, `${field}.annotations`))
-  if (ownerReferences) append(errors, validateOwnerReferences(ownerReferences, `${field}.ownerReferences`))
-  if (finalizers) append(errors, validateFinalizers(finalizers, `${field}.finalizers`))
-  if (managedFields) append(errors, validateManagedFields(managedFields, `${field}.managedFields`))
+  if (labels) append(errors, yield* labelErrors(labels, `${field}.labels`))
+  if (annotations) append(errors, yield* annotationErrors(annotations, `${field}.annotations`))
+  if (ownerReferences) append(errors, yield* ownerErrors(ownerReferences, `${field}.ownerReferences`))
+  if (finalizers) append(errors, yield* finalizerErrors(finalizers, `${field}.finalizers`))
+  if (managedFields) append(errors, yield* managedFieldErrors(managedFields, `${field}.managedFields`))
   if (finalizers && !rules.custom) append(errors, validateFinalizersAreQualified(finalizers, `${field}.finalizers`))
   return errors
 }
@@ -202,12 +237,12 @@ const immutableFields = [
 export const fieldImmutable = 'field is immutable'
 
 /** On update. Whether a resourceVersion had to be given is the registry's question. */
-export function validateMetadataUpdate(
+export function* judgeMetadataUpdate(
   next: Readonly<ObjectMeta>,
   old: Readonly<ObjectMeta>,
   rules: Pick<MetadataRules, 'custom'>,
-  field = 'metadata',
-): FieldError[] {
+  field: string = 'metadata',
+): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   if (old.deletionTimestamp) {
     const known = new Set(old.finalizers)
@@ -230,10 +265,11 @@ export function validateMetadataUpdate(
     const absent = key === 'name' || key === 'namespace' || key === 'uid' ? '' : null
     errors.push(fieldInvalid(`${field}.${key}`, next[key] ?? absent, fieldImmutable))
   }
-  append(errors, validateLabels(next.labels, `${field}.labels`))
-  append(errors, validateAnnotations(next.annotations, `${field}.annotations`))
-  append(errors, validateOwnerReferences(next.ownerReferences, `${field}.ownerReferences`))
-  append(errors, validateManagedFields(next.managedFields, `${field}.managedFields`))
+  const { labels, annotations, ownerReferences, managedFields } = next
+  if (labels) append(errors, yield* labelErrors(labels, `${field}.labels`))
+  if (annotations) append(errors, yield* annotationErrors(annotations, `${field}.annotations`))
+  if (ownerReferences) append(errors, yield* ownerErrors(ownerReferences, `${field}.ownerReferences`))
+  if (managedFields) append(errors, yield* managedFieldErrors(managedFields, `${field}.managedFields`))
   if (!rules.custom) append(errors, validateFinalizersAreQualified(next.finalizers, `${field}.finalizers`))
   return errors
 }

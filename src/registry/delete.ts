@@ -23,7 +23,7 @@ import type {
   StoredObject,
   WriteScope,
 } from './registry.ts'
-import { attributesOf, keyOf } from './scope-attributes.ts'
+import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
 import { encodeForStorage, toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { storedAs, storedBytesOf } from './written-version.ts'
@@ -73,14 +73,17 @@ export async function deleteObject(
 /** undefined = look at it again: another request changed it, or this call marked it and now nothing holds it. */
 async function deleteVersion(
   parts: RegistryParts,
-  scope: WriteScope,
+  given: WriteScope,
   options: DeleteOptions,
   current: StoredObject,
   deadlineMs: number,
 ): Promise<DeleteResult | undefined> {
-  const { type, name, namespace } = scope
+  const { type, name, namespace } = given
+  const slice = given.slice ?? sliceFor(parts, given, current, 'delete')
+  const scope = slice === given.slice ? given : { ...given, slice }
   const strategy = parts.strategyOf(type)
   const before = current.object
+  await slice?.pause()
   if (options.preconditions) checkPreconditions(type, strategy, current, options.preconditions)
   const attributes = attributesOf<never>(scope, 'DELETE', name, undefined, before)
   if (!options.isAdmitted) {
@@ -91,6 +94,7 @@ async function deleteVersion(
   const plan = planDeletion(before, strategy, options, parts.clock.now())
   if (plan.action === 'keep') return { stored: current, removed: false }
   const after = plan.action === 'mark' ? plan.object : undefined
+  await slice?.pause()
   const bytes = plan.object ? await encodeForStorage(plan.object, type) : storedBytesOf(current)
   const write = {
     attributes,
@@ -100,6 +104,7 @@ async function deleteVersion(
     expect: current.revision,
     deadlineMs,
   }
+  await slice?.pause()
   const outcome = scope.dryRun ? await parts.commits.dryRun(write) : await parts.commits.write(write)
   if (!outcome.done) return undefined
   if (goesNow(plan, strategy) && !scope.dryRun) return undefined

@@ -1,8 +1,9 @@
 /** Answers of a strategy with their defaults filled in, and what the registry does for every kind. */
 
+import type { Resumable } from '../base/resumable.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
-import { validateMetadata, validateMetadataUpdate } from '../kube/metadata.ts'
+import { judgeMetadata, judgeMetadataUpdate } from '../kube/metadata.ts'
 import { nameIsSubdomain } from '../kube/names.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { JsonValue, KubeObject, Unvalidated } from '../kube/types.ts'
@@ -69,22 +70,21 @@ export const tracksGeneration = (type: ResourceType, strategy: Strategy): boolea
 /** True while something besides metadata.finalizers keeps an object that is being deleted. */
 export const isHeld = (strategy: Strategy, object: KubeObject): boolean => (strategy.heldBy?.(object).length ?? 0) > 0
 
-export function metadataErrors(
+export const metadataErrors = (
   type: ResourceType,
   strategy: Strategy,
   object: Pick<KubeObject, 'metadata'>,
-): readonly FieldError[] {
-  return validateMetadata(object.metadata, {
+): Resumable<readonly FieldError[]> =>
+  judgeMetadata(object.metadata, {
     namespaced: type.namespaced,
     validateName: strategy.validateName ?? nameIsSubdomain,
     custom: type.custom || strategy.plainFinalizers === true,
   })
-}
 
 export const metadataUpdateErrors = (
   type: ResourceType,
   strategy: Strategy,
   next: Pick<KubeObject, 'metadata'>,
   old: KubeObject,
-): readonly FieldError[] =>
-  validateMetadataUpdate(next.metadata, old.metadata, { custom: type.custom || strategy.plainFinalizers === true })
+): Resumable<readonly FieldError[]> =>
+  judgeMetadataUpdate(next.metadata, old.metadata, { custom: type.custom || strategy.plainFinalizers === true })

@@ -3,6 +3,7 @@
  * creates (`create.ts`) and what admission adds to it (`create-also.ts`) comes this way.
  */
 import type { Attributes } from '../admission/admission.ts'
+import { runAtOnce, runInSlices } from '../base/resumable.ts'
 import { cloneJson } from '../kube/clone-json.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import { objectKey } from '../kube/object-key.ts'
@@ -94,11 +95,13 @@ export async function validateForCreate(
   const name = next.metadata.name ?? ''
   const candidate = assumeValid(next)
   if (slice !== undefined) await slice.pause()
-  const wrong = metadataErrors(type, strategy, next)
+  const metadataVerdict = metadataErrors(type, strategy, next)
+  const wrong = slice === undefined ? runAtOnce(metadataVerdict) : await runInSlices(metadataVerdict, slice)
   if (slice !== undefined) await slice.pause()
   const malformed = rules.validateSchema?.(candidate) ?? []
   if (slice !== undefined) await slice.pause()
-  const refused = strategy.validate?.(candidate, undefined, context) ?? []
+  const verdict = strategy.validate?.(candidate, undefined, context) ?? []
+  const refused = slice === undefined ? runAtOnce(verdict) : await runInSlices(verdict, slice)
   if (wrong.length + malformed.length + refused.length > 0) {
     throw invalid(type, name, [...wrong, ...malformed, ...refused])
   }
@@ -121,6 +124,7 @@ export async function prepareWrite(
   const { type, namespace, slice } = scope
   if (slice !== undefined) await slice.pause()
   const { object: after, bytes } = await encodeWithinLimit(object, (one) => encodeForStorage(one, type), how.tracked)
+  if (slice !== undefined) await slice.pause()
   const { name } = attributes
   return {
     attributes,

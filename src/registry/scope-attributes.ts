@@ -1,9 +1,11 @@
-/** From a write to what admission is asked, and to where it is stored. */
+/** From a write to what admission is asked, to where it is stored, and to the slice in which it is worked on. */
 import type { Attributes, Operation } from '../admission/admission.ts'
+import type { Slice } from '../base/turns.ts'
 import { objectKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { KubeObject, Unvalidated } from '../kube/types.ts'
-import type { WriteScope } from './registry.ts'
+import type { RegistryParts } from './parts.ts'
+import type { StoredObject, WriteScope } from './registry.ts'
 
 /** Of the operation that is carried out: a patch is an update, or a create where there was nothing. */
 const optionsKinds: Readonly<Record<Operation, string>> = {
@@ -37,6 +39,7 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
     warn: (text) => scope.warn(text),
     annotate: (key, value) => scope.annotate?.(key, value),
     caller: scope.caller,
+    slice: scope.slice,
     deadlineMs: scope.deadlineMs,
     pendingScope: scope.pendingScope,
   }
@@ -44,3 +47,17 @@ export function attributesOf<O extends KubeObject | Unvalidated>(
 
 export const keyOf = (scope: WriteScope, name: string): string =>
   objectKey(scope.type.storageName, scope.namespace, name)
+
+/** A write that begins with an object of more bytes makes pauses, also where its body is small. */
+const largeBytes = 64 * 1024
+
+export function sliceFor(
+  { turns }: Pick<RegistryParts, 'turns'>,
+  { type, namespace, name, subresource, user }: WriteScope,
+  current: StoredObject,
+  verb: 'update' | 'delete' = 'update',
+): Slice | undefined {
+  if (current.storedSizeBytes <= largeBytes) return undefined
+  // Whose work it is, as a request is known.
+  return turns.slice({ resolution: { type, verb, namespace, name, subresource }, user })
+}

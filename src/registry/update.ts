@@ -9,27 +9,26 @@
  * @see k8s.io/apiserver/pkg/registry/generic/registry/store.go (Update), pkg/registry/rest/update.go v0.36
  */
 import { append } from '../base/append.ts'
-import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
-import type { Slice } from '../base/turns.ts'
+import { andThen, type Eventual } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
 import type { Strategy, StrategyContext } from '../catalog/strategy.ts'
-import { sameOwnership } from '../kube/apply/managed-fields.ts'
 import { fieldInvalid } from '../kube/field-error.ts'
 import { jsonEqual } from '../kube/json-value.ts'
 import { finalizerWarnings, keepDistinctOwners } from '../kube/metadata.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { conflict, invalid, objectModified, type StatusError } from '../kube/status-error.ts'
-import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import { formatTime } from '../kube/time.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
 import { assumeValid, unvalidated } from '../kube/unvalidated.ts'
 import type { ObjectVersion } from '../watch/stored-object.ts'
 import { checkIdentity } from './check-identity.ts'
+import { encodeUnlessSame } from './encode-unless-same.ts'
 import { encodeWithinLimit, refuseGrowth } from './encode-within-limit.ts'
 import { keepManagers } from './keep-managers.ts'
 import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kind-rules.ts'
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
-import { attributesOf, keyOf } from './scope-attributes.ts'
+import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
 import { toServedVersion } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
@@ -55,16 +54,6 @@ export async function updateObject(
   )
 }
 
-/** An object of more bytes takes long enough to make pauses. */
-const largeBytes = 64 * 1024
-const isLarge = ({ storedBytes }: StoredObject): boolean => storedBytes.length > largeBytes
-
-/** Whose work it is, as a request is known. */
-const ownerOf = ({ type, namespace, name, subresource, user }: WriteScope): object => ({
-  resolution: { type, verb: 'update', namespace, name, subresource },
-  user,
-})
-
 interface Replacement {
   readonly current: StoredObject
   readonly transform: Transform
@@ -82,25 +71,25 @@ async function replaceVersion(
 }
 
 /** undefined = lost to another write, which the cache shows. */
-async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
-  const { type, name } = scope
+async function replace(parts: RegistryParts, given: WriteScope, how: Replacement): Promise<UpdateResult | undefined> {
+  const { type, name } = given
   const { current, options } = how
   const strategy = parts.strategyOf(type)
-  const slice = scope.slice ?? (isLarge(current) ? parts.turns.slice(ownerOf(scope)) : undefined)
+  const slice = given.slice ?? sliceFor(parts, given, current)
+  const scope = slice === given.slice ? given : { ...given, slice }
   await slice?.pause()
   const old = current.object
   const context: StrategyContext = { subresource: scope.subresource, now: formatTime(parts.clock.now()) }
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
   await slice?.pause()
-  const given = unvalidated(await how.transform(old, slice))
-  checkIdentity(scope, given.metadata)
+  const asked = unvalidated(await how.transform(old, slice))
+  checkIdentity(scope, asked.metadata)
   await slice?.pause()
-  const askedVersion = given.metadata.resourceVersion ?? ''
-  let next = await trackAndMutate(parts, scope, ownHalf(scope, strategy, given, old), old, {
+  const askedVersion = asked.metadata.resourceVersion ?? ''
+  let next = await trackAndMutate(parts, scope, ownHalf(scope, strategy, asked, old), old, {
     now: context.now,
     tracked: options.ownsManagedFields === true,
-    slice,
   })
   await slice?.pause()
   checkVersion(scope, strategy, current, askedVersion)
@@ -114,11 +103,11 @@ async function replace(parts: RegistryParts, scope: WriteScope, how: Replacement
   await slice?.pause()
   if (slice) refuseGrowth(candidate, old)
   await slice?.pause()
-  const errors = [...metadataUpdateErrors(type, strategy, next, old)]
+  const errors = [...(await runInSlices(metadataUpdateErrors(type, strategy, next, old), slice))]
   await slice?.pause()
   append(errors, parts.rulesOf(type).validateSchema?.(candidate, { ...scope, old }) ?? [])
   await slice?.pause()
-  append(errors, strategy.validate?.(candidate, old, context) ?? [])
+  append(errors, await runInSlices(strategy.validate?.(candidate, old, context) ?? [], slice))
   if (errors.length > 0) throw invalid(type, name, errors)
   for (const text of strategy.warnings?.(candidate) ?? []) scope.warn(text)
   if (type.custom) for (const text of finalizerWarnings(next.metadata, old.metadata)) scope.warn(text)
@@ -202,10 +191,10 @@ async function trackAndMutate(
   scope: WriteScope,
   object: Unvalidated,
   old: KubeObject,
-  how: { readonly now: string; readonly tracked: boolean; readonly slice: Slice | undefined },
+  how: { readonly now: string; readonly tracked: boolean },
 ): Promise<Unvalidated> {
-  const { type, subresource, fieldManager: manager } = scope
-  const { now, slice } = how
+  const { type, subresource, fieldManager: manager, slice } = scope
+  const { now } = how
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
@@ -273,42 +262,3 @@ function endsDeletion(strategy: Strategy, old: KubeObject, next: KubeObject): bo
   if (!deletionTimestamp || deletionGracePeriodSeconds > 0) return false
   return (next.metadata.finalizers ?? []).length === 0 && !isHeld(strategy, next)
 }
-
-/**
- * `next` in the version that is stored. undefined = nothing changes, so nothing is written. New times in managedFields
- * alone are no change; neither is another order of keys, which can only be the case when both forms are equally long.
- */
-function encodeUnlessSame(
-  next: KubeObject,
-  current: StoredObject,
-  slice: Slice | undefined,
-): Eventual<Uint8Array | undefined> {
-  const old = current.object.metadata.managedFields
-  const given = next.metadata.managedFields
-  if (old && given && given !== old && sameOwnership(given, old)) {
-    return afterPause(slice, () => {
-      const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
-      return andThen(sameState(timeless, current, slice), (same) =>
-        same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
-      )
-    })
-  }
-  return afterPause(slice, () => {
-    const bytes = encodeStored(next, current.type)
-    return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
-  })
-}
-
-function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | undefined): Eventual<boolean> {
-  const before = storedBytesOf(current)
-  if (bytes.byteLength !== before.byteLength) return false
-  if (Buffer.compare(bytes, before) === 0) return true
-  return afterPause(slice, () => {
-    const after = parseStored(bytes, current.type, current.revision)
-    return afterPause(slice, () => jsonEqual(after, presentForm(current, before)))
-  })
-}
-
-/** To compare with: as stored, where the store holds another version than the client sees. */
-const presentForm = (current: StoredObject, before: Uint8Array): KubeObject =>
-  current.type.conversion?.remote ? parseStored(before, current.type, current.revision) : current.object

@@ -3,6 +3,7 @@
  * aside.
  */
 import type { Clock } from '../base/clock.ts'
+import { type Resumable, resumed } from '../base/resumable.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { formatTime } from '../kube/time.ts'
@@ -16,17 +17,20 @@ type Deps = Pick<RegistryDeps, 'applyDefaults' | 'strategyOf' | 'schemaValidatio
 export function newObjectValidation(
   deps: Deps,
   clock: Clock,
-): (type: ResourceType, object: KubeObject) => readonly FieldError[] {
+): (type: ResourceType, object: KubeObject) => Resumable<readonly FieldError[]> {
   const rulesOf = kindRules(deps)
-  return (type, given) => {
+  return function* validateNew(type, given) {
     const { strategy, validateSchema } = rulesOf(type)
     const context = { subresource: '', now: formatTime(clock.now()) }
     const defaulted = deps.applyDefaults(type, given)
+    yield
     const object = assumeValid(strategy.prepare?.(defaulted, undefined, context) ?? defaulted)
-    return [
-      ...metadataErrors(type, strategy, object),
-      ...(validateSchema?.(object) ?? []),
-      ...(strategy.validate?.(object, undefined, context) ?? []),
-    ]
+    yield
+    const wrong = yield* metadataErrors(type, strategy, object)
+    yield
+    const malformed = validateSchema?.(object) ?? []
+    yield
+    return [...wrong, ...malformed, ...(yield* resumed(strategy.validate?.(object, undefined, context) ?? []))]
   }
+}
 }

@@ -16,7 +16,6 @@ import { EmbeddedMetadataError, prune } from '../../kube/schema/prune.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import { errorsWithin, validateSchema } from '../../kube/schema/validate.ts'
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
-import { toResourceSchema } from './schema.ts'
 import { nestAtPath, type Step } from './value-at-path.ts'
 
 const looseMetadata: Schema = { type: 'object', preserveUnknownFields: true }
@@ -24,9 +23,8 @@ const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata
 const typeMeta: JsonObject = { apiVersion: 'validation/v1', kind: 'Validation' }
 
 /** Only for schemas that are structural. */
-export function defaultErrors(schema: JsonObject, path: string, objectMeta: Schema): FieldError[] {
+export function defaultErrors(root: Schema, path: string, objectMeta: Schema): FieldError[] {
   const judge = new DefaultJudge(objectMeta)
-  const root = toResourceSchema(schema, looseMetadata)
   // What the root says of metadata has rules of its own, which allow no defaults.
   const properties = new Map([...(root.properties ?? [])].filter(([key]) => key !== 'metadata'))
   judge.visit({ ...root, properties, embeddedResource: true }, path)

@@ -3,6 +3,7 @@
  * only restricted, and nothing is named that is not specified outside.
  * @see k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{validation,complete}.go v0.36
  */
+import type { Resumable } from '../../base/resumable.ts'
 import { type FieldError, fieldForbidden, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { isJsonObject } from '../../kube/json-value.ts'
 import { compilePattern } from '../../kube/schema/pattern.ts'
@@ -28,10 +29,12 @@ export const branchesOf = (value: JsonValue | undefined): JsonObject[] =>
 const typeOf = (s: JsonObject): string => (typeof s['type'] === 'string' ? s['type'] : '')
 
 /** Sorted by their text. `path` is that of the schema itself. */
-export function structuralErrors(schema: JsonObject, path: string): FieldError[] {
+export function* structuralErrors(schema: JsonObject, path: string): Resumable<FieldError[]> {
   const errors: FieldError[] = []
   invariants(schema, 'root', path, errors)
+  yield
   completeness(schema, path, errors)
+  yield
   const text = (e: FieldError): string => `${e.field}: ${e.body}`
   return errors.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
 }

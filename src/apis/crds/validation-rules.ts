@@ -7,8 +7,10 @@
  * @see k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/{validation,cel_validation}.go v0.36
  */
 import { append } from '../../base/append.ts'
+import { inBatches, type Resumable } from '../../base/resumable.ts'
 import { estimateCost } from '../../cel/cost-estimate.ts'
 import { type DeclaredType, declareSchema, escapeName, maxCardinality } from '../../cel/declared-type.ts'
+import { compiledAtOnce } from '../../cel/environment.ts'
 import { normalizedFieldPath } from '../../cel/field-path.ts'
 import { type CompiledRule, compileRule, hasRules } from '../../cel/object-rules.ts'
 import {
@@ -21,21 +23,23 @@ import {
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { Schema, ValidationRule } from '../../kube/schema/schema.ts'
 import type { JsonObject } from '../../kube/types.ts'
-import { toResourceSchema } from './schema.ts'
 
 const costPerRule = 10_000_000
 const costPerDefinition = 100_000_000
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 const mostExpensive = 4
-const looseMetadata: Schema = { type: 'object', preserveUnknownFields: true }
 
 /** `compiles` false: the schema has other faults, so only the form is judged. */
-export function validationRuleErrors(schema: JsonObject, path: string, compiles: boolean): FieldError[] {
-  const root = toResourceSchema(schema, looseMetadata)
+export function* validationRuleErrors(
+  root: Schema,
+  given: JsonObject,
+  path: string,
+  compiles: boolean,
+): Resumable<FieldError[]> {
   if (!hasRules(root)) return []
   const judge = new Judge(compiles)
-  const shown = restrictedToNames(root, schema)
-  judge.visit(shown, {
+  const shown = restrictedToNames(root, given)
+  yield* judge.visit(shown, {
     path,
     declared: compiles ? declareSchema(shown, { isRoot: true, name: 'selfType' }) : undefined,
     cardinality: 1,
@@ -84,20 +88,21 @@ class Judge {
     ]
   }
 
-  visit(schema: Schema, place: Place): void {
+  *visit(schema: Schema, place: Place): Resumable<void> {
     for (const [name, child] of schema.properties ?? []) {
-      this.visit(child, {
+      yield* this.visit(child, {
         path: `${place.path}.properties[${name}]`,
         declared: this.#child(place.declared, name, child),
         cardinality: place.cardinality,
         uncorrelated: place.uncorrelated,
       })
+      yield
     }
     const { items, additionalProperties, maxItems, maxProperties } = schema
     const within = (most: number | undefined): number | undefined =>
       most === undefined || place.cardinality === undefined ? undefined : Math.max(0, most) * place.cardinality
     if (typeof additionalProperties === 'object') {
-      this.visit(additionalProperties, {
+      yield* this.visit(additionalProperties, {
         path: `${place.path}.additionalProperties`,
         declared: place.declared?.value,
         cardinality: within(maxProperties),
@@ -105,18 +110,18 @@ class Judge {
       })
     }
     if (items) {
-      this.visit(items, {
+      yield* this.visit(items, {
         path: `${place.path}.items`,
         declared: place.declared?.items,
         cardinality: within(maxItems),
         uncorrelated: place.uncorrelated ?? (schema.listType === 'map' ? undefined : place.path),
       })
     }
-    for (const [i, rule] of (schema.validations ?? []).entries()) {
+    yield* inBatches(schema.validations ?? [], compiledAtOnce, (rule, i) => {
       const at = `${place.path}.x-kubernetes-validations[${i}]`
       append(this.#form, formErrors(rule, schema, at))
       if (this.#compiles && this.#form.length === 0) this.#compile(rule, schema, { ...place, path: at })
-    }
+    })
   }
 
   #child(of: DeclaredType | undefined, name: string, child: Schema): DeclaredType | undefined {

@@ -5,6 +5,7 @@
  */
 
 import { append } from '../../base/append.ts'
+import { type MaybeResumable, type Resumable, resumed } from '../../base/resumable.ts'
 import { defaultRuleErrors } from '../../cel/object-rules.ts'
 import {
   type FieldError,
@@ -47,17 +48,18 @@ interface Judged {
 export const statusErrors = (next: CustomResourceDefinition): FieldError[] =>
   nameErrors(next.status?.acceptedNames, 'status.acceptedNames')
 
-export function definitionErrors(
+/** In passes over the schema, with a place for a pause between two. */
+export function* definitionErrors(
   next: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,
   objectMeta: Schema,
-): FieldError[] {
+): Resumable<FieldError[]> {
   const { spec, metadata } = next
   const errors: FieldError[] = []
   if (old === undefined && metadata.name !== `${spec.names.plural}.${spec.group}`) {
     errors.push(fieldInvalid('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'))
   }
-  append(errors, specErrors(spec, { old: old?.spec, objectMeta }))
+  append(errors, yield* specErrors(spec, { old: old?.spec, objectMeta }))
   if (old !== undefined) {
     append(errors, authorityErrors(next, old))
     append(errors, immutableErrors(next, old))
@@ -73,7 +75,7 @@ export function definitionErrors(
   return errors
 }
 
-function specErrors(spec: Spec, by: Judged): FieldError[] {
+function* specErrors(spec: Spec, by: Judged): Resumable<FieldError[]> {
   const { group, scope, versions, names } = spec
   const errors: FieldError[] = []
   const groupFaults = isDns1123Subdomain(group)
@@ -86,7 +88,7 @@ function specErrors(spec: Spec, by: Judged): FieldError[] {
   else if (scope !== 'Cluster' && scope !== 'Namespaced') {
     errors.push(fieldNotSupported('spec.scope', scope, ['Cluster', 'Namespaced']))
   }
-  append(errors, versionErrors(spec, by))
+  append(errors, yield* versionErrors(spec, by))
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!names[field]) errors.push(fieldRequired(`spec.names.${field}`))
   }
@@ -94,12 +96,12 @@ function specErrors(spec: Spec, by: Judged): FieldError[] {
   if (namespaceSubresources.has(names.plural)) {
     errors.push(fieldInvalid('spec.names.plural', names.plural, 'is reserved for a sub-resource of namespaces'))
   }
-  append(errors, sharedErrors(versions, by))
+  append(errors, yield* sharedErrors(versions, by))
   append(errors, conversionErrors(spec.conversion))
   return errors
 }
 
-function versionErrors(spec: Spec, by: Judged): FieldError[] {
+function* versionErrors(spec: Spec, by: Judged): Resumable<FieldError[]> {
   const { versions } = spec
   const errors: FieldError[] = []
   for (const [i, { schema }] of versions.entries()) {
@@ -114,7 +116,10 @@ function versionErrors(spec: Spec, by: Judged): FieldError[] {
     const faults = isDns1035Label(version.name ?? '')
     if (faults.length > 0) errors.push(fieldInvalid(`${path}.name`, version.name ?? '', faults.join(',')))
     append(errors, deprecationErrors(version, `${path}.deprecationWarning`))
-    for (const part of ownParts) append(errors, part.judge(version, `${path}.${part.ownPath}`, by))
+    for (const part of ownParts) {
+      append(errors, yield* resumed(part.judge(version, `${path}.${part.ownPath}`, by)))
+    }
+    yield
   }
   if (new Set(versions.map((v) => v.name)).size < versions.length) {
     errors.push(fieldInvalid('spec.versions', versions, 'must contain unique version names'))
@@ -130,7 +135,7 @@ interface Part {
   readonly of: (version: DefinitionVersion) => unknown
   readonly ownPath: string
   readonly sharedPath: string
-  readonly judge: (version: DefinitionVersion, path: string, by: Judged) => FieldError[]
+  readonly judge: (version: DefinitionVersion, path: string, by: Judged) => MaybeResumable<FieldError[]>
 }
 
 const parts: readonly Part[] = [
@@ -163,13 +168,20 @@ const parts: readonly Part[] = [
   },
 ]
 
+/** Rules and defaults are judged without regard to what ObjectMeta says. */
+const looseMetadata: Schema = { type: 'object', preserveUnknownFields: true }
+
 const isShared = (versions: readonly DefinitionVersion[], { of }: Part): boolean =>
   versions.every((v) => jsonEqual(of(v), of(versions[0] as DefinitionVersion)))
 
-function sharedErrors([first, ...others]: readonly DefinitionVersion[], by: Judged): FieldError[] {
-  if (first === undefined) return []
-  const shared = parts.filter((part) => isShared([first, ...others], part))
-  return shared.flatMap((part) => part.judge(first, part.sharedPath, by))
+function* sharedErrors([first, ...others]: readonly DefinitionVersion[], by: Judged): Resumable<FieldError[]> {
+  const errors: FieldError[] = []
+  if (first === undefined) return errors
+  for (const part of parts) {
+    if (!isShared([first, ...others], part)) continue
+    append(errors, yield* resumed(part.judge(first, part.sharedPath, by)))
+  }
+  return errors
 }
 
 /** With a status sub-resource nothing else may stand at the root: the schema of `status` must say all about it. */
@@ -185,15 +197,16 @@ const atRootInWords =
   'Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example ' +
   'XPreserveUnknownFields XValidations]'
 
-function schemaErrors(
+function* schemaErrors(
   schema: JsonObject,
   version: DefinitionVersion,
   path: string,
   { old, objectMeta }: Judged,
-): FieldError[] {
+): Resumable<FieldError[]> {
   // What was accepted is not judged again: rules get stricter from release to release.
   if (old?.versions.some((v) => v.name === version.name && jsonEqual(v.schema?.openAPIV3Schema, schema))) return []
   const mistyped = keywordTypeErrors(schema, path)
+  yield
   if (mistyped.length > 0) return mistyped
   const errors: FieldError[] = []
   if (version.subresources?.status) {
@@ -208,14 +221,19 @@ function schemaErrors(
       errors.push(fieldInvalid(path, schema, detail))
     }
   }
-  const structural = structuralErrors(schema, path)
+  const structural = yield* structuralErrors(schema, path)
   const rules = schemaRuleErrors(schema, path)
+  yield
   append(errors, structural)
-  const defaults = structural.length === 0 && rules.length === 0 ? defaultErrors(schema, path, objectMeta) : []
+  const loose = toResourceSchema(schema, looseMetadata)
+  yield
+  const defaults = structural.length === 0 && rules.length === 0 ? defaultErrors(loose, path, objectMeta) : []
   append(errors, defaults)
+  yield
   // Expressions are compiled against types, so the schema must make sense.
   const isSound = structural.length + rules.length + defaults.length === 0
-  const expressions = validationRuleErrors(schema, path, isSound)
+  const expressions = yield* validationRuleErrors(loose, schema, path, isSound)
+  yield
   const ofDefaults =
     isSound && expressions.length === 0 ? defaultRuleErrors(toResourceSchema(schema, objectMeta), path) : []
   return [...errors, ...ofDefaults, ...rules, ...expressions]

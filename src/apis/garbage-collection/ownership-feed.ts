@@ -41,7 +41,7 @@ export function ownershipFeed(stored: StoreView, types: ResourceTypes): Ownershi
       const gv = parseApiVersion(owner.apiVersion)
       const type = gv && types.findKind({ ...gv, kind: owner.kind })
       const found = type && stored.find(type.storageName, type.namespaced ? namespace : '', owner.name)
-      return type !== undefined && found?.as(type).object.metadata.uid === owner.uid
+      return type !== undefined && found?.as(type).metadata.uid === owner.uid
     },
     async refresh() {
       await stored.refresh()
@@ -169,10 +169,10 @@ function isMarked({ bytes }: ObjectVersion): boolean {
   return text.includes(ownersMark) || (text.includes(deletionMark) && waitMarks.some((mark) => text.includes(mark)))
 }
 
-const uidOf = (version: ObjectVersion, type: ResourceType): string => version.as(type).object.metadata.uid ?? ''
+const uidOf = (version: ObjectVersion, type: ResourceType): string => version.as(type).metadata.uid ?? ''
 
 function factsOf(version: ObjectVersion, type: ResourceType): OwnershipFacts | undefined {
-  const { metadata } = version.as(type).object
+  const { metadata } = version.as(type)
   const owners = (metadata.ownerReferences ?? []).map(ownerOf)
   const awaits = awaitedBy(metadata)
   if (owners.length === 0 && awaits === undefined) return undefined

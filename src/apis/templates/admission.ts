@@ -11,6 +11,7 @@
 import type { AdmissionPlugin, Attributes } from '../../admission/admission.ts'
 import type { Authorizer } from '../../authz/authz.ts'
 import { append } from '../../base/append.ts'
+import { type Resumable, runInSlices } from '../../base/resumable.ts'
 import { type FieldError, fieldDuplicate, fieldInvalid, fieldRequired, fieldTooLong } from '../../kube/field-error.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
@@ -52,7 +53,7 @@ export interface TemplateAdmissionDeps extends AuthorRightsDeps {
   /**
    * What is wrong with an object of a kind that is served, as far as it shows without a namespace, if that can be told.
    */
-  checkObject?(object: JsonObject): FoundInObject
+  checkObject?(object: JsonObject): Resumable<FoundInObject>
 }
 
 export interface FoundInObject {
@@ -87,22 +88,21 @@ export function namespaceTemplates(deps: TemplateAdmissionDeps): AdmissionPlugin
       return deps.hasLabelGate ? namespace : withoutPendingLabel(namespace)
     },
     validate(a) {
-      if (isTemplateType(a.type)) checkTemplate(a, deps)
-      else if (isNamespaceWrite(a)) checkNamespace(a, deps)
+      if (isTemplateType(a.type)) return runInSlices(checkTemplate(a, deps), a.slice)
+      if (isNamespaceWrite(a)) checkNamespace(a, deps)
     },
   }
 }
 
 /** @throws StatusError Invalid, or Forbidden if its author lacks what it gives */
-function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
+function* checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): Resumable<void> {
   const template = a.object as NamespaceTemplate
   const old = a.oldObject
   const asksAuthor = old === undefined || mayWiden(template, old)
-  const errors = [
-    ...templateErrors(template, deps),
-    ...clashes(template, deps),
-    ...(asksAuthor ? objectErrors(a, template, old, deps) : []),
-  ]
+  yield
+  const errors = [...templateErrors(template, deps), ...clashes(template, deps)]
+  yield
+  if (asksAuthor) append(errors, yield* objectErrors(a, template, old, deps))
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
   if (!asksAuthor) return
   const lacks = lackingRights(deps, a.user, template, old)
@@ -110,16 +110,18 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
 }
 
 /** Objects that a change brings or changes: one that was accepted before is not refused now. */
-function objectErrors(
+function* objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
   old: NamespaceTemplate | undefined,
   { findKind, checkObject }: TemplateAdmissionDeps,
-): FieldError[] {
+): Resumable<FieldError[]> {
   const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
   const errors: FieldError[] = []
   for (const [i, object] of (template.spec?.templates ?? []).entries()) {
+    yield
     if (accepted.has(JSON.stringify(object))) continue
+    yield
     const field = `spec.templates[${i}]`
     const { apiVersion, kind, metadata } = object as Partial<KubeObject>
     // What is wrong with these is told already.
@@ -134,7 +136,8 @@ function objectErrors(
       a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
       continue
     }
-    const found = checkObject?.(object) ?? { errors: [], warnings: [] }
+    if (checkObject === undefined) continue
+    const found = yield* checkObject(object)
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
     for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }

@@ -3,6 +3,7 @@
  * kind say when the tokens stand for a plain name. What depends on others (admission, quotas) is known at population.
  */
 
+import type { Resumable } from '../../base/resumable.ts'
 import type { FeatureContext } from '../../feature/feature.ts'
 import { type FieldError, fieldForbidden, fieldInvalid } from '../../kube/field-error.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
@@ -15,8 +16,13 @@ import { templateValues } from './render.ts'
 /** `validateNew`: what the registry says of a create, admission aside. */
 export type TemplateObjectDeps = Pick<FeatureContext, 'validateNew'>
 
-export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType, source: JsonObject): FoundInObject {
+export function* checkTemplateObject(
+  deps: TemplateObjectDeps,
+  type: ResourceType,
+  source: JsonObject,
+): Resumable<FoundInObject> {
   const value = templateValues(source, 'namespace', 'creator')
+  yield
   const unknown: FieldError[] = []
   let decoded: JsonObject
   try {
@@ -34,6 +40,7 @@ export function checkTemplateObject(deps: TemplateObjectDeps, type: ResourceType
     ...(decoded['metadata'] as JsonObject | undefined),
     ...(type.namespaced ? { namespace: 'namespace' } : {}),
   }
-  const errors = [...unknown, ...deps.validateNew(type, { ...decoded, metadata })]
+  yield
+  const errors = [...unknown, ...(yield* deps.validateNew(type, { ...decoded, metadata }))]
   return { errors, warnings: [] }
 }

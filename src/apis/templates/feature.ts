@@ -111,9 +111,9 @@ function templateAdmission(
     hasLabelGate: !enabled,
     optsOutAutomatically: autoOptOut(() => (enabled ? lister.find(configMapType, namespace, name)?.object : undefined)),
     findKind,
-    checkObject(object) {
+    *checkObject(object) {
       const type = findKind(String(object['apiVersion'] ?? ''), String(object['kind'] ?? ''))
-      return type === undefined ? { errors: [], warnings: [] } : checkTemplateObject(context, type, object)
+      return type === undefined ? { errors: [], warnings: [] } : yield* checkTemplateObject(context, type, object)
     },
     findClusterRole: (roleName) => lister.find(clusterRoleType, '', roleName)?.object,
   }

@@ -2,6 +2,8 @@
  * What the server knows of a built-in kind beyond its generated type: one such record for each kind, in its own file.
  * `kinds.ts` is the table of all of them.
  */
+import type { MaybeResumable, Resumable } from '../../base/resumable.ts'
+import type { FieldError } from '../../kube/field-error.ts'
 import type { Conversion, Verb } from '../../kube/resource-type.ts'
 import type { Schema } from '../../kube/schema/schema.ts'
 import type { TableColumns } from '../../kube/table.ts'
@@ -34,21 +36,31 @@ export type BuiltInKinds = Readonly<Record<string, BuiltInKind>>
 export type Prepare = NonNullable<Strategy['prepare']>
 type Validate = NonNullable<Strategy['validate']>
 
-/** Reports what is wrong with `next`. */
-type Check = (report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string) => void
+/** Reports what is wrong with `next`. Resumable where `next` may hold many things that each take long to judge. */
+type Check = (
+  report: Report,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  subresource: string,
+) => MaybeResumable<void>
 
 export const validateWith =
   (check: Check): Validate =>
   (next, old, { subresource }) => {
     const report = new Report()
-    check(report, next, old, subresource)
-    return report.errors
+    const checking = check(report, next, old, subresource)
+    return checking === undefined ? report.errors : reported(report, checking)
   }
+
+function* reported(report: Report, checking: Resumable<void>): Resumable<readonly FieldError[]> {
+  yield* checking
+  return report.errors
+}
 
 /** Only for writes of the whole object: what a controller reports in a status is taken as it is. */
 export const validateWholeWith = (check: Check): Validate =>
   validateWith((report, next, old, subresource) => {
-    if (subresource === '') check(report, next, old, subresource)
+    return subresource === '' ? check(report, next, old, subresource) : undefined
   })
 
 /** For sub-resources whose writes leave all metadata as it was. @see ResetObjectMetaForStatus in apimachinery v0.36 */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../../test/support/refusal.ts'
+import { runAtOnce } from '../../base/resumable.ts'
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
@@ -31,7 +32,7 @@ function write(
   const whole: KubeObject = { metadata: { name: 'a', namespace: 'n', uid: 'u-1' }, ...given }
   const defaulted = catalog.applyDefaults(type, whole)
   const object = assumeValid(strategy.prepare?.(defaulted, old, context) ?? defaulted)
-  const errors = strategy.validate?.(object, old, context) ?? []
+  const errors = runAtOnce(strategy.validate?.(object, old, context) ?? [])
   return { object, errors: faultsOf(errors) }
 }
 const faults = (name: string, given: Given): string[] => write(name, given).errors

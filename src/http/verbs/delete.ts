@@ -1,7 +1,7 @@
 /** DELETE of one object and of a collection. */
 import { type FieldError, fieldInvalid, fieldNotSupported } from '../../kube/field-error.ts'
 import { invalidOptions } from '../../kube/status-error.ts'
-import type { KubeObject, Status } from '../../kube/types.ts'
+import type { ObjectMeta, Status } from '../../kube/types.ts'
 import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
@@ -24,7 +24,7 @@ export function deleteVerb({ registry, decoder, renderer, returnsDeleted }: Dele
     const scope = writeScope(request, context, target, options.raw)
     const { stored, removed } = await registry.delete(scope, options.parsed)
     if (removed && !returnsDeleted(target)) {
-      return renderer.value(successStatus(target, stored.object), { group: '', version: 'v1', kind: 'Status' }, n)
+      return renderer.value(successStatus(target, stored.metadata), { group: '', version: 'v1', kind: 'Status' }, n)
     }
     const accepted = !removed && options.parsed.orphanDependents === false
     return renderer.object(stored, n, query, accepted ? 202 : 200)
@@ -44,8 +44,7 @@ export function deleteCollectionVerb({ registry, decoder, renderer, visibility, 
   }
 }
 
-function successStatus({ type }: Target, object: KubeObject): Status {
-  const { name, uid } = object.metadata
+function successStatus({ type }: Target, { name, uid }: ObjectMeta): Status {
   return {
     kind: 'Status',
     apiVersion: 'v1',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../../../test/support/refusal.ts'
+import { runAtOnce } from '../../../base/resumable.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { assumeValid } from '../../../kube/unvalidated.ts'
 import { loadCatalog } from '../../catalog.ts'
@@ -19,7 +20,7 @@ function problems(resource: string, spec: Fields, before?: Fields): string[] {
   const whole = (of: Fields): KubeObject =>
     assumeValid(catalog.applyDefaults(type, { metadata: { name: 'p.ex.io' }, spec: of }))
   const context = { subresource: '', now: '2026-01-01T00:00:00Z' }
-  const errors = catalog.strategyOf(type).validate?.(whole(spec), before && whole(before), context) ?? []
+  const errors = runAtOnce(catalog.strategyOf(type).validate?.(whole(spec), before && whole(before), context) ?? [])
   return faultsOf(errors)
 }
 

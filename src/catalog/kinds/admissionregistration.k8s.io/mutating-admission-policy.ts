@@ -2,8 +2,11 @@
  * MutatingAdmissionPolicies and their bindings: form, and whether the expressions compile.
  * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
+
+import { inBatches, type Resumable } from '../../../base/resumable.ts'
+import { compiledAtOnce } from '../../../cel/environment.ts'
 import { compileMutation, type PatchType } from '../../../cel/mutation-expressions.ts'
-import type { PolicyEnvironment } from '../../../cel/policy-expressions.ts'
+import { type PolicyEnvironment } from '../../../cel/policy-expressions.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { fillAbsent } from '../default-rules.ts'
@@ -29,12 +32,14 @@ const fieldOfPatch: Readonly<Record<PatchType, string>> = {
 
 const patchTypes = Object.keys(fieldOfPatch) as readonly PatchType[]
 
-function checkMutatingPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+function* checkMutatingPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): Resumable<void> {
   const spec = partIn(next, 'spec')
-  const environment = checkPolicyParts(report, spec, old && partIn(old, 'spec'), operations)
+  const environment = yield* checkPolicyParts(report, spec, old && partIn(old, 'spec'), operations)
   const mutations = partsIn(spec, 'mutations')
   if (mutations.length === 0) report.required('spec.mutations', 'mutations must contain at least one item')
-  mutations.forEach((mutation, i) => checkMutation(report, `spec.mutations[${i}]`, mutation, environment))
+  yield* inBatches(mutations, compiledAtOnce, (mutation, i) =>
+    checkMutation(report, `spec.mutations[${i}]`, mutation, environment),
+  )
   report.requiredOneOf('spec.reinvocationPolicy', textIn(spec, 'reinvocationPolicy'), ['IfNeeded', 'Never'])
 }
 

@@ -2,7 +2,10 @@
  * What validating and mutating admission policies and their bindings have in common.
  * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
-import { type PolicyEnvironment, policyEnvironment } from '../../../cel/policy-expressions.ts'
+
+import { inBatches, type Resumable } from '../../../base/resumable.ts'
+import { compiledAtOnce } from '../../../cel/environment.ts'
+import { compileEnvironment, type PolicyEnvironment } from '../../../cel/policy-expressions.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isDns1035Label, isDns1123Subdomain, isPathSegment } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
@@ -25,12 +28,12 @@ const reserved = (
  * `before` is the spec that is stored, `operations` those that the rules may name, if not all. Answers what the
  * expressions of the policy may name.
  */
-export function checkPolicyParts(
+export function* checkPolicyParts(
   report: Report,
   spec: Part,
   before: Part | undefined,
   operations?: readonly string[],
-): PolicyEnvironment {
+): Resumable<PolicyEnvironment> {
   report.requiredOneOf('spec.failurePolicy', textIn(spec, 'failurePolicy'), ['Fail', 'Ignore'])
   const paramKind = findPart(spec, 'paramKind')
   const hasParams = paramKind !== undefined
@@ -44,8 +47,8 @@ export function checkPolicyParts(
   }
   // What was accepted once is not judged again.
   const isSame = before !== undefined && ['paramKind', 'matchConditions'].every((f) => sameValue(spec[f], before[f]))
-  if (!isSame) checkConditions(report, 'spec.matchConditions', partsIn(spec, 'matchConditions'), hasParams)
-  return checkVariables(report, partsIn(spec, 'variables'), hasParams)
+  if (!isSame) yield* checkConditions(report, 'spec.matchConditions', partsIn(spec, 'matchConditions'), hasParams)
+  return yield* checkVariables(report, partsIn(spec, 'variables'), hasParams)
 }
 
 function checkParamKind(report: Report, paramKind: Part): void {
@@ -97,10 +100,10 @@ export function checkOperations(report: Report, at: string, match: Part, support
   }
 }
 
-function checkVariables(report: Report, variables: readonly Part[], hasParams: boolean): PolicyEnvironment {
+function* checkVariables(report: Report, variables: readonly Part[], hasParams: boolean): Resumable<PolicyEnvironment> {
   const given = variables.map((v) => ({ name: textIn(v, 'name'), expression: textIn(v, 'expression') }))
-  const environment = policyEnvironment(given, { params: hasParams })
-  given.forEach(({ name, expression }, i) => {
+  const environment = yield* compileEnvironment(given, { params: hasParams })
+  yield* inBatches(given, compiledAtOnce, ({ name, expression }, i) => {
     const at = `spec.variables[${i}]`
     if (name.trim() === '') report.required(`${at}.name`, 'name is not specified')
     else if (!identifier.test(name) || reserved.includes(name)) {

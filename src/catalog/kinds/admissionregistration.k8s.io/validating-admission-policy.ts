@@ -2,7 +2,10 @@
  * ValidatingAdmissionPolicies and their bindings: form, and whether the expressions compile.
  * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
+
+import { inBatches, type Resumable } from '../../../base/resumable.ts'
 import { compileExpression } from '../../../cel/admission-expressions.ts'
+import { compiledAtOnce } from '../../../cel/environment.ts'
 import {
   annotationTypes,
   messageTypes,
@@ -30,16 +33,18 @@ const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'
 const needsOne = 'validations or auditAnnotations must contain at least one item'
 const hasNewline = (text: string): boolean => /[\n\r]/.test(text)
 
-function checkAdmissionPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): void {
+function* checkAdmissionPolicy(report: Report, next: KubeObject, old: KubeObject | undefined): Resumable<void> {
   const spec = partIn(next, 'spec')
-  const environment = checkPolicyParts(report, spec, old && partIn(old, 'spec'))
+  const environment = yield* checkPolicyParts(report, spec, old && partIn(old, 'spec'))
   const validations = partsIn(spec, 'validations')
   const annotations = partsIn(spec, 'auditAnnotations')
   if (validations.length === 0 && annotations.length === 0) {
     report.required('spec.validations', needsOne)
     report.required('spec.auditAnnotations', needsOne)
   }
-  validations.forEach((v, i) => checkValidation(report, `spec.validations[${i}]`, v, environment))
+  yield* inBatches(validations, compiledAtOnce, (v, i) =>
+    checkValidation(report, `spec.validations[${i}]`, v, environment),
+  )
   checkAnnotations(report, annotations, next.metadata.name ?? '', environment)
 }
 

@@ -2,7 +2,9 @@
  * Configurations of admission webhooks, of both kinds.
  * @see pkg/apis/admissionregistration/{validation,v1/defaults.go} of Kubernetes 1.36
  */
+import { inBatches, type Resumable } from '../../../base/resumable.ts'
 import { matchConditionProblem } from '../../../cel/admission-expressions.ts'
+import { compiledAtOnce } from '../../../cel/environment.ts'
 import { validateLabelSelector } from '../../../kube/label-selector.ts'
 import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../../kube/names.ts'
 import type { TableColumns } from '../../../kube/table.ts'
@@ -15,17 +17,25 @@ import { listAt } from '../field-access.ts'
 import { type BuiltInKind, validateWith } from '../kind.ts'
 import { findPart, numberIn, type Part, partIn, partsIn, type Report, sameValue, textIn, textsIn } from '../report.ts'
 
+/** Rules that are judged between two pauses. */
+const rulesAtOnce = 200
+
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const knownReviewVersions = ['v1', 'v1beta1']
 
-function checkWebhooks(report: Report, next: KubeObject, old: KubeObject | undefined, mutating: boolean): void {
+function* checkWebhooks(
+  report: Report,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  mutating: boolean,
+): Resumable<void> {
   const names = new Set<string>()
   const oldHooks = partsIn(old, 'webhooks')
-  partsIn(next, 'webhooks').forEach((hook, i) => {
+  for (const [i, hook] of partsIn(next, 'webhooks').entries()) {
     const at = `webhooks[${i}]`
     const name = textIn(hook, 'name')
     checkQualifiedDomain(report, `${at}.name`, name)
-    partsIn(hook, 'rules').forEach((rule, j) => checkRule(report, `${at}.rules[${j}]`, rule))
+    yield* inBatches(partsIn(hook, 'rules'), rulesAtOnce, (rule, j) => checkRule(report, `${at}.rules[${j}]`, rule))
     report.oneOfIfSet(`${at}.failurePolicy`, hook.failurePolicy, ['Fail', 'Ignore'])
     report.oneOfIfSet(`${at}.matchPolicy`, hook.matchPolicy, ['Equivalent', 'Exact'])
     if (hook.sideEffects === undefined) report.required(`${at}.sideEffects`, 'must specify one of None, NoneOnDryRun')
@@ -39,10 +49,11 @@ function checkWebhooks(report: Report, next: KubeObject, old: KubeObject | undef
     if (mutating) report.oneOfIfSet(`${at}.reinvocationPolicy`, hook.reinvocationPolicy, ['IfNeeded', 'Never'])
     report.add(webhookAddressErrors(`${at}.clientConfig`, partIn(hook, 'clientConfig')))
     const before = unchangedConditions(hook, oldHooks[i])
-    if (!before) checkConditions(report, `${at}.matchConditions`, partsIn(hook, 'matchConditions'))
+    if (!before) yield* checkConditions(report, `${at}.matchConditions`, partsIn(hook, 'matchConditions'))
     checkReviewVersions(report, `${at}.admissionReviewVersions`, textsIn(hook, 'admissionReviewVersions'))
     if (name !== '') report.unique(`${at}.name`, name, names)
-  })
+    yield
+  }
 }
 
 /** What was accepted once is not judged again. */
@@ -51,10 +62,15 @@ const unchangedConditions = (hook: Part, old: Part | undefined): boolean =>
 
 const maxConditions = 64
 
-export function checkConditions(report: Report, field: string, conditions: readonly Part[], hasParams = false): void {
+export function* checkConditions(
+  report: Report,
+  field: string,
+  conditions: readonly Part[],
+  hasParams = false,
+): Resumable<void> {
   if (conditions.length > maxConditions) report.tooMany(field, conditions.length, maxConditions)
   const names = new Set<string>()
-  conditions.forEach((condition, i) => {
+  yield* inBatches(conditions, compiledAtOnce, (condition, i) => {
     const at = `${field}[${i}]`
     const expression = textIn(condition, 'expression').trim()
     const name = textIn(condition, 'name')

@@ -2,6 +2,7 @@
  * Limit ranges (SEMANTICS 6).
  * @see ValidateLimitRange in pkg/apis/core/validation, pkg/apis/core/v1/defaults.go of Kubernetes 1.36
  */
+import { inBatches, type Resumable } from '../../../base/resumable.ts'
 import { isQualifiedName } from '../../../kube/names.ts'
 import { compareQuantities, type Quantity } from '../../../kube/quantity.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -18,9 +19,9 @@ function checkLimitName(report: Report, field: string, name: string, type: strin
   else checkResourceName(report, field, name)
 }
 
-function checkLimitRange(report: Report, next: KubeObject): void {
+function* checkLimitRange(report: Report, next: KubeObject): Resumable<void> {
   const seen = new Set<string>()
-  partsIn(partIn(next, 'spec'), 'limits').forEach((item, i) => {
+  for (const [i, item] of partsIn(partIn(next, 'spec'), 'limits').entries()) {
     const at = `spec.limits[${i}]`
     const type = textIn(item, 'type')
     const errors = isQualifiedName(type)
@@ -29,11 +30,15 @@ function checkLimitRange(report: Report, next: KubeObject): void {
       report.invalid(`${at}.type`, type, 'must be a standard limit type or fully qualified')
     }
     report.unique(`${at}.type`, type, seen)
-    checkLimitItem(report, at, item, type)
-  })
+    yield* checkLimitItem(report, at, item, type)
+    yield
+  }
 }
 
-function checkLimitItem(report: Report, at: string, item: Part, type: string): void {
+/** Resources of one item that are judged between two pauses. */
+const namesAtOnce = 1000
+
+function* checkLimitItem(report: Report, at: string, item: Part, type: string): Resumable<void> {
   const names = new Set<string>()
   for (const bound of bounds) {
     if (type === 'Pod' && (bound === 'default' || bound === 'defaultRequest')) {
@@ -42,10 +47,10 @@ function checkLimitItem(report: Report, at: string, item: Part, type: string): v
       }
       continue
     }
-    for (const name of Object.keys(partIn(item, bound)).sort()) {
+    yield* inBatches(Object.keys(partIn(item, bound)).sort(), namesAtOnce, (name) => {
       checkLimitName(report, `${at}.${bound}[${name}]`, name, type)
       names.add(name)
-    }
+    })
   }
   if (
     type === 'PersistentVolumeClaim' &&
@@ -54,7 +59,7 @@ function checkLimitItem(report: Report, at: string, item: Part, type: string): v
   ) {
     report.required(`${at}.limits`, 'either minimum or maximum storage value is required, but neither was provided')
   }
-  for (const name of [...names].sort()) checkBounds(report, at, item, name)
+  yield* inBatches([...names].sort(), namesAtOnce, (name) => checkBounds(report, at, item, name))
 }
 
 function checkBounds(report: Report, at: string, item: Part, name: string): void {

@@ -1,4 +1,5 @@
 /** Resource quotas (SEMANTICS 5.1). @see ValidateResourceQuota in pkg/apis/core/validation of Kubernetes 1.36 */
+import { inBatches, type Resumable } from '../../../base/resumable.ts'
 import type { TableColumns } from '../../../kube/table.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { ageColumn, ageOf, column, nameColumn, nameOf, quantityAt } from '../cell-text.ts'
@@ -35,13 +36,15 @@ function checkQuotaName(report: Report, field: string, name: string): void {
   if (!name.includes('/') && !isQuotaName(name)) report.invalid(field, name, 'must be a standard resource for quota')
 }
 
-function checkAmounts(report: Report, at: string, amounts: Part): void {
-  for (const name of Object.keys(amounts).sort()) {
+const amountsAtOnce = 1000
+
+function* checkAmounts(report: Report, at: string, amounts: Part): Resumable<void> {
+  yield* inBatches(Object.keys(amounts).sort(), amountsAtOnce, (name) => {
     const field = `${at}[${name}]`
     checkQuotaName(report, field, name)
     checkNotNegative(report, field, amounts[name])
     if (isWholeName(name)) checkWhole(report, field, amounts[name])
-  }
+  })
 }
 
 const scopes = [
@@ -126,16 +129,21 @@ function checkScopeSelector(report: Report, selector: Part, hard: Part): void {
   }
 }
 
-function checkResourceQuota(report: Report, next: KubeObject, old: KubeObject | undefined, subresource: string): void {
+function* checkResourceQuota(
+  report: Report,
+  next: KubeObject,
+  old: KubeObject | undefined,
+  subresource: string,
+): Resumable<void> {
   if (subresource === 'status') {
     const status = partIn(next, 'status')
-    checkAmounts(report, 'status.hard', partIn(status, 'hard'))
-    checkAmounts(report, 'status.used', partIn(status, 'used'))
+    yield* checkAmounts(report, 'status.hard', partIn(status, 'hard'))
+    yield* checkAmounts(report, 'status.used', partIn(status, 'used'))
     return
   }
   const spec = partIn(next, 'spec')
   const hard = partIn(spec, 'hard')
-  checkAmounts(report, 'spec.hard', hard)
+  yield* checkAmounts(report, 'spec.hard', hard)
   checkScopes(report, 'spec.scopes', textsIn(spec, 'scopes'), hard)
   const selector = findPart(spec, 'scopeSelector')
   if (selector) checkScopeSelector(report, selector, hard)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { faultsOf } from '../../../../test/support/refusal.ts'
+import { runAtOnce } from '../../../base/resumable.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import { endpointSlice } from './endpoint-slice.ts'
 
@@ -13,7 +14,7 @@ test('a slice may hold 20,000 ports, more than the values of one request allow',
     ports: Array.from({ length: count }, (_, i) => ({ name: `p${i}`, protocol: 'TCP' })),
   })
   const faults = (count: number): string[] =>
-    faultsOf(endpointSlice.strategy?.validate?.(slice(count), undefined, { subresource: '', now: '' }) ?? [])
+    faultsOf(runAtOnce(endpointSlice.strategy?.validate?.(slice(count), undefined, { subresource: '', now: '' }) ?? []))
   expect(faults(20_000)).toEqual([])
   expect(faults(20_001)).toEqual(['ports: Too many: 20001: must have at most 20000 items'])
 })

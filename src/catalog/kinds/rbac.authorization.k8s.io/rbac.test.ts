@@ -9,6 +9,7 @@ import {
 } from '../../../../test/support/fake-rbac-source.ts'
 import { notSubdomain } from '../../../../test/support/name-faults.ts'
 import { faultsOf } from '../../../../test/support/refusal.ts'
+import { runAtOnce } from '../../../base/resumable.ts'
 import type { KubeObject } from '../../../kube/types.ts'
 import type { BuiltInKind } from '../kind.ts'
 import { clusterRole as clusterRoleKind, role as roleKind } from './role.ts'
@@ -123,7 +124,9 @@ const cases: readonly { name: string; given: KubeObject; old?: KubeObject; want:
 
 describe('validation', () => {
   test.each(cases)('$name', ({ given, old, want }) => {
-    const errors = kinds[given.kind ?? '']?.strategy?.validate?.(given, old, { subresource: '', now: '' }) ?? []
+    const errors = runAtOnce(
+      kinds[given.kind ?? '']?.strategy?.validate?.(given, old, { subresource: '', now: '' }) ?? [],
+    )
     expect(faultsOf(errors)).toEqual(want)
   })
 

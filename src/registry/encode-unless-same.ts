@@ -1,0 +1,48 @@
+/** Whether an update changes anything, as far as the store is concerned. */
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import type { Slice } from '../base/turns.ts'
+import { sameOwnership } from '../kube/apply/managed-fields.ts'
+import { jsonEqual } from '../kube/json-value.ts'
+import { encodeStored, parseStored } from '../kube/stored-form.ts'
+import type { KubeObject } from '../kube/types.ts'
+import type { StoredObject } from './registry.ts'
+import { storedBytesOf } from './written-version.ts'
+
+/**
+ * `next` in the version that is stored. undefined = nothing changes, so nothing is written. New times in managedFields
+ * alone are no change; neither is another order of keys, which can only be the case when both forms are equally long.
+ */
+export function encodeUnlessSame(
+  next: KubeObject,
+  current: StoredObject,
+  slice: Slice | undefined,
+): Eventual<Uint8Array | undefined> {
+  const old = current.object.metadata.managedFields
+  const given = next.metadata.managedFields
+  if (old && given && given !== old && sameOwnership(given, old)) {
+    return afterPause(slice, () => {
+      const timeless = encodeStored({ ...next, metadata: { ...next.metadata, managedFields: old } }, current.type)
+      return andThen(sameState(timeless, current, slice), (same) =>
+        same ? undefined : afterPause(slice, () => encodeStored(next, current.type)),
+      )
+    })
+  }
+  return afterPause(slice, () => {
+    const bytes = encodeStored(next, current.type)
+    return andThen(sameState(bytes, current, slice), (same) => (same ? undefined : bytes))
+  })
+}
+
+function sameState(bytes: Uint8Array, current: StoredObject, slice: Slice | undefined): Eventual<boolean> {
+  const before = storedBytesOf(current)
+  if (bytes.byteLength !== before.byteLength) return false
+  if (Buffer.compare(bytes, before) === 0) return true
+  return afterPause(slice, () => {
+    const after = parseStored(bytes, current.type, current.revision)
+    return afterPause(slice, () => jsonEqual(after, presentForm(current, before)))
+  })
+}
+
+/** To compare with: as stored, where the store holds another version than the client sees. */
+const presentForm = (current: StoredObject, before: Uint8Array): KubeObject =>
+  current.type.conversion?.remote ? parseStored(before, current.type, current.revision) : current.object

@@ -1,0 +1,203 @@
+/**
+ * No large object holds the event loop while it is judged: work on it is cut between its parts. Time is made by hand,
+ * every look at it costs half a slice: what is counted is turns of the loop, not milliseconds.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { startControlPlane, type TestControlPlane } from '../../src/testing/index.ts'
+
+const lookMs = 5
+
+let plane: TestControlPlane
+let elapsedMs = 0
+
+beforeAll(async () => {
+  const clock = {
+    ...systemClock,
+    monotonic: () => {
+      elapsedMs += lookMs
+      return elapsedMs
+    },
+  }
+  plane = await startControlPlane({ clock, population: true })
+  await plane.client.create({ group: '', version: 'v1', resource: 'namespaces' }, { metadata: { name: 'large' } })
+})
+
+afterAll(() => plane[Symbol.asyncDispose]())
+
+type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
+
+const many = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+const keyed = (count: number, key: (i: number) => string, value: Json): Record<string, Json> =>
+  Object.fromEntries(many(count, (i) => [key(i), value]))
+
+const namespaced = '/api/v1/namespaces/large'
+const admission = '/apis/admissionregistration.k8s.io/v1'
+const metadata = { name: 'large' }
+const matchConstraints = {
+  resourceRules: [{ apiGroups: ['none.example'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['nothing'] }],
+}
+
+const definition = (spec: Json): Json => ({
+  metadata: { name: 'larges.loop.example' },
+  spec: {
+    group: 'loop.example',
+    names: { kind: 'Large', plural: 'larges' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
+      },
+    ],
+  },
+})
+
+interface Case {
+  readonly name: string
+  readonly path: string
+  readonly object: Json
+  /** Turns of the loop that are between its parts at least. */
+  readonly turns: number
+  readonly status?: number
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'a LimitRange with many resources',
+    path: `${namespaced}/limitranges`,
+    object: {
+      metadata,
+      spec: { limits: [{ type: 'Container', default: keyed(20_000, (i) => `loop.example/r${i}`, '1') }] },
+    },
+    turns: 30,
+  },
+  {
+    name: 'a ResourceQuota with many names',
+    path: `${namespaced}/resourcequotas`,
+    object: { metadata, spec: { hard: keyed(20_000, (i) => `count/r${i}`, '1') } },
+    turns: 15,
+  },
+  {
+    name: 'an object with many labels',
+    path: `${namespaced}/configmaps`,
+    object: { metadata: { ...metadata, labels: keyed(20_000, (i) => `key${i}`, 'v') } },
+    turns: 15,
+  },
+  {
+    name: 'an object with many labels that are none',
+    path: `${namespaced}/configmaps`,
+    object: { metadata: { ...metadata, labels: keyed(20_000, (i) => `key${i}`, '/') } },
+    turns: 13,
+    status: 422,
+  },
+  {
+    name: 'an object with many finalizers',
+    path: `${namespaced}/configmaps`,
+    object: { metadata: { ...metadata, finalizers: many(20_000, (i) => `loop.example/f${i}`) } },
+    turns: 15,
+  },
+  {
+    name: 'a definition with many rules',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    object: definition({
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      'x-kubernetes-validations': many(5_000, (i) => ({ rule: `self.a == '${i}'` })),
+    }),
+    turns: 50,
+  },
+  {
+    name: 'a definition with many properties',
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    object: definition({ type: 'object', properties: keyed(10_000, (i) => `a${i}`, { type: 'string' }) }),
+    turns: 8,
+  },
+  {
+    name: 'an admission policy with many validations',
+    path: `${admission}/validatingadmissionpolicies`,
+    object: { metadata, spec: { matchConstraints, validations: many(5_000, (i) => ({ expression: `${i} == 0` })) } },
+    turns: 50,
+  },
+  {
+    name: 'an admission policy with many variables',
+    path: `${admission}/validatingadmissionpolicies`,
+    object: {
+      metadata,
+      spec: {
+        matchConstraints,
+        variables: many(5_000, (i) => ({ name: `v${i}`, expression: `${i} == 0` })),
+        validations: [{ expression: 'variables.v4999' }],
+      },
+    },
+    turns: 50,
+  },
+  {
+    name: 'a mutating admission policy with many mutations',
+    path: `${admission}/mutatingadmissionpolicies`,
+    object: {
+      metadata,
+      spec: {
+        matchConstraints,
+        reinvocationPolicy: 'Never',
+        mutations: many(5_000, () => ({
+          patchType: 'JSONPatch',
+          jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/a"}]' },
+        })),
+      },
+    },
+    turns: 50,
+  },
+  {
+    name: 'a webhook configuration with many webhooks',
+    path: `${admission}/validatingwebhookconfigurations`,
+    object: {
+      metadata,
+      webhooks: many(1_000, (i) => ({
+        name: `w${i}.loop.example`,
+        clientConfig: { url: 'https://127.0.0.1:1/' },
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        rules: matchConstraints.resourceRules,
+      })),
+    },
+    turns: 400,
+  },
+  {
+    name: 'a template with a large object',
+    path: '/apis/policy/v1alpha1/namespacetemplates',
+    object: {
+      metadata,
+      spec: {
+        namespaces: { nameSelector: { include: ['nothing-*'] } },
+        templates: [
+          { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'made' }, data: keyed(20_000, (i) => `k${i}`, 'v') },
+        ],
+      },
+    },
+    turns: 10,
+  },
+]
+
+describe('attack: a large object holds nobody up while it is judged', () => {
+  test.each(cases)('$name', async ({ path, object, turns: atLeast, status = 201 }) => {
+    let turns = 0
+    let done = false
+    const turn = (): void => {
+      turns++
+      if (!done) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const response = await plane.fetch(`${path}?dryRun=All`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(object),
+    })
+    done = true
+    expect(response.status).toBe(status)
+    await response.arrayBuffer()
+    expect(turns).toBeGreaterThanOrEqual(atLeast)
+  })
+})
