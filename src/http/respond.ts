@@ -2,11 +2,12 @@
  * Answers. In JSON an object is its stored bytes with a head spliced on; every other form (pretty, YAML, protobuf,
  * tables, metadata only) is made from the parsed object, which costs more and is asked for less.
  */
-import { afterPause, type Eventual } from '../base/eventual.ts'
+import { afterPause, andThen, type Eventual } from '../base/eventual.ts'
+import { runInSlices } from '../base/resumable.ts'
 import type { Slice } from '../base/turns.ts'
 import { columnsOf } from '../catalog/kinds/columns-of.ts'
 import { apiVersionOf, type GroupVersionKind } from '../kube/gvk.ts'
-import { printYaml } from '../kube/print-yaml.ts'
+import { printYaml, printYamlInSteps } from '../kube/print-yaml.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { singleObject } from '../kube/stored-form.ts'
 import { parseIncludeObject, renderTable, type Table, type TableRequest, tableHead, tableRow } from '../kube/table.ts'
@@ -67,6 +68,10 @@ export class Renderer {
       return answer(status, n, singleObject(stored.type, stored.revision, stored.bytes, '\n'))
     }
     const { type, object } = stored
+    if (n.view === 'object' && n.format === 'yaml' && slice !== undefined) {
+      const printed = afterPause(slice, () => runInSlices(printYamlInSteps(object), slice))
+      return andThen(printed, (text) => answer(status, n, textEncoder.encode(text)))
+    }
     return afterPause(slice, () => this.made(type, object, n, query, status))
   }
 

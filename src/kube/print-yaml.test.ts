@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { printYaml } from './print-yaml.ts'
+import { printYaml, printYamlInSteps } from './print-yaml.ts'
 import { parseYaml } from './yaml-body.ts'
 
 describe('a value as YAML', () => {
@@ -43,6 +43,19 @@ describe('a value as YAML', () => {
     { name: 'is one scalar', given: 'x', want: 'x\n' },
   ]
   test.each(cases)('$name', ({ given, want }) => expect(printYaml(given)).toBe(want))
+
+  test('is printed in steps of 256 KiB where it is long', () => {
+    let deep: unknown = 'x'
+    for (let i = 0; i < 900; i++) deep = { a: deep }
+    const value = Array.from({ length: 4 }, () => deep)
+    const printing = printYamlInSteps(value)
+    let steps = 0
+    let step = printing.next()
+    for (; step.done !== true; step = printing.next()) steps++
+    expect(step.value).toBe(printYaml(value))
+    expect(steps).toBe(Math.floor(step.value.length / (256 * 1024)))
+    expect(steps).toBeGreaterThan(5)
+  })
 
   test('keeps 64-bit integers exact', () => {
     expect(printYaml(parseYaml('a: 9007199254740993').value)).toBe('a: 9007199254740993\n')

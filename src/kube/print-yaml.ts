@@ -4,6 +4,7 @@
  *
  * A library would build a tree of nodes first, which takes twenty times as long as the text itself.
  */
+import { type Resumable, runAtOnce } from '../base/resumable.ts'
 import { isExactNumber } from './json-value.ts'
 
 /** Words that a reader of YAML 1.1 takes for a boolean or null. */
@@ -60,38 +61,69 @@ function isBlock(value: unknown): value is Collection {
   return false
 }
 
-/** Lines that begin right where the output stands, each ended. `indent` is that of the lines after the first. */
-function block(value: Collection, indent: string): string {
+/** Beyond that many characters a key must be marked as one. */
+const longestKey = 1000
+
+/** A collection of which some members are printed. */
+interface Open {
+  readonly value: Collection
+  /** Undefined for lists. */
+  readonly keys: readonly string[] | undefined
+  readonly length: number
+  /** Of its lines. */
+  readonly indent: string
+  next: number
+  /** Nothing of it is printed: its first line begins right where the output stands. */
+  isNew: boolean
+}
+
+function open(value: Collection, indent: string): Open {
+  const keys = Array.isArray(value) ? undefined : Object.keys(value)
+  return { value, keys, length: keys?.length ?? (value.length as number), indent, next: 0, isNew: true }
+}
+
+/** Characters between two pauses. */
+const pauseEvery = 256 * 1024
+
+/** What nests deeply is much longer as text than its values are: every line is indented. */
+function* block(root: Collection, indent: string): Resumable<string> {
   let text = ''
-  let lead = ''
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      text += `${lead}- ${after(item, `${indent}  `)}`
-      lead = indent
+  let pausedAt = 0
+  const stack = [open(root, indent)]
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    if (top.next === top.length) {
+      stack.pop()
+      continue
     }
-    return text
-  }
-  for (const key of Object.keys(value)) {
-    const member = (value as Readonly<Record<string, unknown>>)[key]
-    if (member === undefined) continue
-    const name = isPlain(key) ? key : key.length > longestKey ? `? ${quote(key)}\n${indent}` : quote(key)
+    const key = top.keys?.[top.next] ?? top.next
+    top.next++
+    const member = (top.value as Readonly<Record<string | number, unknown>>)[key]
+    if (typeof key === 'string' && member === undefined) continue
+    const isOpen = isBlock(member)
     // A list in a map needs no indentation of its own.
-    const inner = Array.isArray(member) ? indent : `${indent}  `
-    text += isBlock(member)
-      ? `${lead}${name}:\n${inner}${block(member, inner)}`
-      : `${lead}${name}: ${scalar(member, `${indent}  `)}\n`
-    lead = indent
+    const inner = typeof key === 'string' && isOpen && Array.isArray(member) ? top.indent : `${top.indent}  `
+    text += top.isNew ? '' : top.indent
+    top.isNew = false
+    text += typeof key === 'number' ? '- ' : nameOf(key, top.indent) + (isOpen ? `:\n${inner}` : ': ')
+    if (isOpen) stack.push(open(member, inner))
+    else text += `${scalar(member, inner)}\n`
+    if (text.length - pausedAt > pauseEvery) {
+      pausedAt = text.length
+      yield
+    }
   }
   return text
 }
 
-/** Beyond that many characters a key must be marked as one. */
-const longestKey = 1000
-
-const after = (item: unknown, indent: string): string =>
-  isBlock(item) ? block(item, indent) : `${scalar(item, indent)}\n`
+function nameOf(key: string, indent: string): string {
+  if (isPlain(key)) return key
+  return key.length > longestKey ? `? ${quote(key)}\n${indent}` : quote(key)
+}
 
 /** Ends with a line end. `indent` stands before every line but the first. */
-export function printYaml(value: unknown, indent = ''): string {
-  return isBlock(value) ? block(value, indent) : `${scalar(value, `${indent}  `)}\n`
+export const printYaml = (value: unknown, indent = ''): string => runAtOnce(printYamlInSteps(value, indent))
+
+/** As `printYaml`, of what may be long. */
+export function* printYamlInSteps(value: unknown, indent: string = ''): Resumable<string> {
+  return isBlock(value) ? yield* block(value, indent) : `${scalar(value, `${indent}  `)}\n`
 }

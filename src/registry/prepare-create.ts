@@ -68,7 +68,7 @@ export async function admitNew(
   const mutated = await parts.chain.mutate(attributes)
   if (slice !== undefined) await slice.pause()
   const admitted =
-    mutated === undefined || mutated === tracked ? tracked : settleMutated(parts, scope, mutated, tracked)
+    mutated === undefined || mutated === tracked ? tracked : await settleMutated(parts, scope, mutated, tracked)
   admitted.metadata.uid = parts.ids.uid()
   admitted.metadata.creationTimestamp = now
   // What the client repeated is gone by now, except from a patch.
@@ -165,15 +165,17 @@ function refuseVersion(scope: WriteScope): void {
 }
 
 /** What admission changes after field ownership was recorded belongs to no manager. */
-function settleMutated(
+async function settleMutated(
   parts: RegistryParts,
   scope: WriteScope,
   mutated: Unvalidated,
   tracked: Unvalidated,
-): Unvalidated {
+): Promise<Unvalidated> {
   // What a client may not set, admission may not set for it.
   if (hasVersion(mutated)) refuseVersion(scope)
-  const settled = keepManagers(scope, parts.applyDefaults(scope.type, ownCopy(scope, mutated)), tracked)
+  const defaulted = parts.applyDefaults(scope.type, ownCopy(scope, mutated))
+  if (scope.slice !== undefined) await scope.slice.pause()
+  const settled = keepManagers(scope, defaulted, tracked)
   // The plugin that made the object may still hold its metadata.
   return { ...settled, metadata: { ...settled.metadata } }
 }

@@ -202,10 +202,13 @@ async function trackAndMutate(
   }
   await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))
-  const next =
-    mutated === undefined || mutated === tracked
-      ? tracked
-      : keepManagers(scope, ownHalf(scope, parts.strategyOf(type), parts.applyDefaults(type, mutated), old), tracked)
+  let next = tracked
+  if (mutated !== undefined && mutated !== tracked) {
+    await slice?.pause()
+    const defaulted = parts.applyDefaults(type, mutated)
+    await slice?.pause()
+    next = keepManagers(scope, ownHalf(scope, parts.strategyOf(type), defaulted, old), tracked)
+  }
   return { ...next, metadata: { ...next.metadata } }
 }
 

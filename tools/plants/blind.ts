@@ -47,8 +47,8 @@ export const blindPlants: readonly Plant[] = [
     'a tenant changes the label that names the creator',
     templates,
     'src/apis/templates/admission.ts',
-    "      ...keepTemplateMarks('labels', next, old),\n",
-    '',
+    "const labels = keepTemplateMarks('labels', next, old)",
+    'const labels = undefined',
   ),
   plant(
     'a namespace stays listed for users whose role no longer reaches it',

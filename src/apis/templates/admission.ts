@@ -226,26 +226,26 @@ function withCreator(namespace: Unvalidated, username: string): Unvalidated {
 }
 
 function keepCreator(next: Unvalidated, old: Namespace): Unvalidated {
-  return {
-    ...next,
-    metadata: {
-      ...next.metadata,
-      ...keepTemplateMarks('labels', next, old),
-      ...keepTemplateMarks('annotations', next, old),
-    },
-  }
+  const labels = keepTemplateMarks('labels', next, old)
+  const annotations = keepTemplateMarks('annotations', next, old)
+  // The same object: what is changed goes through defaults once more.
+  if (labels === undefined && annotations === undefined) return next
+  return { ...next, metadata: { ...next.metadata, ...labels, ...annotations } }
 }
 
-function keepTemplateMarks(part: 'labels' | 'annotations', next: Named, old: Named): Partial<KubeObject['metadata']> {
+type Marks = Partial<KubeObject['metadata']>
+
+function keepTemplateMarks(part: 'labels' | 'annotations', next: Named, old: Named): Marks | undefined {
   const was = old.metadata[part]?.[creatorKey]
-  const { [creatorKey]: is, ...rest } = next.metadata[part] ?? {}
-  if (is === was) return {}
+  if (next.metadata[part]?.[creatorKey] === was) return undefined
+  const { [creatorKey]: _is, ...rest } = next.metadata[part] ?? {}
   return { [part]: was === undefined ? rest : { ...rest, [creatorKey]: was } }
 }
 
 function withoutPendingLabel(namespace: Unvalidated): Unvalidated {
-  const { [pendingLabel]: pending, ...labels } = namespace.metadata.labels ?? {}
-  return pending === undefined ? namespace : { ...namespace, metadata: { ...namespace.metadata, labels } }
+  if (namespace.metadata.labels?.[pendingLabel] === undefined) return namespace
+  const { [pendingLabel]: _pending, ...labels } = namespace.metadata.labels
+  return { ...namespace, metadata: { ...namespace.metadata, labels } }
 }
 
 function annotate(namespace: Unvalidated, key: string, value: string): Unvalidated {

@@ -27,7 +27,7 @@ export function createVerb({ registry, decoder, renderer, awaitCreated }: VerbDe
     const n = negotiate(request.headers, query, () => renderer.offer(target.type, ['table', 'partial']))
     if (query.size > 0) checkWriteOptions('CreateOptions', query)
     const stored = await store(request, context, target)
-    return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201)
+    return renderer.object(await awaitCreated(stored, request, context, target), n, query, 201, context.slice)
   }
 }
 

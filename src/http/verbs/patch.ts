@@ -53,7 +53,7 @@ export function patchVerb(deps: PatchDeps): VerbHandler {
     if (request.sharing !== undefined && n.view === 'object') {
       return { status, headers: {}, body: nothing, shared: { object: stored.object } }
     }
-    return renderer.object(stored, n, query, status)
+    return renderer.object(stored, n, query, status, context.slice)
   }
 }
 

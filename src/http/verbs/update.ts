@@ -33,7 +33,7 @@ export function updateVerb(deps: UpdateDeps): VerbHandler {
       // The resourceVersion is the registry's to compare: '0' asks for no particular one.
       preconditions: uid ? { uid } : {},
     })
-    return renderer.object(stored, n, query, created ? 201 : 200)
+    return renderer.object(stored, n, query, created ? 201 : 200, context.slice)
   }
 }
 

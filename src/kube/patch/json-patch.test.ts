@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { badRequest, failure, thrown } from '../../../test/support/refusal.ts'
 import { StatusError } from '../status-error.ts'
 import type { JsonValue } from '../types.ts'
@@ -318,6 +318,18 @@ describe('a JSON patch', () => {
       failure({ message: 'Request entity too large: limit is 50000000', reason: 'RequestEntityTooLarge', code: 413 }),
     )
   })
+})
+
+test('a path of a million steps is not taken apart', () => {
+  const path = '/a'.repeat(1_000_000)
+  const split = vi.spyOn(String.prototype, 'split')
+  try {
+    const fault = thrown(() => run({ a: {} }, [{ op: 'remove', path }]))
+    expect(Math.max(...split.mock.results.map(({ value }) => (value as string[]).length))).toBeLessThan(1100)
+    expect(fault).toEqual(thrown(() => run({ a: {} }, [{ op: 'remove', path: '/a/a/a' }])))
+  } finally {
+    split.mockRestore()
+  }
 })
 
 test('what is added can be removed again, and the document is as before', () => {

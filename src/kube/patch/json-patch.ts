@@ -114,9 +114,12 @@ function given(pointer: string | undefined, fault: string): string {
   return pointer
 }
 
+/** No document is so deep that more steps would lead anywhere: a path may have a million. */
+const maxTokens = maxDepth + 2
+
 /** Undefined for what points to no member. What stands before the first slash is not read. */
 function tokensOf(pointer: string): string[] | undefined {
-  const [, ...tokens] = pointer.split('/')
+  const [, ...tokens] = pointer.split('/', maxTokens + 1)
   if (tokens.length === 0) return undefined
   return tokens.map((t) => (t.includes('~') ? t.replaceAll('~1', '/').replaceAll('~0', '~') : t))
 }

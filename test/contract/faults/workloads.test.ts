@@ -508,6 +508,12 @@ const rows: readonly FaultRow[] = [
   { of: 'cronJob', name: 'without a time', put: { 'spec.schedule': '' }, faults: ['spec.schedule: Required value'] },
   {
     of: 'cronJob',
+    name: 'with more times than there are',
+    put: { 'spec.schedule': `${'0,'.repeat(32_768)}0 * * * *` },
+    faults: ['spec.schedule: Too long: may not be more than 65536 bytes'],
+  },
+  {
+    of: 'cronJob',
     name: 'at a time that is none',
     put: { 'spec.schedule': '61 * * * *', 'spec.timeZone': 'Local' },
     faults: [

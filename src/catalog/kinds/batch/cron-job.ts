@@ -26,6 +26,9 @@ import { checkJobSpec } from './job.ts'
 /** Room for the eleven characters that its jobs' names get in addition. */
 const cronJobNameMax = 52
 
+/** Ours: to find out whether megabytes are a schedule takes long, and each minute of a week once is a tenth of it. */
+const maxScheduleBytes = 64 * 1024
+
 function checkCronJob(report: Report, next: KubeObject): void {
   const name = next.metadata.name ?? ''
   if (name.length > cronJobNameMax) {
@@ -34,6 +37,7 @@ function checkCronJob(report: Report, next: KubeObject): void {
   const spec = partIn(next, 'spec')
   const schedule = textIn(spec, 'schedule')
   if (schedule === '') report.required('spec.schedule')
+  else if (schedule.length > maxScheduleBytes) report.tooLong('spec.schedule', maxScheduleBytes)
   else {
     const error = scheduleError(schedule)
     if (error) report.invalid('spec.schedule', schedule, error)
