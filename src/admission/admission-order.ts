@@ -30,6 +30,7 @@ export const admissionOrder = [
   'AppliedRecord',
   'IpAddressProtection',
   'CertificateSigningRequests',
+  'OwnerReferencesPermissionEnforcement',
   'RbacEscalation',
   'AdmissionPolicyAuthors',
   'ValidatingAdmissionPolicy',

@@ -50,6 +50,15 @@ export interface LoadLimits {
 export const leastMemoryBytes: number = leastMaxMemoryBytes
 export const defaultConnections: number = connectionsWithin(defaultMaxMemoryBytes).all
 
+/** Plugins that are off by default, as upstream. */
+export const extraAdmission = [
+  'NamespaceExists',
+  'NamespaceAutoProvision',
+  'OwnerReferencesPermissionEnforcement',
+] as const
+
+type ExtraAdmission = (typeof extraAdmission)[number]
+
 export interface Config {
   /** Absent = nothing on disk: keys and, with engine memory, objects live as long as the process. */
   readonly dataDir?: string
@@ -104,7 +113,7 @@ export interface Config {
   readonly serviceNodePorts: PortRange
   /** Absent = no mirror pods. */
   readonly manifests?: ManifestConfig
-  readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
+  readonly extraAdmission: readonly ExtraAdmission[]
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log

@@ -58,7 +58,7 @@ export function featuresOf(config: Config, deps: FeatureDeps): Features {
       }),
       serviceAccounts(deps.caCert),
       rbac,
-      garbageCollection,
+      garbageCollection(config),
       eventExpiry,
       limitRanges,
       services({ ranges: config.serviceRanges, nodePorts: config.serviceNodePorts }),

@@ -1,7 +1,14 @@
 /** `borough up`: serves until it is told to stop. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Config, defaultConfig, parseControllers, parsePortRange, parseServiceRanges } from '../app/config.ts'
+import {
+  type Config,
+  defaultConfig,
+  extraAdmission,
+  parseControllers,
+  parsePortRange,
+  parseServiceRanges,
+} from '../app/config.ts'
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
@@ -198,7 +205,7 @@ function addServiceOptions(command: Command): void {
 function addAdmissionOptions(command: Command): void {
   command.addOption(
     new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
-      .choices(['NamespaceExists', 'NamespaceAutoProvision'])
+      .choices(extraAdmission)
       .default([], 'none'),
   )
 }

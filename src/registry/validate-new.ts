@@ -33,4 +33,3 @@ export function newObjectValidation(
     return [...wrong, ...malformed, ...(yield* resumed(strategy.validate?.(object, undefined, context) ?? []))]
   }
 }
-}

@@ -259,6 +259,24 @@ describe('foreground deletion', () => {
     await left()
   })
 
+  it('is not held up by dependents elsewhere, nor by references that name another owner', async () => {
+    await client.create(namespaces, { metadata: { name: 'stranger' } })
+    const a = await make('a')
+    const block = { blockOwnerDeletion: true }
+    const held = (name: string, namespace: string, owner: OwnerReference): Promise<KubeObject> =>
+      client.create(configMaps, {
+        metadata: { name, namespace, finalizers: ['attack.example/held'], ownerReferences: [owner] },
+      })
+    await held('foreign', 'stranger', ownerOf(a, block))
+    await held('misnamed', 'default', ownerOf(a, { ...block, name: 'other' }))
+    await held('miskind', 'default', ownerOf(a, { ...block, kind: 'Secret' }))
+    await held('misgroup', 'default', ownerOf(a, { ...block, apiVersion: 'apps/v1', kind: 'Deployment' }))
+    collect()
+    await remove('a', 'Foreground')
+    await until(async () => (await find('a')) === undefined)
+    expect(await find('foreign', 'stranger')).toBeDefined()
+  })
+
   it('of an object that owns itself comes to an end', async () => {
     const a = await make('a')
     const self = { metadata: { ownerReferences: [ownerOf(a, { blockOwnerDeletion: true })] } }

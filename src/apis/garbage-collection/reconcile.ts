@@ -8,7 +8,7 @@ import type { Client, DeleteOptions, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
 import type { ControllerSpec, ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { keysOf } from '../../controller/source.ts'
-import { apiVersionOf } from '../../kube/gvk.ts'
+import { apiVersionOf, parseApiVersion } from '../../kube/gvk.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
@@ -223,9 +223,7 @@ class Collector implements Reconciler {
   /** Lets an object go for which nothing has to go first. Otherwise the last such dependent brings the key again. */
   async #letGo(facts: OwnershipFacts, signal: AbortSignal): Promise<void> {
     await this.#deps.feed.refresh()
-    const blocked = this.#graph
-      .dependentsOf(facts.uid)
-      .some(({ owners }) => owners.some((owner) => owner.uid === facts.uid && owner.blockOwnerDeletion))
+    const blocked = this.#graph.dependentsOf(facts.uid).some((dependent) => isBlockedBy(facts, dependent))
     if (!blocked) await this.#removeFinalizer(facts, foregroundFinalizer, signal)
   }
 
@@ -274,6 +272,22 @@ class Collector implements Reconciler {
       }
     }
   }
+}
+
+/**
+ * A reference holds up only the owner that it names: in the namespace of the dependent, or cluster-scoped, and of that
+ * kind and name. One that merely has the uid dangles, wherever it stands.
+ */
+function isBlockedBy({ resource, namespace, name, uid }: OwnershipFacts, dependent: OwnershipFacts): boolean {
+  if (namespace !== '' && dependent.namespace !== namespace) return false
+  return dependent.owners.some(
+    (owner) =>
+      owner.blockOwnerDeletion === true &&
+      owner.uid === uid &&
+      owner.name === name &&
+      owner.kind === resource.kind &&
+      parseApiVersion(owner.apiVersion)?.group === resource.group,
+  )
 }
 
 const withoutBlocking = (owners: OwnerReference[]): OwnerReference[] =>

@@ -10,8 +10,8 @@ import { namespaceReconciler } from './reconcile.ts'
 import { type NamespaceStrategyOptions, namespaceStrategy } from './strategy.ts'
 
 export interface NamespacesOptions extends NamespaceStrategyOptions {
-  /** Plugins that upstream has switched off by default. */
-  readonly extraAdmission: readonly ('NamespaceExists' | 'NamespaceAutoProvision')[]
+  /** Plugins that are off by default. */
+  readonly extraAdmission: readonly string[]
 }
 
 const controller = 'namespace-controller'
@@ -31,18 +31,16 @@ export const namespaces = ({ extraAdmission, ...strategy }: NamespacesOptions): 
     const { clock, lister, stored, create } = context
     const lookup = namespaceLookup(context)
     const content = contentIndex(lister, stored, lookup)
-    const optional = {
-      NamespaceExists: namespaceExists(lookup),
-      NamespaceAutoProvision: namespaceAutoProvision(lookup, (name, creator) =>
-        create(lookup.type, { metadata: { name } }, creator),
-      ),
-    }
+    const optional = [
+      namespaceExists(lookup),
+      namespaceAutoProvision(lookup, (name, creator) => create(lookup.type, { metadata: { name } }, creator)),
+    ]
     return {
       strategies: { namespaces: namespaceStrategy(strategy) },
       admission: [
         namespaceLifecycle(lookup),
         namespaceFinalization(content),
-        ...extraAdmission.map((name) => optional[name]),
+        ...optional.filter(({ name }) => extraAdmission.includes(name)),
       ],
       controllers: ({ client }) => [
         {
