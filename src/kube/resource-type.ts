@@ -3,6 +3,7 @@
  * ones from their CRD; clients can't tell the difference.
  */
 
+import type { Eventual } from '../base/eventual.ts'
 import { apiVersionOf, type GroupVersionKind, type GroupVersionResource } from './gvk.ts'
 import type { Resource } from './resource.ts'
 import type { Schema } from './schema/schema.ts'
@@ -52,8 +53,8 @@ export interface Conversion {
 
 /** All answers are private or never changed. @throws StatusError */
 export interface RemoteConversion {
-  /** As the type shows what the store holds: complete with TypeMeta, which says in which version. In their order. */
-  shown(stored: readonly KubeObject[]): Promise<readonly KubeObject[]>
+  /** As the type shows what the store holds, at once where it is remembered: complete with TypeMeta, which says in which version. In their order. */
+  shown(stored: readonly KubeObject[]): Eventual<readonly KubeObject[]>
   /** As the type shows an object of another version that is not (or not yet) stored like that. */
   from(object: KubeObject): Promise<KubeObject>
   /** An object of this type in the version that is stored. */

@@ -66,7 +66,7 @@ export async function deleteObject(
   const { type, name } = scope
   return untilSettled(parts, scope, 'DELETE', async (version, deadlineMs) => {
     if (!version) throw notFound(type, name)
-    return deleteVersion(parts, scope, options, await toServedVersion(type, version), deadlineMs)
+    return deleteVersion(parts, scope, options, await toServedVersion(type, version, scope.caller), deadlineMs)
   })
 }
 
@@ -95,7 +95,7 @@ async function deleteVersion(
   if (plan.action === 'keep') return { stored: current, removed: false }
   const after = plan.action === 'mark' ? plan.object : undefined
   await slice?.pause()
-  const bytes = plan.object ? await encodeForStorage(plan.object, type) : storedBytesOf(current)
+  const bytes = plan.object ? await encodeForStorage(plan.object, type, scope.caller) : storedBytesOf(current)
   const write = {
     attributes,
     change: { type, namespace, name, before, after },

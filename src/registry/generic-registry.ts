@@ -64,7 +64,7 @@ export function createRegistry(deps: RegistryDeps): Registry & { readonly lister
     async create(scope, object) {
       try {
         const stored = await createObject(parts, scope, object)
-        return scope.type.conversion === undefined ? stored : await convertWritten(stored, !scope.dryRun)
+        return scope.type.conversion === undefined ? stored : await convertWritten(stored, !scope.dryRun, scope.caller)
       } catch (error) {
         throw fromStorage(error)
       }
@@ -98,7 +98,7 @@ async function updateAndConvert(
   options: UpdateOptions | undefined,
 ): Promise<UpdateResult> {
   const result = await updateObject(parts, scope, transform, createMissing, options)
-  const stored = convertWritten(result.stored, !result.removed && !scope.dryRun)
+  const stored = convertWritten(result.stored, !result.removed && !scope.dryRun, scope.caller)
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
@@ -110,7 +110,7 @@ async function deleteAndConvert(
 ): Promise<DeleteResult> {
   const result = await deleteObject(parts, scope, options)
   if (result.removed) return result
-  const stored = convertWritten(result.stored, !scope.dryRun)
+  const stored = convertWritten(result.stored, !scope.dryRun, scope.caller)
   return stored === result.stored ? result : { ...result, stored: await stored }
 }
 
@@ -130,7 +130,7 @@ function getObject(
   function find(): Eventual<StoredObject> {
     const found = parts.cache.type(type.storageName).find(namespace, name)
     if (!found) throw notFound(type, name)
-    return toServedVersion(type, found)
+    return toServedVersion(type, found, options)
   }
 }
 

@@ -39,6 +39,7 @@ interface Page {
   readonly limit: number
   readonly slice: Slice
   readonly signal: AbortSignal | undefined
+  readonly outside: ListQuery['outside']
 }
 
 export async function listObjects(parts: RegistryParts, type: ResourceType, query: ListQuery): Promise<ListPage> {
@@ -50,7 +51,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   const prefix = namespace === '' ? '' : `${namespace}/`
   const limit = query.limit !== undefined && query.limit > 0 ? query.limit : Number.POSITIVE_INFINITY
   const whole = spanOf(namespace)
-  const { view, signal } = query
+  const { view, signal, outside } = query
   const slice = query.slice ?? parts.turns.slice()
   const now = (page: Page): Promise<ListPage> => {
     const names = view?.names()
@@ -60,7 +61,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   if (query.continue) {
     const token = decodeContinue(query.continue)
     const span = { start: prefix + token.start, end: whole.end }
-    const page: Page = { type, selection, span, prefix, limit, slice, signal }
+    const page: Page = { type, selection, span, prefix, limit, slice, signal, outside }
     if (token.revision === latest) {
       await cache.refresh()
       return now(page)
@@ -73,7 +74,7 @@ export async function listObjects(parts: RegistryParts, type: ResourceType, quer
   }
 
   const revision = parseVersion(query.resourceVersion, 'list')
-  const page: Page = { type, selection, span: whole, prefix, limit, slice, signal }
+  const page: Page = { type, selection, span: whole, prefix, limit, slice, signal, outside }
   if (revision === undefined) {
     if (query.caughtUp !== true && !cache.isFresh) await cache.refresh()
     await parts.beforeRead?.get(type)?.('')
@@ -135,7 +136,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
   const { scope, matches } = selection
   if (scope.name !== '' && (scope.namespace !== '' || !type.namespaced)) {
     const version = await source.find(scope.namespace, scope.name)
-    const one = version && (await toServedVersion(type, version))
+    const one = version && (await toServedVersion(type, version, page))
     return { revision, items: one && (!matches || matches(one)) ? [one] : [] }
   }
   const remote = type.conversion?.remote !== undefined
@@ -149,7 +150,7 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
     const { values, more } = isPending(found) ? await found : found
     checkReader(page)
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
-    const full = await take(values, remote ? await toServedVersions(type, values) : undefined, page, items)
+    const full = await take(values, remote ? await toServedVersions(type, values, page) : undefined, page, items)
     const last = values[full ?? values.length - 1]
     if (!last || (full === undefined && !more)) return { revision, items }
     if (full !== undefined) {

@@ -123,7 +123,11 @@ export async function prepareWrite(
 ): Promise<PreparedWrite> {
   const { type, namespace, slice } = scope
   if (slice !== undefined) await slice.pause()
-  const { object: after, bytes } = await encodeWithinLimit(object, (one) => encodeForStorage(one, type), how.tracked)
+  const { object: after, bytes } = await encodeWithinLimit(
+    object,
+    (one) => encodeForStorage(one, type, scope.caller),
+    how.tracked,
+  )
   if (slice !== undefined) await slice.pause()
   const { name } = attributes
   return {

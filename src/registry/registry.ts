@@ -64,7 +64,7 @@ export interface ReadOptions {
   readonly caughtUp?: boolean
   /** Aborts when the client waits no more: the read ends as soon as it can. */
   readonly signal?: AbortSignal
-  /** Goes around a wait for a revision that is not there yet: the reader gives up its place meanwhile. */
+  /** Goes around a wait for a revision that is not there yet, or a webhook: the reader gives up its place meanwhile. */
   readonly outside?: <T>(wait: Promise<T>) => Promise<T>
 }
 

@@ -5,45 +5,59 @@
  * Inside the server a version that has not been converted is read as it is stored: its metadata is right in any version
  * but for labels and annotations. Everything that a client sees has been converted here.
  */
+import { andThen, type Eventual, isPending } from '../base/eventual.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { encodeStored, parseStored } from '../kube/stored-form.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { type ObjectVersion, TypedVersion } from '../watch/stored-object.ts'
 import type { StoredObject } from './registry.ts'
 
-/** In their order. @throws StatusError */
-export async function toServedVersions(
-  type: ResourceType,
-  versions: readonly ObjectVersion[],
-): Promise<readonly StoredObject[]> {
-  const remote = type.conversion?.remote
-  if (remote === undefined) return versions.map((v) => v.as(type))
-  const objects = await remote.shown(versions.map((v) => parseStored(v.bytes, type, v.revision)))
-  return versions.map((v, i) => new TypedVersion(type, v, objects[i]))
+/** How a request waits for a webhook: without its places. Absent where no client is behind it. */
+export interface Waits {
+  readonly outside?: (<T>(wait: Promise<T>) => Promise<T>) | undefined
 }
 
-export function toServedVersion(type: ResourceType, version: ObjectVersion): StoredObject | Promise<StoredObject> {
+/** What `work` comes to, which may ask a conversion webhook of the type. */
+export function whileConverting<T>(type: ResourceType, work: Eventual<T>, { outside }: Waits): Eventual<T> {
+  const asks = outside !== undefined && isPending(work) && type.conversion?.remote !== undefined
+  return asks ? outside(work) : work
+}
+
+/** In their order. @throws StatusError */
+export function toServedVersions(
+  type: ResourceType,
+  versions: readonly ObjectVersion[],
+  waits: Waits = {},
+): Eventual<readonly StoredObject[]> {
+  const remote = type.conversion?.remote
+  if (remote === undefined) return versions.map((v) => v.as(type))
+  const shown = remote.shown(versions.map((v) => parseStored(v.bytes, type, v.revision)))
+  return andThen(whileConverting(type, shown, waits), (objects) =>
+    versions.map((v, i) => new TypedVersion(type, v, objects[i])),
+  )
+}
+
+export function toServedVersion(type: ResourceType, version: ObjectVersion, waits: Waits = {}): Eventual<StoredObject> {
   if (type.conversion?.remote === undefined) return version.as(type)
-  return toServedVersions(type, [version]).then(([one]) => one as StoredObject)
+  return andThen(toServedVersions(type, [version], waits), ([one]) => one as StoredObject)
 }
 
 /**
  * What a write made, as a client that reads it will see it. `isStored`: it is in the store under its revision. What a
  * dry run made is not, nor is the last state of a removed object, and so neither may be remembered under it.
  */
-export function convertWritten(stored: StoredObject, isStored: boolean): StoredObject | Promise<StoredObject> {
+export function convertWritten(stored: StoredObject, isStored: boolean, waits: Waits): Eventual<StoredObject> {
   if (!(stored instanceof TypedVersion) || !stored.isRaw) return stored
   const { type, version } = stored
   const remote = type.conversion?.remote
-  if (isStored || remote === undefined) return toServedVersion(type, version)
-  return remote
-    .from(parseStored(version.bytes, type, version.revision))
-    .then((object) => new TypedVersion(type, version, object))
+  if (isStored || remote === undefined) return toServedVersion(type, version, waits)
+  const shown = remote.from(parseStored(version.bytes, type, version.revision))
+  return andThen(whileConverting(type, shown, waits), (object) => new TypedVersion(type, version, object))
 }
 
 /** The bytes to store. @throws StatusError */
-export function encodeForStorage(object: KubeObject, type: ResourceType): Uint8Array | Promise<Uint8Array> {
+export function encodeForStorage(object: KubeObject, type: ResourceType, waits: Waits): Eventual<Uint8Array> {
   const remote = type.conversion?.remote
   if (remote === undefined) return encodeStored(object, type)
-  return remote.stored(object).then((converted) => encodeStored(converted, type))
+  return andThen(whileConverting(type, remote.stored(object), waits), (converted) => encodeStored(converted, type))
 }

@@ -29,7 +29,7 @@ import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kin
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
-import { toServedVersion } from './served-version.ts'
+import { toServedVersion, whileConverting } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
 
@@ -67,7 +67,7 @@ async function replaceVersion(
   version: ObjectVersion,
   how: Omit<Replacement, 'current'>,
 ): Promise<UpdateResult | undefined> {
-  return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version) })
+  return replace(parts, scope, { ...how, current: await toServedVersion(scope.type, version, scope.caller) })
 }
 
 /** undefined = lost to another write, which the cache shows. */
@@ -83,7 +83,7 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
 
   if (options.preconditions) checkPreconditions(scope, current, options.preconditions)
   await slice?.pause()
-  const asked = unvalidated(await how.transform(old, slice))
+  const asked = unvalidated(await whileConverting(type, how.transform(old, slice), scope.caller))
   checkIdentity(scope, asked.metadata)
   await slice?.pause()
   const askedVersion = asked.metadata.resourceVersion ?? ''
@@ -120,7 +120,9 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   const removed = endsDeletion(strategy, old, candidate)
   const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
-    andThen(remote ? remote.stored(object) : object, (stored) => encodeUnlessSame(stored, current, slice))
+    andThen(remote ? whileConverting(type, remote.stored(object), scope.caller) : object, (stored) =>
+      encodeUnlessSame(stored, current, slice),
+    )
   const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const change = {
     type,
@@ -198,7 +200,13 @@ async function trackAndMutate(
   let tracked = object
   if (!how.tracked) {
     const next = assumeValid(object)
-    tracked = unvalidated(await parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }))
+    tracked = unvalidated(
+      await whileConverting(
+        type,
+        parts.trackUpdate({ type, live: old, next, manager, subresource, now, slice }),
+        scope.caller,
+      ),
+    )
   }
   await slice?.pause()
   const mutated = await parts.chain.mutate(attributesOf(scope, 'UPDATE', scope.name, tracked, old))

@@ -2,12 +2,18 @@
 import { once } from 'node:events'
 import http2 from 'node:http2'
 import { request } from 'node:https'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { type CustomResourceDefinition, definitionResource, findCondition } from '../../src/apis/crds/types.ts'
 import { type Config, defaultConfig } from '../../src/app/config.ts'
 import { fetchAdapter } from '../../src/http/fetch.ts'
+import { roleBindingsResource } from '../../src/kube/rbac.ts'
 import { adminUser } from '../../src/kube/user.ts'
+import { until } from '../support/definitions.ts'
+import { roleBinding, user } from '../support/fake-rbac-source.ts'
 import { failure } from '../support/refusal.ts'
+import { type ConversionServer, startConversionServer } from '../support/webhook-server.ts'
 import { type BesiegedServer, bearer, doraToken, emilToken, startBesieged } from './besieged-server.ts'
 
 const mib = 1024 * 1024
@@ -77,6 +83,81 @@ describe('attack: requests that wait, where each priority level has one seat', (
       expect(code).toBe(200)
     }
     for (const asked of waiting) asked.destroy()
+    session.destroy()
+  })
+})
+
+describe('attack: conversion webhooks that do not answer, where each priority level has one seat', () => {
+  const versions = ['v1', 'v2'].map((name) => ({
+    name,
+    served: true,
+    storage: name === 'v1',
+    schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+  }))
+  const at = (version: string, name = ''): string => `/apis/ex.io/${version}/namespaces/mine/routes${name}`
+
+  /** Answers the version of the last object. */
+  const prepare = async (hook: ConversionServer): Promise<string> => {
+    await start({ serverSeats: 1 })
+    const admin = world.server.plane.client()
+    const rights = roleBinding('mine', 'routes', 'ClusterRole/cluster-admin', user('dora'))
+    await admin.create(roleBindingsResource, rights)
+    const clientConfig = { url: `${hook.url}/convert`, caBundle: hook.caBundle }
+    const webhook = { conversionReviewVersions: ['v1'], clientConfig }
+    const spec = {
+      group: 'ex.io',
+      names: { kind: 'Route', plural: 'routes' },
+      scope: 'Namespaced',
+      versions,
+      conversion: { strategy: 'Webhook', webhook },
+    }
+    await admin.create(definitionResource, { metadata: { name: 'routes.ex.io' }, spec } as CustomResourceDefinition)
+    const isServed = (now?: CustomResourceDefinition): boolean =>
+      now !== undefined && findCondition(now, 'Established')?.status === 'True'
+    await until({ client: admin }, 'routes.ex.io', isServed)
+    let version = ''
+    for (const name of ['one', 'three', 'two']) {
+      const object = { apiVersion: 'ex.io/v1', kind: 'Route', metadata: { name, namespace: 'mine' } }
+      const { metadata } = await admin.create({ group: 'ex.io', version: 'v1', resource: 'routes' }, object)
+      version = metadata.resourceVersion ?? ''
+    }
+    return version
+  }
+
+  const route = (name: string, resourceVersion?: string): string =>
+    JSON.stringify({ apiVersion: 'ex.io/v2', kind: 'Route', metadata: { name, resourceVersion }, host: 'h' })
+  const merge = { 'content-type': 'application/merge-patch+json' }
+
+  const requests: readonly [http2.OutgoingHttpHeaders, ((version: string) => string)?][] = [
+    // What was converted is remembered: each asks about an object that none before has asked about, or writes one.
+    [{ ':path': at('v2', '/one') }],
+    [{ ':path': at('v2', '/three'), ':method': 'DELETE' }],
+    [{ ':path': at('v2') }],
+    [{ ':path': at('v2'), ':method': 'POST', ...json }, () => route('new')],
+    [{ ':path': at('v2', '/two'), ':method': 'PUT', ...json }, (version) => route('two', version)],
+    [{ ':path': at('v2', '/one'), ':method': 'PATCH', ...merge }, () => '{"host":"i"}'],
+  ]
+
+  test('no verb holds a place meanwhile: others read and write', async () => {
+    await using hook = await startConversionServer((object, apiVersion) => ({ ...object, apiVersion }))
+    const version = await prepare(hook)
+    const session = sessionOf()
+    for (const [i, [headers, bodyOf]] of requests.entries()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      hook.wait = promise
+      hook.received.length = 0
+      const asked = session.request({ ...headers, ...bearer(doraToken) }, { endStream: bodyOf === undefined })
+      if (bodyOf !== undefined) asked.end(bodyOf(version))
+      while (hook.received.length === 0) await setImmediate()
+      const theirs = { headers: { ...bearer(emilToken), ...json } }
+      const create = { ...theirs, method: 'POST', body: JSON.stringify({ metadata: { name: `victim-${i}` } }) }
+      expect((await world.send(configMaps('theirs'), create)).code).toBe(201)
+      expect((await world.send('/api/v1/namespaces/theirs/secrets/db', theirs)).code).toBe(200)
+      resolve()
+      const [answer] = (await once(asked, 'response')) as [Record<string, unknown>]
+      expect([200, 201]).toContain(answer[':status'])
+      await asked.toArray()
+    }
     session.destroy()
   })
 })

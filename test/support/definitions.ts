@@ -74,7 +74,7 @@ export async function install(
 
 /** Waits by watching; answers undefined once it is gone. */
 export async function until(
-  plane: Pick<TestControlPlane, 'client' | 'fetch'>,
+  plane: Pick<TestControlPlane, 'client'>,
   name: string,
   holds: (definition: CustomResourceDefinition | undefined) => boolean,
 ): Promise<CustomResourceDefinition | undefined> {

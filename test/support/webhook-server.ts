@@ -131,6 +131,8 @@ export interface ConversionServer extends AsyncDisposable {
   convert: (object: KubeObject, desired: string) => KubeObject
   /** Instead of a good answer: fields of `response`. */
   answer: (() => Record<string, unknown>) | undefined
+  /** Each answer comes after it. */
+  wait: Promise<void> | undefined
 }
 
 export async function startConversionServer(convert: ConversionServer['convert']): Promise<ConversionServer> {
@@ -140,6 +142,7 @@ export async function startConversionServer(convert: ConversionServer['convert']
     void (async () => {
       const review = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8')) as ConversionReview
       received.push(review)
+      await hooks.wait
       const { uid, objects, desiredAPIVersion } = review.request
       const result = { status: 'Success' }
       const convertedObjects = objects.map((o) => hooks.convert(o, desiredAPIVersion))
@@ -160,6 +163,7 @@ export async function startConversionServer(convert: ConversionServer['convert']
     received,
     convert,
     answer: undefined,
+    wait: undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -7,6 +7,7 @@
  * prunes by its own. With a webhook, it is asked about all that is stored in another version.
  */
 
+import { andThen } from '../../base/eventual.ts'
 import type { Strategy } from '../../catalog/strategy.ts'
 import { apiVersionOf, type GroupVersionKind } from '../../kube/gvk.ts'
 import { isJsonObject, jsonEqual } from '../../kube/json-value.ts'
@@ -155,7 +156,7 @@ function byWebhook(parts: VersionParts, webhook: WebhookConversion): Conversion 
     ...marksOf(definition),
     storedVersion: storage,
     remote: {
-      shown: async (objects) => (await webhook.read(objects, own, complete)).map(shape),
+      shown: (objects) => andThen(webhook.read(objects, own, complete), (read) => read.map(shape)),
       from: async (object) => shape(await converted(complete(object), own)),
       stored: async (object) =>
         pruneObject(

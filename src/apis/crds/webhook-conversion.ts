@@ -4,6 +4,7 @@
  * same time share one question.
  */
 import { append } from '../../base/append.ts'
+import { type Eventual, isPending } from '../../base/eventual.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { SizedCache } from '../../base/sized-cache.ts'
 import { type WebhookAddress, WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
@@ -55,11 +56,11 @@ export class WebhookConversion {
    * @param complete makes of an object what its own version shows of it; asked as often as the webhook is
    * @throws StatusError
    */
-  async read(
+  read(
     objects: readonly KubeObject[],
     desired: string,
     complete: (object: KubeObject) => KubeObject,
-  ): Promise<readonly KubeObject[]> {
+  ): Eventual<readonly KubeObject[]> {
     const results = new Array<KubeObject | Promise<KubeObject>>(objects.length)
     const missing: { readonly object: KubeObject; readonly index: number; readonly key: string }[] = []
     for (const [index, object] of objects.entries()) {
@@ -72,6 +73,7 @@ export class WebhookConversion {
       if (known === undefined) missing.push({ object, index, key })
       else results[index] = known
     }
+    if (missing.length === 0 && !results.some(isPending)) return results as KubeObject[]
     const asked = this.convert(
       missing.map(({ object }) => complete(object)),
       desired,

@@ -18,12 +18,10 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
     const n = negotiate(request.headers, info.query, () => renderer.offer(type, ['table', 'partial']))
     checkIncludeObject(info.query)
     const resourceVersion = info.query.get('resourceVersion')
-    const found = registry.get(
-      type,
-      namespace,
-      name,
-      resourceVersion ? { resourceVersion, ...waitingOf(request, context) } : { caughtUp },
-    )
+    const asked = resourceVersion ? { resourceVersion } : { caughtUp }
+    // Others have nothing to wait for, and a signal costs more than the rest of them.
+    const mayWait = resourceVersion || type.conversion?.remote !== undefined
+    const found = registry.get(type, namespace, name, mayWait ? { ...asked, ...waitingOf(request, context) } : asked)
     return andThen(found, (stored) => {
       const slice = stored.storedSizeBytes > largeBytes ? turns.slice(context) : undefined
       return renderer.object(stored, n, info.query, 200, slice)
