@@ -46,13 +46,14 @@ export class Turns {
     this.#began = began
   }
 
-  /** Begins now. `owner`: the request that it works for. */
-  slice(owner?: object): Slice {
+  /** Begins now. `owner`: the request that it works for. `check` is called before work goes on, and may end it. */
+  slice(owner?: object, check: () => void = () => {}): Slice {
     this.#began(owner)
     return new Slice(
       this.#now,
       () => this.#next(),
       () => this.#began(owner),
+      check,
     )
   }
 
@@ -73,17 +74,24 @@ export class Slice {
   readonly #now: () => number
   readonly #next: () => Promise<void>
   readonly #began: () => void
+  readonly #check: () => void
   #until: number
 
   /** `next` resolves when another slice may begin. `began` is told that work goes on. */
-  constructor(now: () => number, next: () => Promise<void>, began: () => void = () => {}) {
+  constructor(
+    now: () => number,
+    next: () => Promise<void>,
+    began: () => void = () => {},
+    check: () => void = () => {},
+  ) {
     this.#now = now
     this.#next = next
     this.#began = began
+    this.#check = check
     this.#until = now() + sliceMs
   }
 
-  /** Undefined while there is time left; else to be awaited before going on. */
+  /** Undefined while there is time left; else to be awaited before going on. Rejects with what `check` throws. */
   pause(): Promise<void> | undefined {
     return this.#now() < this.#until ? undefined : this.#resume()
   }
@@ -95,6 +103,7 @@ export class Slice {
 
   async #resume(): Promise<void> {
     await this.#next()
+    this.#check()
     this.#began()
     this.#until = this.#now() + sliceMs
   }

@@ -31,6 +31,7 @@ import { parseYaml, parseYamlInSlices, YamlSyntaxError } from '../kube/yaml-body
 import type { ApiRequest, RequestContext } from './api.ts'
 import { bodyMediaType, jsonMediaType, protobufMediaType, yamlMediaType } from './negotiate.ts'
 import { awaitOutside } from './places.ts'
+import { requestSlice } from './request-slice.ts'
 import type { DeleteOptionsBody } from './verbs/delete-options.ts'
 import { type FieldValidation, fieldValidationOf } from './verbs/options.ts'
 import { warn } from './verbs/target.ts'
@@ -93,7 +94,7 @@ export class BodyDecoder {
 
   async #body(request: ApiRequest, context: RequestContext): Promise<Uint8Array> {
     const bytes = await readBody(request, context)
-    if (bytes.length > longBodyBytes) context.slice = this.#deps.turns.slice(context)
+    if (bytes.length > longBodyBytes) context.slice = requestSlice(this.#deps.turns, request, context)
     return bytes
   }
 

@@ -53,7 +53,10 @@ export interface Conversion {
 
 /** All answers are private or never changed. @throws StatusError */
 export interface RemoteConversion {
-  /** As the type shows what the store holds, at once where it is remembered: complete with TypeMeta, which says in which version. In their order. */
+  /**
+   * As the type shows what the store holds: complete with TypeMeta, which says in which version. In their order. At
+   * once where it is remembered.
+   */
   shown(stored: readonly KubeObject[]): Eventual<readonly KubeObject[]>
   /** As the type shows an object of another version that is not (or not yet) stored like that. */
   from(object: KubeObject): Promise<KubeObject>

@@ -55,9 +55,14 @@ export function convertWritten(stored: StoredObject, isStored: boolean, waits: W
   return andThen(whileConverting(type, shown, waits), (object) => new TypedVersion(type, version, object))
 }
 
+/** An object of the type in the version that is stored. @throws StatusError */
+export function toStoredVersion(object: KubeObject, type: ResourceType, waits: Waits): Eventual<KubeObject> {
+  const remote = type.conversion?.remote
+  return remote === undefined ? object : whileConverting(type, remote.stored(object), waits)
+}
+
 /** The bytes to store. @throws StatusError */
 export function encodeForStorage(object: KubeObject, type: ResourceType, waits: Waits): Eventual<Uint8Array> {
-  const remote = type.conversion?.remote
-  if (remote === undefined) return encodeStored(object, type)
-  return andThen(whileConverting(type, remote.stored(object), waits), (converted) => encodeStored(converted, type))
+  if (type.conversion?.remote === undefined) return encodeStored(object, type)
+  return andThen(toStoredVersion(object, type, waits), (stored) => encodeStored(stored, type))
 }

@@ -29,7 +29,7 @@ import { hasStatus, isHeld, metadataUpdateErrors, tracksGeneration } from './kin
 import type { RegistryParts } from './parts.ts'
 import type { Preconditions, StoredObject, Transform, UpdateOptions, UpdateResult, WriteScope } from './registry.ts'
 import { attributesOf, keyOf, sliceFor } from './scope-attributes.ts'
-import { toServedVersion, whileConverting } from './served-version.ts'
+import { toServedVersion, toStoredVersion, whileConverting } from './served-version.ts'
 import { untilSettled } from './until-settled.ts'
 import { committedAs, storedAs, storedBytesOf } from './written-version.ts'
 
@@ -118,11 +118,8 @@ async function replace(parts: RegistryParts, given: WriteScope, how: Replacement
   await slice?.pause()
 
   const removed = endsDeletion(strategy, old, candidate)
-  const remote = type.conversion?.remote
   const encode = (object: KubeObject): Eventual<Uint8Array | undefined> =>
-    andThen(remote ? whileConverting(type, remote.stored(object), scope.caller) : object, (stored) =>
-      encodeUnlessSame(stored, current, slice),
-    )
+    andThen(toStoredVersion(object, type, scope.caller), (stored) => encodeUnlessSame(stored, current, slice))
   const { object: after, bytes } = await encodeWithinLimit(candidate, encode, options.ownsManagedFields === true)
   const change = {
     type,

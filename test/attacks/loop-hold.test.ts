@@ -191,6 +191,28 @@ describe('attack: a watch that begins with a large state holds nobody up', () =>
   })
 })
 
+describe('attack: clients that leave while they are worked for', () => {
+  const encodings = ['identity', 'gzip'].flatMap((encoding) => forms.map((form) => ({ ...form, encoding })))
+  test.each(encodings)('a list as $name, in $encoding, ends with its client', async (form) => {
+    const { accept, encoding, query = '' } = form
+    const stop = new AbortController()
+    const asked = (async () => {
+      const headers = { accept, 'accept-encoding': encoding }
+      const response = await plane.fetch(path + query, { headers, signal: stop.signal })
+      await response.arrayBuffer()
+    })().catch(() => {})
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < 3; i++) await turn()
+    stop.abort()
+    for (let i = 0; i < 3; i++) await turn()
+    const before = elapsedMs
+    for (let i = 0; i < count; i++) await turn()
+    // What goes on looks at the time after each object.
+    expect((elapsedMs - before) / lookMs).toBeLessThan(5)
+    await asked
+  })
+})
+
 describe('attack: the deletion of a large collection holds nobody up', () => {
   test('also where nothing is written', async () => {
     let turns = 0

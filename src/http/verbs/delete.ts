@@ -6,6 +6,7 @@ import type { DeleteOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import type { BodyDecoder } from '../decode-body.ts'
 import { negotiate } from '../negotiate.ts'
+import { requestSlice } from '../request-slice.ts'
 import type { Target } from '../resolution.ts'
 import type { DeleteOptionsBody } from './delete-options.ts'
 import { integer, listQuery, writeScope } from './target.ts'
@@ -38,7 +39,7 @@ export function deleteCollectionVerb({ registry, decoder, renderer, visibility, 
     const options = await deleteOptions(request, context, decoder, target)
     const scope = writeScope(request, context, target, options.raw)
     const selection = listQuery(query, target.namespace, visibility(target, context))
-    const slice = turns.slice(context)
+    const slice = requestSlice(turns, request, context)
     const page = await registry.deleteCollection(scope, { ...selection, slice }, options.parsed)
     return renderer.list(target.type, page, n, query, slice)
   }

@@ -6,6 +6,7 @@ import type { ReadOptions } from '../../registry/registry.ts'
 import type { ApiRequest, RequestContext } from '../api.ts'
 import { negotiate } from '../negotiate.ts'
 import { awaitOutside } from '../places.ts'
+import { requestSlice } from '../request-slice.ts'
 import { listQuery } from './target.ts'
 import type { VerbDeps, VerbHandler } from './verb.ts'
 
@@ -23,7 +24,7 @@ export function getVerb({ registry, renderer, turns }: VerbDeps): VerbHandler {
     const mayWait = resourceVersion || type.conversion?.remote !== undefined
     const found = registry.get(type, namespace, name, mayWait ? { ...asked, ...waitingOf(request, context) } : asked)
     return andThen(found, (stored) => {
-      const slice = stored.storedSizeBytes > largeBytes ? turns.slice(context) : undefined
+      const slice = stored.storedSizeBytes > largeBytes ? requestSlice(turns, request, context) : undefined
       return renderer.object(stored, n, info.query, 200, slice)
     })
   }
@@ -35,7 +36,7 @@ export function listVerb({ registry, renderer, visibility, turns }: VerbDeps): V
     const n = negotiate(request.headers, info.query, () => renderer.offer(target.type, ['table', 'partialList']))
     checkIncludeObject(info.query)
     const query = listQuery(info.query, target.namespace, visibility(target, context))
-    const slice = turns.slice(context)
+    const slice = requestSlice(turns, request, context)
     const page = await registry.list(target.type, {
       ...query,
       caughtUp: context.caughtUp === true,
