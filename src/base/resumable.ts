@@ -21,7 +21,7 @@ interface Pausing {
   pause(): Promise<void> | undefined
 }
 
-const isResumable = <T>(work: MaybeResumable<T>): work is Resumable<T> =>
+export const isResumable = <T>(work: MaybeResumable<T>): work is Resumable<T> =>
   typeof work === 'object' && work !== null && 'next' in work
 
 /** In one piece. */

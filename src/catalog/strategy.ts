@@ -1,7 +1,7 @@
 /**
  * What differs by kind. Everything else (naming, versions, finalizers, dry-run, conflicts) is the registry's.
  */
-import { type MaybeResumable, type Resumable, resumed } from '../base/resumable.ts'
+import { isResumable, type MaybeResumable, type Resumable, resumed } from '../base/resumable.ts'
 import type { FieldError } from '../kube/field-error.ts'
 import type { NameRule } from '../kube/names.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../kube/types.ts'
@@ -109,7 +109,7 @@ function bothErrors(first: Strategy['validate'], second: Strategy['validate']): 
   return {
     validate(next, old, context) {
       const [a, b] = [first(next, old, context), second(next, old, context)]
-      return Array.isArray(a) && Array.isArray(b) ? [...a, ...b] : bothInSteps(a, b)
+      return isResumable(a) || isResumable(b) ? bothInSteps(a, b) : [...a, ...b]
     },
   }
 }

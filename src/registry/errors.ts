@@ -89,7 +89,7 @@ export const tooLargeVersion = (asked: Revision, current: Revision): StatusError
     retryAfterSeconds,
   })
 
-/** Said to the log of audit events, if at all: the client does not hear it. */
+/** Said to the log of audit events, if at all: the client does not hear it. Ends work that is done in slices too. */
 export const readerLeft = (): StatusError => timeout('the client left before its request was answered')
 
 /** Others kept changing what the request depends on, until its time was up. */
