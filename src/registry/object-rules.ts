@@ -1,6 +1,7 @@
 /** What is done to an object of any kind whatever becomes of it: defaults, checks, ownership of fields. */
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { Resumable } from '../base/resumable.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Strategy } from '../catalog/strategy.ts'
 import type { FieldError } from '../kube/field-error.ts'
@@ -23,7 +24,7 @@ export interface ObjectRulesOptions {
 type OfRegistry = Pick<RegistryDeps, 'strategyOf' | 'applyDefaults' | 'schemaValidationOf' | 'trackUpdate'>
 
 export interface ObjectRules extends OfRegistry {
-  validateNew(type: ResourceType, object: KubeObject): readonly FieldError[]
+  validateNew(type: ResourceType, object: KubeObject): Resumable<readonly FieldError[]>
   readonly applyNew: ReturnType<typeof firstApplied>
 }
 

@@ -2,6 +2,7 @@
  * What differs from other kinds: limits are checked as those of a ResourceQuota, and the status is the server's own.
  */
 import { append } from '../../base/append.ts'
+import { resumed } from '../../base/resumable.ts'
 import type { Strategy } from '../../catalog/strategy.ts'
 import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { validateLabelSelector } from '../../kube/label-selector.ts'
@@ -18,7 +19,7 @@ export function clusterQuotaStrategy(limits: Pick<Strategy, 'validate'>): Strate
       const status = old?.['status']
       return status === undefined ? rest : { ...rest, status }
     },
-    validate(next: ClusterResourceQuota, _old, context) {
+    *validate(next: ClusterResourceQuota, _old, context) {
       const { selector = {}, quota = {}, perCreator, perOwner } = next.spec ?? {}
       const errors: FieldError[] = []
       const { labels, annotations } = selector
@@ -35,8 +36,8 @@ export function clusterQuotaStrategy(limits: Pick<Strategy, 'validate'>): Strate
       if (perCreator && perOwner) {
         errors.push(fieldInvalid('spec.perOwner', true, 'may not be set together with `perCreator`'))
       }
-      const limitErrors = limits.validate?.({ metadata: {}, spec: quota }, undefined, { ...context, subresource: '' })
-      for (const e of limitErrors ?? []) errors.push({ ...e, field: e.field.replace(/^spec/, 'spec.quota') })
+      const judged = limits.validate?.({ metadata: {}, spec: quota }, undefined, { ...context, subresource: '' })
+      for (const e of yield* resumed(judged ?? [])) errors.push({ ...e, field: e.field.replace(/^spec/, 'spec.quota') })
       return errors
     },
   }
