@@ -31,6 +31,7 @@ export class Watches implements Source {
   readonly #watched: { readonly informer: Informer; readonly toKeys: ToKeys }[] = []
   readonly #awaited: ((signal: AbortSignal) => Promise<void>)[] = []
   readonly #whenSynced: (() => void)[] = []
+  readonly #beside: ((signal: AbortSignal) => Promise<void>)[] = []
   #enqueue: ((key: ObjectKey) => void) | undefined
 
   constructor(options: WatchesOptions) {
@@ -56,6 +57,11 @@ export class Watches implements Source {
     this.#awaited.push(step)
   }
 
+  /** Runs from the beginning until the controller stops, and is waited for then. */
+  beside(work: (signal: AbortSignal) => Promise<void>): void {
+    this.#beside.push(work)
+  }
+
   /** Called each time the controller begins to run, when all have listed. */
   onSynced(listener: () => void): void {
     this.#whenSynced.push(listener)
@@ -67,6 +73,7 @@ export class Watches implements Source {
   }
 
   async run(enqueue: (key: ObjectKey) => void, signal: AbortSignal): Promise<void> {
+    const beside = this.#beside.map((work) => work(signal))
     const running = this.#watched.map(({ informer }) => informer.run(signal))
     const synced = this.#watched.map(({ informer }) => informer.whenSynced())
     const known = this.#awaited.map((step) => step(signal))
@@ -78,7 +85,7 @@ export class Watches implements Source {
         for (const object of informer.values()) this.enqueue(toKeys(object, undefined))
       }
     }
-    await Promise.all(running)
+    await Promise.all([...running, ...beside])
     this.#enqueue = undefined
   }
 }

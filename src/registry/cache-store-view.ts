@@ -31,6 +31,14 @@ export class CacheStoreView implements StoreView {
     return this.#cache.type(storageName).find(namespace, name)
   }
 
+  glance(storageName: string, namespace: string, name: string): ObjectVersion | undefined {
+    return this.#cache.type(storageName).glance(namespace, name)
+  }
+
+  get revision(): Revision {
+    return this.#cache.revision
+  }
+
   follow(listener: Parameters<StoreView['follow']>[0]): () => void {
     return this.#cache.follow(listener)
   }

@@ -206,6 +206,10 @@ export interface StoreView {
   /** Of one type, in steps of so many; see `TypeCache.glances`. */
   glances(storageName: string, step: number): Generator<readonly ObjectVersion[]>
   find(storageName: string, namespace: string, name: string): ObjectVersion | undefined
+  /** As `find`, for callers that look once: what has to be fetched for it is not kept. */
+  glance(storageName: string, namespace: string, name: string): ObjectVersion | undefined
+  /** What the cache shows: every change up to here. */
+  readonly revision: Revision
   /** Calls back as `Lister.subscribe` does, for all types, and only for changes. */
   follow(
     listener: (storageName: string, next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,

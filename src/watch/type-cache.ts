@@ -129,6 +129,12 @@ export class TypeCache implements VersionHome {
     return slot === 0 ? undefined : this.#versionAt(slot)
   }
 
+  /** As `find`; what has to be fetched for it is not kept. */
+  glance(namespace: string, name: string): ObjectVersion | undefined {
+    const slot = this.#records.find(relativeKey(namespace, name))
+    return slot === 0 ? undefined : (this.#parsed.get(slot) ?? this.#glanceAt(slot))
+  }
+
   /** In key order, at most `limit`. */
   collect(
     span: KeySpan,
@@ -148,9 +154,7 @@ export class TypeCache implements VersionHome {
   *glances(step: number): Generator<readonly ObjectVersion[]> {
     for (let start = ''; ; ) {
       const { slots, more } = this.#records.slots(start, pastAllKeys, step)
-      const seen = Array.from(slots, (slot) =>
-        ObjectVersion.of(this.#records.keyOf(slot), this.#records.revisionOf(slot), this.#records.glance(slot), this),
-      )
+      const seen = Array.from(slots, (slot) => this.#glanceAt(slot))
       start = `${seen.at(-1)?.key ?? ''}\0`
       if (seen.length > 0) yield seen.filter((version) => version.firstByte !== noteMark)
       if (!more) return
@@ -276,6 +280,10 @@ export class TypeCache implements VersionHome {
 
   #versionAt(slot: Slot): ObjectVersion {
     return this.#parsed.get(slot) ?? new ObjectVersion(this.#records.view(slot), this)
+  }
+
+  #glanceAt(slot: Slot): ObjectVersion {
+    return ObjectVersion.of(this.#records.keyOf(slot), this.#records.revisionOf(slot), this.#records.glance(slot), this)
   }
 
   #noteDamage(key: string | KeyBytes, bytes: Uint8Array): void {

@@ -8,6 +8,7 @@ import { formatTime } from '../../kube/time.ts'
 import { serviceAccountUser } from '../../kube/user.ts'
 import { recorderOf } from '../events/recorder.ts'
 import { namespaceLookup } from '../namespaces/lookup.ts'
+import { namespaceResource } from '../namespaces/types.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut } from './auto-opt-out.ts'
@@ -15,13 +16,16 @@ import { checkTemplateObject } from './check-object.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { populationConfig } from './population-config.ts'
+import type { PopulationDeps } from './population-state.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
+import { StoredIndex } from './stored-index.ts'
 import { StoredRecords } from './stored-records.ts'
 import { templateStrategies } from './strategy.ts'
 import { TemplateIndex } from './template-index.ts'
 import { templateMetrics } from './template-metrics.ts'
 import { templateControllerName, templateResource } from './types.ts'
+import { VerifiedMark } from './verified-mark.ts'
 
 export { TemplateIndex, templateControllerName }
 
@@ -71,6 +75,7 @@ export const population = (options: PopulationOptions): Feature => ({
               client: run.client(templateControllerName, true),
               events: recorderOf(context, run, templateControllerName),
               records,
+              openIndex: storedIndexOf(context, records),
               clock,
               onError: run.onError(templateControllerName),
             })
@@ -86,6 +91,23 @@ export const population = (options: PopulationOptions): Feature => ({
     }
   },
 })
+
+function storedIndexOf(context: FeatureContext, records: StoredRecords): NonNullable<PopulationDeps['openIndex']> {
+  const { stored, clock, typeOf } = context
+  const mark = new VerifiedMark(context, typeOf(namespaceResource))
+  return ({ onDrift, onRecorded, onLeft }, watched) =>
+    new StoredIndex({
+      stored,
+      records,
+      mark,
+      clock,
+      watched,
+      findKind: kindFinder(context),
+      onDrift,
+      onRecorded: (namespace) => onRecorded?.(namespace),
+      onLeft: (template) => onLeft?.(template),
+    })
+}
 
 type FindKind = (apiVersion: string, kind: string) => ResourceType | undefined
 

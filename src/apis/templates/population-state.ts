@@ -12,7 +12,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
-import type { AppliedRecords } from './applied-records.ts'
+import type { AppliedRecords, RecordListener } from './applied-records.ts'
 import { believeMarks } from './believe-marks.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { kindsEverOf, RecordedKinds } from './kinds.ts'
@@ -20,7 +20,8 @@ import { KnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
-import { PopulatedIndex } from './populated-index.ts'
+import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
+import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
@@ -35,6 +36,8 @@ export interface PopulationDeps {
   readonly onError: (error: unknown) => void
   /** What templates made where. */
   readonly records: AppliedRecords
+  /** What tells of the objects, where that is not watches. `watched`: the watches, for kinds of which it knows nothing. */
+  readonly openIndex?: (told: PopulatedIndexDeps, watched: PopulatedObjects) => PopulatedObjects
 }
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
@@ -48,7 +51,7 @@ export class PopulationState {
   readonly pendingRevisions: PendingRevisions = new PendingRevisions()
   readonly recordedKinds: RecordedKinds
   readonly matchedNamespaces: MatchedNamespaces
-  readonly index: PopulatedIndex
+  readonly index: PopulatedObjects
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
   /** What feeds the loop over namespaces. */
@@ -61,6 +64,8 @@ export class PopulationState {
   readonly #matchers = new Map<string, Matcher>()
   /** Namespaces over which a pass has gone. */
   readonly #visited = new Set<string>()
+  /** Records of namespaces that went while no controller ran: name and uid. */
+  #left: (readonly [string, string])[] = []
   #running: AbortSignal = AbortSignal.abort()
 
   constructor(deps: PopulationDeps) {
@@ -86,9 +91,11 @@ export class PopulationState {
       wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
     })
     this.kinds = this.#openKinds()
-    this.watches.waitFor((signal) => {
+    this.watches.beside((signal) => this.index.run(signal))
+    this.watches.waitFor(async (signal) => {
       this.#running = signal
-      return records.follow((...change) => this.index.holdings.changed(...change), signal)
+      await this.#namespaces.whenSynced()
+      await records.follow((...change) => this.#recorded(...change), signal)
     })
     this.watches.onSynced(() => this.#releaseLeftRecords())
   }
@@ -144,9 +151,9 @@ export class PopulationState {
     this.#deps.records.release(name, uid, this.#running).catch(this.#deps.onError)
   }
 
-  #openIndex(): PopulatedIndex {
-    const { client, clock, onError, records } = this.#deps
-    return new PopulatedIndex({
+  #openIndex(): PopulatedObjects {
+    const { client, clock, onError, records, openIndex } = this.#deps
+    const told: PopulatedIndexDeps = {
       client,
       clock,
       onError,
@@ -156,7 +163,9 @@ export class PopulationState {
       onRecorded: (namespace) => this.watches.enqueue(this.#visited.has(namespace) ? keyOf(namespace) : undefined),
       // A template that is being deleted may have waited for this.
       onLeft: (template) => this.statuses.request(template),
-    })
+    }
+    const watched = new PopulatedIndex(told)
+    return openIndex?.(told, watched) ?? watched
   }
 
   #openKinds(): KnownKinds {
@@ -232,9 +241,14 @@ export class PopulationState {
     return isPaused(next) ? undefined : [...this.#namespaces.values()].map((o) => keyOf(o.metadata.name ?? ''))
   }
 
-  /** Of namespaces that went while no controller ran. */
+  #recorded(...change: Parameters<RecordListener>): void {
+    const [name, , , { namespaceUid, isFirst }] = change
+    if (isFirst && this.findNamespace(name)?.metadata.uid !== namespaceUid) this.#left.push([name, namespaceUid])
+    this.index.recorded(...change)
+  }
+
   #releaseLeftRecords(): void {
-    for (const { name, uid } of this.#deps.records.namespaces()) {
+    for (const [name, uid] of this.#left.splice(0)) {
       if (this.findNamespace(name)?.metadata.uid !== uid) this.releaseRecord(name, uid)
     }
   }

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
-import type { PopulatedIndex } from './populated-index.ts'
+import type { PopulatedObjects } from './populated-objects.ts'
 import { identityOf, substituteTokens } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
 import { confirmPruneAnnotation } from './types.ts'
@@ -11,7 +11,7 @@ import { confirmPruneAnnotation } from './types.ts'
 /** Namespaces that hold something of the template which `version` does not give them. */
 export function namespacesToPrune(
   version: Matcher,
-  index: PopulatedIndex,
+  index: PopulatedObjects,
   findNamespace: (name: string) => Namespace | undefined,
 ): string[] {
   const { name: template = '', deletionTimestamp } = version.template.metadata
@@ -52,7 +52,7 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
   }
 }
 
-function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
+function holdsMore({ template }: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
   const wanted = new Set(
     (template.spec?.templates ?? []).map((o) => substituteTokens(identityOf(o as Partial<KubeObject>), namespace)),
   )
