@@ -43,8 +43,8 @@ export class CacheStoreView implements StoreView {
     return this.#cache.follow(listener)
   }
 
-  subscribe(storageName: string, listener: Parameters<StoreView['subscribe']>[1]): () => void {
-    return this.#cache.type(storageName).subscribe(listener)
+  followOne(storageName: string, listener: Parameters<StoreView['followOne']>[1]): () => void {
+    return this.#cache.type(storageName).follow(listener)
   }
 
   async applied(revision: Revision): Promise<void> {

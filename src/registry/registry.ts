@@ -190,6 +190,11 @@ export interface Lister {
     type: ResourceType<T>,
     listener: (next: StoredObject<T> | undefined, old: StoredObject<T> | undefined, revision: Revision) => void,
   ): () => void
+  /** As `subscribe`, for changes alone: what exists is not looked at. */
+  follow<T extends KubeObject>(
+    type: ResourceType<T>,
+    listener: (next: StoredObject<T> | undefined, old: StoredObject<T> | undefined, revision: Revision) => void,
+  ): () => void
   /** Resource types that have objects in the namespace, with their number: O(types present), not O(types). */
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
   /** Catches up with the store: what was acknowledged anywhere before the call is visible after it. */
@@ -214,8 +219,8 @@ export interface StoreView {
   follow(
     listener: (storageName: string, next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,
   ): () => void
-  /** Of one storage name; as `Lister.subscribe`. */
-  subscribe(
+  /** Of one storage name; as `Lister.follow`. */
+  followOne(
     storageName: string,
     listener: (next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,
   ): () => void

@@ -4,15 +4,36 @@
  */
 import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import type { KeyBytes } from '../slabs/record-map.ts'
-import { type Entry, type KeysPiece, prefixSpan, type Revision, type Span, type Storage } from '../storage/storage.ts'
+import {
+  type Entry,
+  type KeysPiece,
+  type OpenedState,
+  prefixSpan,
+  type Revision,
+  type Span,
+  type Storage,
+} from '../storage/storage.ts'
 
 export const objectsSpan: Span = prefixSpan(objectsPrefix)
 
 const pageEntries = 2000
 
+export type ValueSource = Pick<OpenedState, 'valueAt' | 'valuesIn'>
+
 /** Where no value is missing. */
-export function noValue(key: string): never {
-  throw new Error(`${key} was loaded without a value`)
+export const withoutValues: ValueSource = {
+  valueAt(key) {
+    throw new Error(`${key} was loaded without a value`)
+  },
+  valuesIn: () => [],
+}
+
+/** Of one type, by the key within it. */
+export function* valuesOf({ valuesIn }: ValueSource, storageName: string, { start, end }: Span): Iterable<Entry> {
+  const prefix = objectsPrefixOf(storageName)
+  for (const { key, revision, value } of valuesIn({ start: prefix + start, end: prefix + end })) {
+    yield { key: key.slice(prefix.length), revision, value }
+  }
 }
 
 /** Reads everything, in pages of one revision. */

@@ -48,6 +48,12 @@ export function spanOf(namespace: string): KeySpan {
 const isWithin = ({ namespace, name }: WatchScope, version: ObjectVersion): boolean =>
   (namespace === '' || namespace === version.namespace) && (name === '' || name === version.name)
 
+export interface FetchedEntry {
+  readonly key: string
+  readonly revision: Revision
+  readonly value: Uint8Array
+}
+
 export interface CacheParts {
   readonly window: ChangeWindow
   readonly content: ContentIndex
@@ -57,12 +63,16 @@ export interface CacheParts {
   readonly slabs: ByteSlabs
   /** Of an object that was loaded without its bytes. */
   readonly fetch: (storageName: string, key: string, revision: Revision) => Uint8Array
+  /** What is stored of a type, by the key within it. */
+  readonly fetchSpan: (storageName: string, span: KeySpan) => Iterable<FetchedEntry>
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
   /** A listener threw. The others, and the cache, go on. */
   readonly onFault: (error: unknown) => void
 }
 
+/** Fewer missing values are fetched one by one. */
+const fetchedAtOnce = 100
 /** Of a stored object, where nothing is known of it. */
 const typicalBytes = 600
 
@@ -79,6 +89,7 @@ export class TypeCache implements VersionHome {
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #records: RecordMap
+  readonly #fetchEntries: (span: KeySpan) => Iterable<FetchedEntry>
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
@@ -92,10 +103,11 @@ export class TypeCache implements VersionHome {
     this.pool = parts.pool
     this.#records = new RecordMap(parts.slabs, (key, revision, keeps) => {
       const bytes = parts.fetch(storageName, key, revision)
-      if (keeps) this.#content.resize(storageName, namespaceOf(key), bytes.length)
-      if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
+      if (keeps) this.#fetched(key, bytes)
+      else if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
       return bytes
     })
+    this.#fetchEntries = (span) => parts.fetchSpan(storageName, span)
     this.history = new TypeHistory(since)
     this.watchers = new WatcherIndex()
     this.#window = parts.window
@@ -154,7 +166,8 @@ export class TypeCache implements VersionHome {
   *glances(step: number): Generator<readonly ObjectVersion[]> {
     for (let start = ''; ; ) {
       const { slots, more } = this.#records.slots(start, pastAllKeys, step)
-      const seen = Array.from(slots, (slot) => this.#glanceAt(slot))
+      const missing = this.#missingOf(slots)
+      const seen = Array.from(slots, (slot) => this.#glanceAt(slot, missing))
       start = `${seen.at(-1)?.key ?? ''}\0`
       if (seen.length > 0) yield seen.filter((version) => version.firstByte !== noteMark)
       if (!more) return
@@ -182,10 +195,16 @@ export class TypeCache implements VersionHome {
    * was told of it before stands: it can't be used, but it was not deleted.
    */
   subscribe(listener: ChangeListener): () => void {
+    this.#fetchAll()
     for (const slot of this.#records.slots('', pastAllKeys, Number.POSITIVE_INFINITY).slots) {
       const version = this.#versionAt(slot)
       if (version.firstByte !== noteMark) listener(version, undefined, version.revision)
     }
+    return this.follow(listener)
+  }
+
+  /** As `subscribe`, for changes alone: what exists is not looked at. */
+  follow(listener: ChangeListener): () => void {
     const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
@@ -196,6 +215,20 @@ export class TypeCache implements VersionHome {
     this.#records.add(key, revision, bytes)
     this.#count(key, bytes?.length ?? 0)
     if (bytes?.[0] === noteMark) this.#noteDamage(key, bytes)
+  }
+
+  /** What is missing is read in one go where that is much: one by one costs several times as much. */
+  #fetchAll(): void {
+    const { size, unfetched } = this.#records
+    if (unfetched < fetchedAtOnce || unfetched < size / 2) return
+    for (const { key, revision, value } of this.#fetchEntries(spanOf(''))) {
+      if (this.#records.fill(key, revision, value)) this.#fetched(key, value)
+    }
+  }
+
+  #fetched(key: string, bytes: Uint8Array): void {
+    this.#content.resize(this.storageName, namespaceOf(key), bytes.length)
+    if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
   }
 
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
@@ -282,8 +315,23 @@ export class TypeCache implements VersionHome {
     return this.#parsed.get(slot) ?? new ObjectVersion(this.#records.view(slot), this)
   }
 
-  #glanceAt(slot: Slot): ObjectVersion {
-    return ObjectVersion.of(this.#records.keyOf(slot), this.#records.revisionOf(slot), this.#records.glance(slot), this)
+  #glanceAt(slot: Slot, fetched?: ReadonlyMap<Revision, Uint8Array>): ObjectVersion {
+    const revision = this.#records.revisionOf(slot)
+    const bytes = fetched?.get(revision)
+    if (bytes?.[0] === noteMark) this.#noteDamage(this.#records.keyOf(slot), bytes)
+    return ObjectVersion.of(this.#records.keyOf(slot), revision, bytes ?? this.#records.glance(slot), this)
+  }
+
+  /** Values that are not here, of records that follow each other: read in one go where they are many. */
+  #missingOf(slots: Uint32Array): ReadonlyMap<Revision, Uint8Array> | undefined {
+    const first = slots[0]
+    const last = slots[slots.length - 1]
+    if (first === undefined || last === undefined) return undefined
+    let missing = 0
+    for (const slot of slots) if (!this.#records.hasValue(slot)) missing++
+    if (missing < slots.length / 2) return undefined
+    const span = { start: this.#records.keyOf(first), end: `${this.#records.keyOf(last)}\0` }
+    return new Map(Array.from(this.#fetchEntries(span), ({ revision, value }) => [revision, value]))
   }
 
   #noteDamage(key: string | KeyBytes, bytes: Uint8Array): void {

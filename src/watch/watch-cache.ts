@@ -28,7 +28,14 @@ import {
 import { type CacheMemory, cacheMemory } from './cache-memory.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { DamagedObjects } from './damaged-objects.ts'
-import { loadKeys, noValue, readObjects, objectsSpan as span } from './load-objects.ts'
+import {
+  loadKeys,
+  readObjects,
+  objectsSpan as span,
+  type ValueSource,
+  valuesOf,
+  withoutValues,
+} from './load-objects.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
 import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
@@ -77,7 +84,7 @@ export class WatchCache implements AsyncDisposable {
   #revision: Revision = 0
   #loadedAt: Revision = 0
   /** Where the values are of what was loaded without. */
-  #valueAt: OpenedState['valueAt'] = noValue
+  #opened: ValueSource = withoutValues
   #refreshing: Promise<Revision> | undefined
   #nextRefresh: Promise<Revision> | undefined
   #running: Promise<void> = Promise.resolve()
@@ -193,7 +200,8 @@ export class WatchCache implements AsyncDisposable {
       pool: this.#pool,
       damaged: this.damaged,
       slabs: this.#slabs,
-      fetch: (name, key, revision) => this.#valueAt(objectsPrefixOf(name) + key, revision),
+      fetch: (name, key, revision) => this.#opened.valueAt(objectsPrefixOf(name) + key, revision),
+      fetchSpan: (name, span) => valuesOf(this.#opened, name, span),
       followers: this.#followers,
       onFault: (error) =>
         this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),
@@ -294,9 +302,10 @@ export class WatchCache implements AsyncDisposable {
     this.#revision = revision
   }
 
-  async #loadKeys({ revision, pieces, valueAt }: OpenedState): Promise<void> {
+  async #loadKeys(opened: OpenedState): Promise<void> {
+    const { revision, pieces } = opened
     this.#loadedAt = revision
-    this.#valueAt = valueAt
+    this.#opened = opened
     await loadKeys(pieces, (storageName) => this.type(storageName))
     this.#revision = revision
   }

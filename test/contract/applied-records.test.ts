@@ -25,6 +25,8 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 
 interface Place {
   readonly where: string
+  /** A start compares contents: then they are worth a write. */
+  readonly goesByContent: boolean
   open(plane: ControlPlane): AppliedRecords
   /** An apply of the controller, and the uid of what it made. */
   apply(plane: ControlPlane, records: AppliedRecords, object: KubeObject): Promise<string>
@@ -36,6 +38,7 @@ const lookup = ({ core }: ControlPlane): NamespaceLookup =>
 const places: Place[] = [
   {
     where: 'in the store of Borough',
+    goesByContent: true,
     open: (plane) => {
       const { storage, cache } = plane.core
       return new StoredRecords({ records: storage, stored: new CacheStoreView(cache), namespaces: lookup(plane) })
@@ -74,6 +77,7 @@ const places: Place[] = [
   },
   {
     where: 'in ConfigMaps',
+    goesByContent: false,
     open: (plane) =>
       new ConfigMapRecords({
         client: plane.client(),
@@ -91,7 +95,7 @@ const places: Place[] = [
   },
 ]
 
-describe.each(places)('applied records $where', ({ open, apply }) => {
+describe.each(places)('applied records $where', ({ open, apply, goesByContent }) => {
   let plane: ControlPlane
   let client: Client
   let namespace: Namespace
@@ -189,9 +193,17 @@ describe.each(places)('applied records $where', ({ open, apply }) => {
     }
     const before = await written()
     expect(before).toHaveLength(1)
-    await settle({ applied: [entry('one', { content: 'another' })], released: ['/ConfigMap/two'] })
+    await settle({ applied: [entry('one')], released: ['/ConfigMap/two'] })
     await records.announce(namespace, [entry('one', { uid: '' })], stop.signal)
     expect(await written()).toEqual(before)
+  })
+
+  test('another content is recorded where a start goes by it', async () => {
+    await settle({ applied: [entry('one')] })
+    const other = entry('one', { content: 'another' })
+    await settle({ applied: [other] })
+    await restart()
+    expect(records.of('team')).toEqual([goesByContent ? other : entry('one')])
   })
 
   test('an apply that was announced leaves its trace, though nothing was settled', async () => {

@@ -46,7 +46,7 @@ export function contentIndex(lister: Lister, stored: StoreView, namespaces: Name
     onChange: (listener) =>
       stored.follow((_storageName, next, old) => {
         const namespace = old?.namespace ?? ''
-        if (namespace !== '' && next?.bytes !== old?.bytes && terminating.has(namespace)) listener(namespace)
+        if (terminating.has(namespace) && next?.bytes !== old?.bytes) listener(namespace)
       }),
     refresh: () => lister.refresh(),
   }

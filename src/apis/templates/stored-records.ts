@@ -169,7 +169,8 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   }
 
   #find(namespace: string): ObjectVersion | undefined {
-    return this.#parts.stored.find(storageName, folder, namespace)
+    // A pass reads it once, and a start makes a pass over every namespace.
+    return this.#parts.stored.glance(storageName, folder, namespace)
   }
 
   #tellFirst(version: ObjectVersion, told: RecordListener): void {
