@@ -2,6 +2,8 @@
  * All current objects of one storage name, by key and in key order, with their recent changes and whoever follows them.
  * Changes are applied synchronously, in revision order, by `WatchCache` alone.
  */
+import { bytesLess } from '../base/key-order.ts'
+import type { LabelSelector } from '../kube/label-selector.ts'
 import { relativeKey } from '../kube/object-key.ts'
 import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
 import { type KeyBytes, RecordMap } from '../slabs/record-map.ts'
@@ -9,6 +11,7 @@ import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import type { DamagedObjects } from './damaged-objects.ts'
+import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion, type VersionHome } from './stored-object.ts'
@@ -65,6 +68,9 @@ export interface CacheParts {
   readonly fetch: (storageName: string, key: string, revision: Revision) => Uint8Array
   /** What is stored of a type, by the key within it. */
   readonly fetchSpan: (storageName: string, span: KeySpan) => Iterable<FetchedEntry>
+  /** Types with fewer objects have no indices of labels. */
+  readonly indexedFrom: number
+  readonly isClosed: () => boolean
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
   /** A listener threw. The others, and the cache, go on. */
@@ -89,6 +95,7 @@ export class TypeCache implements VersionHome {
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #records: RecordMap
+  readonly #labels: LabelIndexes
   readonly #fetchEntries: (span: KeySpan) => Iterable<FetchedEntry>
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
@@ -107,6 +114,15 @@ export class TypeCache implements VersionHome {
       else if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
       return bytes
     })
+    this.#labels = new LabelIndexes(
+      {
+        size: () => this.size,
+        steps: () => this.#labelledSteps(),
+        isClosed: parts.isClosed,
+        onFault: parts.onFault,
+      },
+      parts.indexedFrom,
+    )
     this.#fetchEntries = (span) => parts.fetchSpan(storageName, span)
     this.history = new TypeHistory(since)
     this.watchers = new WatcherIndex()
@@ -123,6 +139,11 @@ export class TypeCache implements VersionHome {
   }
 
   /** What it takes outside the heap. */
+  /** Of the indices of labels. */
+  get labelIndexBytes(): number {
+    return this.#labels.sizeBytes
+  }
+
   get records(): Pick<RecordMap, 'size' | 'unfetched' | 'savedRecords' | 'valueBytes' | 'indexBytes'> {
     return this.#records
   }
@@ -156,6 +177,22 @@ export class TypeCache implements VersionHome {
     const values = new Array<ObjectVersion>(slots.length)
     for (let i = 0; i < slots.length; i++) values[i] = this.#versionAt(slots[i] as Slot)
     return { values, more }
+  }
+
+  /**
+   * In key order, what of a span may match a selector, where that is known without looking at all of it. undefined =
+   * use `collect`.
+   */
+  select(span: KeySpan, selector: LabelSelector): readonly ObjectVersion[] | undefined {
+    // A list over something damaged fails, whatever it selects.
+    const found = this.#damaged.size > 0 ? undefined : this.#labels.candidates(selector, this.count(span))
+    if (found === undefined) return undefined
+    const records = this.#records
+    const keyed = Array.from(found, (slot) => ({ slot, key: records.keyOf(slot) }))
+    return keyed
+      .filter(({ key }) => !bytesLess(key, span.start) && bytesLess(key, span.end))
+      .sort((a, b) => (bytesLess(a.key, b.key) ? -1 : 1))
+      .map(({ slot }) => this.#versionAt(slot))
   }
 
   /**
@@ -241,13 +278,16 @@ export class TypeCache implements VersionHome {
     this.#parsed.delete(slot)
     const next = bytes && ObjectVersion.of(key, revision, bytes, this)
     if (bytes === undefined) {
+      this.#labels.removed(slot)
       this.#records.remove(slot, saved)
       this.#content.remove(this.storageName, namespaceOf(key), saved?.sizeBytes ?? 0)
     } else if (saved !== undefined) {
       this.#records.update(slot, revision, bytes, saved)
+      this.#labels.changed({ slot, key, bytes })
       this.#content.resize(this.storageName, namespaceOf(key), bytes.length - saved.sizeBytes)
     } else {
       this.#records.add(key, revision, bytes)
+      if (!this.#labels.isEmpty) this.#labels.changed({ slot: this.#records.find(key), key, bytes })
       this.#count(key, bytes.length)
     }
     this.#lastChange = revision
@@ -313,6 +353,12 @@ export class TypeCache implements VersionHome {
 
   #versionAt(slot: Slot): ObjectVersion {
     return this.#parsed.get(slot) ?? new ObjectVersion(this.#records.view(slot), this)
+  }
+
+  *#labelledSteps(): Generator<readonly Labelled[]> {
+    for (const step of this.glances(stepObjects)) {
+      yield step.map(({ key, bytes }) => ({ slot: this.#records.find(key), key, bytes }))
+    }
   }
 
   #glanceAt(slot: Slot, fetched?: ReadonlyMap<Revision, Uint8Array>): ObjectVersion {

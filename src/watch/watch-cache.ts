@@ -28,6 +28,7 @@ import {
 import { type CacheMemory, cacheMemory } from './cache-memory.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { DamagedObjects } from './damaged-objects.ts'
+import { defaultIndexedFrom } from './label-index.ts'
 import {
   loadKeys,
   readObjects,
@@ -48,6 +49,8 @@ export interface WatchCacheOptions {
   readonly window?: WindowLimits
   /** Budget for keeping objects parsed, counted in stored bytes. */
   readonly parsedBytes?: number
+  /** Types with fewer objects have no indices of labels. */
+  readonly indexedFrom?: number
 }
 
 const loadTries = 5
@@ -70,6 +73,7 @@ export class WatchCache implements AsyncDisposable {
   readonly #log: Log
   readonly #window: ChangeWindow
   readonly #pool: ParsedPool
+  readonly #indexedFrom: number
   readonly #slabs = new ByteSlabs()
   readonly #content = new ContentIndex(this.#slabs)
   readonly #types = new Map<string, TypeCache>()
@@ -94,6 +98,7 @@ export class WatchCache implements AsyncDisposable {
     this.#clock = options.clock
     this.#log = options.log
     this.#window = new ChangeWindow(options.window ?? defaultWindowLimits, options.clock)
+    this.#indexedFrom = options.indexedFrom ?? defaultIndexedFrom
     this.#pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)
   }
 
@@ -202,6 +207,8 @@ export class WatchCache implements AsyncDisposable {
       slabs: this.#slabs,
       fetch: (name, key, revision) => this.#opened.valueAt(objectsPrefixOf(name) + key, revision),
       fetchSpan: (name, span) => valuesOf(this.#opened, name, span),
+      indexedFrom: this.#indexedFrom,
+      isClosed: () => this.#stop.signal.aborted,
       followers: this.#followers,
       onFault: (error) =>
         this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),
