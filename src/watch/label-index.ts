@@ -36,8 +36,10 @@ export const defaultIndexedFrom = 1000
 const mostIndices = 8
 /** An index is made when so many times the number of objects were looked at for want of it. */
 const looksPerIndex = 3
-/** Where more than this share may match, an index finds nothing faster. */
-const worthwhileShare = 0.5
+/** Where more than this share may match, an index finds little faster. */
+const worthwhileShare = 0.25
+/** More are put into the order of their keys in one piece of work that would hold the loop. */
+const mostCandidates = 10_000
 
 interface Index {
   readonly slots: SlotsByValue
@@ -81,7 +83,7 @@ export class LabelIndexes {
       const count = hashes.reduce((sum, hash) => sum + index.slots.count(hash), 0)
       if (best === undefined || count < best.count) best = { index, hashes, count }
     }
-    if (best === undefined || best.count > among * worthwhileShare) return undefined
+    if (best === undefined || best.count > Math.min(among * worthwhileShare, mostCandidates)) return undefined
     const found = new Set<Slot>()
     for (const hash of best.hashes) best.index.slots.collect(hash, found)
     return found
