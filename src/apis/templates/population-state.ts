@@ -75,9 +75,8 @@ export class PopulationState {
     this.matchedNamespaces = new MatchedNamespaces((version, namespace) => this.#counts(version, namespace))
     this.statuses = new StatusSchedule(clock)
     this.watches = new Watches(deps)
-    this.#namespaces = this.watches.on({ resource: namespaceResource, includeUninitialized: true }, (next, old) =>
-      this.#namespaceChanged(next, old),
-    )
+    const ofNamespaces = { resource: namespaceResource, includeUninitialized: true, keep: withoutManagers }
+    this.#namespaces = this.watches.on(ofNamespaces, (next, old) => this.#namespaceChanged(next, old))
     this.#templates = this.watches.on({ resource: templateResource }, (next, old) => this.#templateChanged(next, old))
     const { namespace, name } = populationConfig
     const ofConfig = { resource: configMapsResource, namespace, fieldSelector: `metadata.name=${name}` }
@@ -252,6 +251,12 @@ export class PopulationState {
       if (this.findNamespace(name)?.metadata.uid !== uid) this.releaseRecord(name, uid)
     }
   }
+}
+
+/** Half of what a namespace is, and nothing here asks for it. */
+function withoutManagers(namespace: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = namespace.metadata
+  return { ...namespace, metadata }
 }
 
 /** Our own status writes must not set us going again. */
