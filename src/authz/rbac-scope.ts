@@ -76,7 +76,9 @@ export class RecentScopes implements NamespaceScopes {
     this.#scopes = new BoundedCache(limit)
   }
 
-  find(namespace: string): Scope {
+  find(namespace: string): Scope | undefined {
+    // It means all namespaces, and no binding in one of them gives anything there.
+    if (namespace === '') return undefined
     const known = this.#scopes.get(namespace)
     if (known !== undefined) return known
     const scope = new Scope()

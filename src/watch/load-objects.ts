@@ -55,11 +55,33 @@ export async function readObjects(
   return { revision: first.revision, entries: pages() }
 }
 
+/**
+ * Answers the revision of what was loaded. `begin`: told it before, and where values are that are not loaded; answers
+ * where each type goes.
+ */
+export async function loadObjects(
+  storage: Storage,
+  signal: AbortSignal,
+  begin: (revision: Revision, values: ValueSource) => (storageName: string) => LoadTarget,
+): Promise<Revision> {
+  const opened = storage.takeOpened?.()
+  if (opened !== undefined) {
+    await loadKeys(opened.pieces, begin(opened.revision, opened))
+    return opened.revision
+  }
+  const { revision, entries } = await readObjects(storage, signal)
+  const targetOf = begin(revision, withoutValues)
+  for await (const page of entries) {
+    for (const { key, revision: of, value } of page) {
+      const place = parseObjectKey(key)
+      if (place) targetOf(place.storageName).load(place.relative, of, value)
+    }
+  }
+  return revision
+}
+
 /** Other work has a turn between two pieces. */
-export async function loadKeys(
-  pieces: readonly KeysPiece[],
-  targetOf: (storageName: string) => KeyTarget,
-): Promise<void> {
+async function loadKeys(pieces: readonly KeysPiece[], targetOf: (storageName: string) => LoadTarget): Promise<void> {
   const loader = new KeyLoader(targetOf)
   for (const piece of pieces) {
     loader.load(piece)
@@ -67,18 +89,18 @@ export async function loadKeys(
   }
 }
 
-interface KeyTarget {
-  /** `key`: within its type; only valid during the call. */
-  load(key: KeyBytes, revision: Revision): void
+interface LoadTarget {
+  /** `key`: within its type; only valid during the call. Without a value it is fetched when it is asked for. */
+  load(key: string | KeyBytes, revision: Revision, value?: Uint8Array): void
 }
 
 /** Keys of one type follow each other: only the first of them is looked at as text. */
 class KeyLoader {
-  readonly #targetOf: (storageName: string) => KeyTarget
+  readonly #targetOf: (storageName: string) => LoadTarget
   #prefix: Uint8Array = new Uint8Array()
-  #target: KeyTarget | undefined
+  #target: LoadTarget | undefined
 
-  constructor(targetOf: (storageName: string) => KeyTarget) {
+  constructor(targetOf: (storageName: string) => LoadTarget) {
     this.#targetOf = targetOf
   }
 
@@ -93,7 +115,7 @@ class KeyLoader {
     }
   }
 
-  #find(keys: Uint8Array, start: number, end: number): KeyTarget | undefined {
+  #find(keys: Uint8Array, start: number, end: number): LoadTarget | undefined {
     if (this.#target !== undefined && end - start > this.#prefix.length && beginsWith(keys, start, this.#prefix)) {
       return this.#target
     }

@@ -1,6 +1,6 @@
 /**
- * Which objects have which value of one label, in typed arrays: chains of slots by the hash of the value. Two values may
- * share a hash, so what is found here is looked at again.
+ * Which objects have which value of one label, in typed arrays: chains of slots by the hash of the value. Two values
+ * may share a hash, so what is found here is looked at again.
  */
 import { HashIndex } from '../slabs/hash-index.ts'
 

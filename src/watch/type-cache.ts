@@ -95,7 +95,9 @@ export class TypeCache implements VersionHome {
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #records: RecordMap
-  readonly #labels: LabelIndexes
+  readonly #openLabels: () => LabelIndexes
+  /** Made for the first list that selects by labels. */
+  #labels: LabelIndexes | undefined
   readonly #fetchEntries: (span: KeySpan) => Iterable<FetchedEntry>
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
@@ -114,15 +116,9 @@ export class TypeCache implements VersionHome {
       else if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
       return bytes
     })
-    this.#labels = new LabelIndexes(
-      {
-        size: () => this.size,
-        steps: () => this.#labelledSteps(),
-        isClosed: parts.isClosed,
-        onFault: parts.onFault,
-      },
-      parts.indexedFrom,
-    )
+    const { isClosed, onFault, indexedFrom } = parts
+    const labelled = { size: () => this.size, steps: () => this.#labelledSteps(), isClosed, onFault }
+    this.#openLabels = () => new LabelIndexes(labelled, indexedFrom)
     this.#fetchEntries = (span) => parts.fetchSpan(storageName, span)
     this.history = new TypeHistory(since)
     this.watchers = new WatcherIndex()
@@ -141,7 +137,7 @@ export class TypeCache implements VersionHome {
   /** What it takes outside the heap. */
   /** Of the indices of labels. */
   get labelIndexBytes(): number {
-    return this.#labels.sizeBytes
+    return this.#labels?.sizeBytes ?? 0
   }
 
   get records(): Pick<RecordMap, 'size' | 'unfetched' | 'savedRecords' | 'valueBytes' | 'indexBytes'> {
@@ -185,7 +181,9 @@ export class TypeCache implements VersionHome {
    */
   select(span: KeySpan, selector: LabelSelector): readonly ObjectVersion[] | undefined {
     // A list over something damaged fails, whatever it selects.
-    const found = this.#damaged.size > 0 ? undefined : this.#labels.candidates(selector, this.count(span))
+    if (this.#damaged.size > 0) return undefined
+    this.#labels ??= this.#openLabels()
+    const found = this.#labels.candidates(selector, this.count(span))
     if (found === undefined) return undefined
     const records = this.#records
     const keyed = Array.from(found, (slot) => ({ slot, key: records.keyOf(slot) }))
@@ -278,16 +276,16 @@ export class TypeCache implements VersionHome {
     this.#parsed.delete(slot)
     const next = bytes && ObjectVersion.of(key, revision, bytes, this)
     if (bytes === undefined) {
-      this.#labels.removed(slot)
+      this.#labels?.removed(slot)
       this.#records.remove(slot, saved)
       this.#content.remove(this.storageName, namespaceOf(key), saved?.sizeBytes ?? 0)
     } else if (saved !== undefined) {
       this.#records.update(slot, revision, bytes, saved)
-      this.#labels.changed({ slot, key, bytes })
+      this.#labels?.changed({ slot, key, bytes })
       this.#content.resize(this.storageName, namespaceOf(key), bytes.length - saved.sizeBytes)
     } else {
       this.#records.add(key, revision, bytes)
-      if (!this.#labels.isEmpty) this.#labels.changed({ slot: this.#records.find(key), key, bytes })
+      if (this.#labels?.isEmpty === false) this.#labels.changed({ slot: this.#records.find(key), key, bytes })
       this.#count(key, bytes.length)
     }
     this.#lastChange = revision

@@ -20,7 +20,6 @@ import {
   type Entry,
   endOfCommit,
   isStorageError,
-  type OpenedState,
   type Revision,
   type Storage,
   StorageError,
@@ -30,7 +29,7 @@ import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-w
 import { DamagedObjects } from './damaged-objects.ts'
 import { defaultIndexedFrom } from './label-index.ts'
 import {
-  loadKeys,
+  loadObjects,
   readObjects,
   objectsSpan as span,
   type ValueSource,
@@ -296,25 +295,11 @@ export class WatchCache implements AsyncDisposable {
   }
 
   async #load(): Promise<void> {
-    const opened = this.storage.takeOpened?.()
-    if (opened !== undefined) return this.#loadKeys(opened)
-    const { revision, entries } = await readObjects(this.storage, this.#stop.signal)
-    this.#loadedAt = revision
-    for await (const page of entries) {
-      for (const entry of page) {
-        const place = parseObjectKey(entry.key)
-        if (place) this.type(place.storageName).load(place.relative, entry.revision, entry.value)
-      }
-    }
-    this.#revision = revision
-  }
-
-  async #loadKeys(opened: OpenedState): Promise<void> {
-    const { revision, pieces } = opened
-    this.#loadedAt = revision
-    this.#opened = opened
-    await loadKeys(pieces, (storageName) => this.type(storageName))
-    this.#revision = revision
+    this.#revision = await loadObjects(this.storage, this.#stop.signal, (revision, values) => {
+      this.#loadedAt = revision
+      this.#opened = values
+      return (storageName) => this.type(storageName)
+    })
   }
 
   async #run(): Promise<void> {

@@ -17,7 +17,9 @@ export class FakeRbacSource implements RbacSource {
   constructor(tellsByNamespace = false) {
     if (!tellsByNamespace) return
     this.inNamespaces = {
-      list: (kind, namespace) => [...this.#of(kind).values()].filter((object) => object.namespace === namespace),
+      // As the store has it: '' means all namespaces.
+      list: (kind, namespace) =>
+        [...this.#of(kind).values()].filter((object) => namespace === '' || object.namespace === namespace),
       follow: (kind, listener) => this.#follow(kind, listener),
     }
   }

@@ -1,31 +1,26 @@
 /** Population: namespaces are created with what templates hold, and keep it. */
 import { topic } from '../../base/diagnostics.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
-import { parseApiVersion } from '../../kube/gvk.ts'
 import { clusterRolesResource } from '../../kube/rbac.ts'
-import type { ResourceType } from '../../kube/resource-type.ts'
 import { formatTime } from '../../kube/time.ts'
 import { serviceAccountUser } from '../../kube/user.ts'
 import { recorderOf } from '../events/recorder.ts'
 import { namespaceLookup } from '../namespaces/lookup.ts'
-import { namespaceResource } from '../namespaces/types.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut } from './auto-opt-out.ts'
 import { checkTemplateObject } from './check-object.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
+import { kindFinder, storedIndexOf } from './open-stored-index.ts'
 import { populationConfig } from './population-config.ts'
-import type { PopulationDeps } from './population-state.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
-import { StoredIndex } from './stored-index.ts'
 import { StoredRecords } from './stored-records.ts'
 import { templateStrategies } from './strategy.ts'
 import { TemplateIndex } from './template-index.ts'
 import { templateMetrics } from './template-metrics.ts'
 import { templateControllerName, templateResource } from './types.ts'
-import { VerifiedMark } from './verified-mark.ts'
 
 export { TemplateIndex, templateControllerName }
 
@@ -91,32 +86,6 @@ export const population = (options: PopulationOptions): Feature => ({
     }
   },
 })
-
-function storedIndexOf(context: FeatureContext, records: StoredRecords): NonNullable<PopulationDeps['openIndex']> {
-  const { stored, clock, typeOf } = context
-  const mark = new VerifiedMark(context, typeOf(namespaceResource))
-  return ({ onDrift, onRecorded, onLeft }, watched) =>
-    new StoredIndex({
-      stored,
-      records,
-      mark,
-      clock,
-      watched,
-      findKind: kindFinder(context),
-      onDrift,
-      onRecorded: (namespace) => onRecorded?.(namespace),
-      onLeft: (template) => onLeft?.(template),
-    })
-}
-
-type FindKind = (apiVersion: string, kind: string) => ResourceType | undefined
-
-const kindFinder =
-  ({ catalog }: FeatureContext): FindKind =>
-  (apiVersion, kind) => {
-    const gv = parseApiVersion(apiVersion)
-    return gv && catalog.types.findKind({ ...gv, kind })
-  }
 
 function templateAdmission(
   context: FeatureContext,

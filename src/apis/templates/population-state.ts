@@ -2,17 +2,14 @@
  * What both loops of the population controller know: what the cluster holds, and what earlier passes came to. It turns
  * each change into the namespaces and templates that must be looked at again.
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
 import type { ObjectKey } from '../../controller/controller.ts'
 import type { Keys } from '../../controller/source.ts'
 import { Watches } from '../../controller/watches.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
-import type { AppliedRecords, RecordListener } from './applied-records.ts'
+import type { RecordListener } from './applied-records.ts'
 import { believeMarks } from './believe-marks.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { kindsEverOf, RecordedKinds } from './kinds.ts'
@@ -23,22 +20,12 @@ import { MatchedNamespaces } from './matched-namespaces.ts'
 import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
 import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
+import type { PopulationDeps } from './population-deps.ts'
 import { excessOf, namespacesToPrune } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
-
-export interface PopulationDeps {
-  readonly client: Client
-  readonly clock: Clock
-  readonly events: EventRecorder
-  readonly onError: (error: unknown) => void
-  /** What templates made where. */
-  readonly records: AppliedRecords
-  /** What tells of the objects, where that is not watches. `watched`: the watches, for kinds of which it knows nothing. */
-  readonly openIndex?: (told: PopulatedIndexDeps, watched: PopulatedObjects) => PopulatedObjects
-}
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 

@@ -11,9 +11,8 @@
 import { type Clock, sleep } from '../../base/clock.ts'
 import { restBetween } from '../../base/rest-between.ts'
 import type { ServedKind } from '../../client/client.ts'
-import { apiVersionOf, parseApiVersion } from '../../kube/gvk.ts'
+import { apiVersionOf } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectVersion, StoreView } from '../../registry/registry.ts'
 import {
   type AppliedObject,
@@ -22,9 +21,8 @@ import {
   type RecordListener,
   type RecordVersion,
 } from './applied-records.ts'
-import { heldDigest } from './held-config.ts'
 import { Holdings } from './holdings.ts'
-import { contentDigest, isMarked } from './marks.ts'
+import { claimed, describe, groupOf, isAsRecorded, isLabelled, servedKind } from './live-object.ts'
 import {
   believed,
   type MarkedObjects,
@@ -33,7 +31,6 @@ import {
   placeOf,
   type Written,
 } from './populated-objects.ts'
-import { templateNameLabel } from './types.ts'
 import type { VerifiedMark } from './verified-mark.ts'
 
 export interface StoredIndexDeps {
@@ -344,70 +341,4 @@ export class StoredIndex implements PopulatedObjects {
     this.#hasMoved = false
     await this.#deps.mark.write({ revision, except: this.#unsettled })
   }
-}
-
-const groupOf = ({ apiVersion }: AppliedObject): string | undefined => parseApiVersion(apiVersion)?.group
-
-const servedKind = ({ group, version, resource, kind, namespaced }: ResourceType): ServedKind => ({
-  group,
-  version,
-  resource,
-  kind,
-  namespaced,
-  verbs: [],
-})
-
-function isAsRecorded(object: KubeObject | undefined, claim: AppliedObject): boolean {
-  return object !== undefined && object.metadata.uid === claim.uid && contentDigest(object) === claim.content
-}
-
-/** Read as text: mostly it is an object that no template made. */
-function isLabelled(version: ObjectVersion | undefined): boolean {
-  if (version === undefined) return false
-  const { buffer, byteOffset, byteLength } = version.bytes
-  return Buffer.from(buffer, byteOffset, byteLength).includes(templateNameLabel)
-}
-
-/** As the record tells it. */
-function claimed(
-  { name, uid, template, digest, content }: AppliedObject,
-  kind: ServedKind,
-  namespace: string,
-): Omit<PopulatedObject, 'revision'> {
-  return {
-    resource: kind,
-    kind: kind.kind,
-    namespace,
-    name,
-    uid,
-    template,
-    isMarked: true,
-    digest: content,
-    applied: digest,
-  }
-}
-
-/** As the object tells it; undefined = it carries no label of a template. */
-function describe(
-  object: KubeObject,
-  kind: ServedKind,
-  { namespace, name, revision }: Pick<ObjectVersion, 'namespace' | 'name' | 'revision'>,
-  claim?: AppliedObject,
-): PopulatedObject | undefined {
-  const template = object.metadata.labels?.[templateNameLabel]
-  if (template === undefined) return undefined
-  const described = {
-    resource: kind,
-    kind: kind.kind,
-    namespace,
-    name,
-    uid: object.metadata.uid ?? '',
-    revision: String(revision),
-    template,
-    isMarked: isMarked(object),
-    digest: contentDigest(object),
-  }
-  if (claim !== undefined && isAsRecorded(object, claim)) return { ...described, applied: claim.digest }
-  const held = described.isMarked ? heldDigest(object, kind) : undefined
-  return held === undefined ? described : { ...described, held }
 }
