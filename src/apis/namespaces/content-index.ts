@@ -8,7 +8,7 @@ import type { NamespaceLookup } from './lookup.ts'
 import type { Namespace } from './types.ts'
 
 /** Told by bytes first: a start with many namespaces does not parse them all. */
-export function isTerminating(namespace: StoredObject<Namespace>): boolean {
+export function isBeingDeleted(namespace: StoredObject<Namespace>): boolean {
   const { buffer, byteOffset, length } = namespace.bytes
   const mayBe = Buffer.from(buffer, byteOffset, length).includes(deletionMark)
   return mayBe && namespace.object.metadata.deletionTimestamp !== undefined
@@ -27,7 +27,7 @@ export function contentIndex(lister: Lister, stored: StoreView, namespaces: Name
   const terminating = new Set<string>()
   lister.subscribe(namespaces.type, (next, old) => {
     const name = next?.name ?? old?.name ?? ''
-    if (next !== undefined && isTerminating(next)) terminating.add(name)
+    if (next !== undefined && isBeingDeleted(next)) terminating.add(name)
     else terminating.delete(name)
   })
   return {

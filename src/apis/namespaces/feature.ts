@@ -4,7 +4,7 @@ import type { Feature } from '../../feature/feature.ts'
 import { typeFeed } from '../../feature/type-feed.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceAutoProvision, namespaceExists, namespaceFinalization, namespaceLifecycle } from './admission.ts'
-import { contentIndex, isTerminating } from './content-index.ts'
+import { contentIndex, isBeingDeleted } from './content-index.ts'
 import { namespaceLookup } from './lookup.ts'
 import { namespaceReconciler } from './reconcile.ts'
 import { type NamespaceStrategyOptions, namespaceStrategy } from './strategy.ts'
@@ -51,7 +51,7 @@ export const namespaces = ({ extraAdmission, ...strategy }: NamespacesOptions): 
           sources: [
             keysOf((enqueue) => content.onChange((name) => enqueue({ namespace: '', name }))),
             changesOf(typeFeed(lister, lookup.type)).map((next) =>
-              next !== undefined && isTerminating(next) ? { namespace: '', name: next.name } : undefined,
+              next !== undefined && isBeingDeleted(next) ? { namespace: '', name: next.name } : undefined,
             ),
           ],
           reconciler: namespaceReconciler({ client: client(controller), content, clock }),
