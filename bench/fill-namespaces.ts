@@ -19,11 +19,16 @@ const parts = entries
 // Those of this namespace and its objects; others (of the template) are the same in each copy.
 const uids = new Set(parts.map(({ text }) => /"uid":"([^"]+)"/.exec(text)?.[1]))
 
-function copyOf(name: string): { key: string; value: Buffer; expect: 'absent' }[] {
+/** Namespaces that share a label, however many there are. */
+const picked = 200
+
+function copyOf(name: string, isPicked: boolean): { key: string; value: Buffer; expect: 'absent' }[] {
   const fresh = new Map([...uids].map((uid) => [uid, crypto.randomUUID()]))
+  const labels = '"bench":"populated"'
+  const own = (text: string): string => (isPicked ? text.replace(labels, `${labels},"cohort":"picked"`) : text)
   return parts.map(({ key, text }) => ({
     key: key.replaceAll(original, name),
-    value: Buffer.from(text.replaceAll(original, name).replaceAll(uuid, (uid) => fresh.get(uid) ?? uid)),
+    value: Buffer.from(own(text.replaceAll(original, name)).replaceAll(uuid, (uid) => fresh.get(uid) ?? uid)),
     expect: 'absent' as const,
   }))
 }
@@ -31,7 +36,10 @@ function copyOf(name: string): { key: string; value: Buffer; expect: 'absent' }[
 const pending: Promise<unknown>[] = []
 for (let from = 0; from < Number(count); from += namespacesPerTransaction) {
   const many = Math.min(namespacesPerTransaction, Number(count) - from)
-  const writes = Array.from({ length: many }, (_, i) => copyOf(`copy-${String(from + i).padStart(7, '0')}`)).flat()
+  const each = Math.max(1, Math.floor(Number(count) / picked))
+  const writes = Array.from({ length: many }, (_, i) =>
+    copyOf(`copy-${String(from + i).padStart(7, '0')}`, (from + i) % each === 0),
+  ).flat()
   pending.push(storage.commit({ guards: [], writes }).done)
   if (pending.length === transactionsUnderWay) {
     await Promise.all(pending.splice(0))

@@ -156,6 +156,7 @@ async function requestCosts(
   const work: Record<string, (connection: Connection) => Promise<unknown>> = {
     'GET of an object': (connection) => get(`/api/v1/namespaces/${some()}/serviceaccounts/deployer`)(connection),
     'list of a namespace': (connection) => get(`/api/v1/namespaces/${some()}/serviceaccounts`)(connection),
+    'list of 200 namespaces by label': get('/api/v1/namespaces?labelSelector=cohort%3Dpicked'),
     'create in a namespace': (connection) =>
       connection.send({
         method: 'POST',

@@ -25,12 +25,12 @@ export interface OpenAuthorizer {
 
 export function openAuthorizer(
   { clock, listOwnNamespaces }: Config,
-  { lister, typeOf }: Pick<FeatureContext, 'lister' | 'typeOf'>,
+  { lister, stored, typeOf }: Pick<FeatureContext, 'lister' | 'stored' | 'typeOf'>,
   damaged: DamagedObjects,
 ): OpenAuthorizer {
   const grants = listOwnNamespaces ? new NamespaceGrants(clock, grantHistory) : undefined
   if (grants !== undefined) followCreators(grants, (listener) => lister.subscribe(typeOf(namespaceResource), listener))
-  const rbac = new RbacAuthorizer(rbacSource(lister, typeOf), clock, grants ? { observer: grants } : {})
+  const rbac = new RbacAuthorizer(rbacSource(lister, stored, typeOf), clock, grants ? { observer: grants } : {})
   const creators = new CreatorRights(lister, typeOf(namespaceResource), clock)
   return {
     authorizer: unionAuthorizer([mastersAuthorizer, rbac, creators, damagedRights(damaged)]),

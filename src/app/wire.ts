@@ -64,7 +64,8 @@ export async function wireCore(
 
   const cache = await WatchCache.start({ storage, clock, log })
   const lister = new CacheLister(cache, catalog.types)
-  const { authorizer, namespacesOf } = openAuthorizer(config, { lister, typeOf }, cache.damaged)
+  const stored = new CacheStoreView(cache)
+  const { authorizer, namespacesOf } = openAuthorizer(config, { lister, stored, typeOf }, cache.damaged)
   const watchPermits = new WatchPermits().follow(lister, typeOf(namespaceResource))
   const webhookClient = openWebhookClient(config, { lister, typeOf })
   const folded = isShared(config) ? new FoldedCommits({ storage, clock, random: Math.random }) : undefined
@@ -83,7 +84,7 @@ export async function wireCore(
     isLeading,
     typeOf,
     ...rules,
-    stored: new CacheStoreView(cache),
+    stored,
     records: recordsOf(storage, folded),
     writeRecords: (decide) => registry.writeRecords(decide),
     async create(type, object, user) {

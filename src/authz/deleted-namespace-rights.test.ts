@@ -39,10 +39,11 @@ const content = (verb: string, namespace = 'ns'): AuthzAttributes => ({
 
 class Story {
   readonly clock = new FakeClock()
-  readonly source = new FakeRbacSource()
+  readonly source: FakeRbacSource
   readonly rbac: RbacAuthorizer
 
-  constructor(options: { limit?: number } = {}) {
+  constructor(byNamespace: boolean, options: { limit?: number } = {}) {
+    this.source = new FakeRbacSource(byNamespace)
     this.source.put(clusterRole('owner', allow('*', '', '*')))
     this.rbac = new RbacAuthorizer(this.source, this.clock, options)
     this.create('ns')
@@ -80,9 +81,14 @@ class Story {
   }
 }
 
-describe('the rights of a namespace that has just gone', () => {
+const sources = describe.each([
+  ['all of RBAC is told', false],
+  ['RBAC is read by namespace', true],
+])
+
+sources('the rights of a namespace that has just gone, where %s', (_name, byNamespace) => {
   test('its deleter may get, list and watch it by name for 60 seconds, and nothing after', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.delete()
     for (const verb of ['get', 'list', 'watch']) expect(story.may(read(verb))).toBe(true)
@@ -95,7 +101,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('only reads are kept', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.delete()
     for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection', 'use']) {
@@ -105,7 +111,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('who had no right gets none', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.delete()
     expect(story.may(read('get', bob))).toBe(false)
@@ -114,7 +120,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('the rights are those held, no more', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.source.put(role('ns', 'r', allow('get', '', 'namespaces')))
     story.source.put(roleBinding('ns', 'creator', 'Role/r', user('alice')))
     story.delete()
@@ -125,7 +131,7 @@ describe('the rights of a namespace that has just gone', () => {
 
   test('they are held whether the Role or the RoleBinding is removed first', () => {
     for (const roleFirst of [true, false]) {
-      const story = new Story()
+      const story = new Story(byNamespace)
       story.source.put(role('ns', 'r', allow('get', '', 'namespaces')))
       story.source.put(roleBinding('ns', 'creator', 'Role/r', user('alice')))
       story.terminate()
@@ -141,7 +147,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('a binding taken away in a living namespace is gone at once', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.unbind()
     expect(story.may(read('get'))).toBe(false)
@@ -151,7 +157,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('a new namespace of the same name starts clean', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.delete()
     story.create('ns')
@@ -162,7 +168,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('while a finalizer holds the namespace, it stays readable, and its content for 60 s', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.terminate()
     story.unbind()
@@ -178,14 +184,14 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('they do not count as rights to grant', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.delete()
     expect(story.rbac.rulesFor(alice, 'ns').resourceRules).toEqual([])
   })
 
   test('at most so many namespaces are remembered, the oldest goes first', () => {
-    const story = new Story({ limit: 2 })
+    const story = new Story(byNamespace, { limit: 2 })
     for (const name of ['a', 'b', 'c']) {
       story.create(name)
       story.bind(name)
@@ -195,7 +201,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('what is in it is readable until 60 seconds after the namespace went, if that was soon enough', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.terminate()
     story.unbind()
@@ -208,7 +214,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('what is in it is not readable again when the namespace goes at the moment that this ended', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.terminate()
     story.unbind()
@@ -219,7 +225,7 @@ describe('the rights of a namespace that has just gone', () => {
   })
 
   test('a name that comes and goes again is remembered from the last time', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.delete()
     await story.clock.advance(30_000)
@@ -231,11 +237,11 @@ describe('the rights of a namespace that has just gone', () => {
   })
 })
 
-describe('what a terminating namespace does not give', () => {
+sources('what a terminating namespace does not give, where %s', (_name, byNamespace) => {
   const secrets = (who: UserInfo): AuthzAttributes => ({ ...content('get'), user: who })
 
   test('the rights of a Role that goes to the holders of others, or of a ClusterRole of that name', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
     story.source.put(role('ns', 'q', allow('get', '', 'pods')))
     story.source.put(clusterRole('r', allow('get', '', 'pods')))
@@ -249,7 +255,7 @@ describe('what a terminating namespace does not give', () => {
   })
 
   test('what a Role gave before it was changed', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
     story.source.put(roleBinding('ns', 'a', 'Role/r', user('alice')))
     story.terminate()
@@ -259,7 +265,7 @@ describe('what a terminating namespace does not give', () => {
   })
 
   test('what a RoleBinding gave before it was changed', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.terminate()
     story.source.put(roleBinding('ns', 'creator', 'ClusterRole/owner', user('bob')))
@@ -267,7 +273,7 @@ describe('what a terminating namespace does not give', () => {
   })
 
   test('a right that was taken away while it lived, when the Role goes', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
     story.source.put(roleBinding('ns', 'creator', 'Role/r', user('alice')))
     story.unbind()
@@ -277,7 +283,7 @@ describe('what a terminating namespace does not give', () => {
   })
 
   test('its content for longer because of how an object is called', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.source.put(clusterRole('owner', allow('*', '*', '*')))
     story.bind()
     story.terminate()
@@ -291,7 +297,7 @@ describe('what a terminating namespace does not give', () => {
   })
 
   test('anything else when it is updated meanwhile', async () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.terminate()
     story.unbind()
@@ -304,7 +310,7 @@ describe('what a terminating namespace does not give', () => {
   })
 })
 
-describe('the memory of deleted namespaces', () => {
+sources('the memory of deleted namespaces, where %s', (_name, byNamespace) => {
   const rules = new CompiledRules([allow('get', '', '*')])
   const binding = indexedBinding('ns', 'b', roleBinding('ns', 'b', 'Role/r', user('alice')))
   const mayRead = (rights: DeletedNamespaceRights, name = 'ns'): boolean => rights.allows(name, alice, true, () => true)
@@ -364,7 +370,7 @@ describe('the memory of deleted namespaces', () => {
     rights[Symbol.dispose]()
     rights[Symbol.dispose]()
     expect([timers, rights.size]).toEqual([0, 0])
-    const source = new FakeRbacSource()
+    const source = new FakeRbacSource(byNamespace)
     source.put(clusterRole('owner', allow('*', '', '*')))
     const rbac = new RbacAuthorizer(source, counting)
     source.put(namespaceObject('ns', true))

@@ -576,19 +576,34 @@ describe('property: the index decides as a naive evaluator would', () => {
         (objects, detour, requests, dice) => {
           const straight = world(...objects)
           const { source, rbac } = world(...detour)
+          const asked = new FakeRbacSource(true)
+          for (const o of detour) asked.put(o)
+          // One that keeps a single namespace, and is asked between the changes.
+          const forgetful = new RbacAuthorizer(asked, new FakeClock(), { recentNamespaces: 1 })
+          const askAll = (): void => {
+            for (const a of requests) forgetful.authorize(a)
+          }
+          askAll()
           const shuffled = objects
             .map((o) => ({ o, at: dice.next().value as number }))
             .sort((x, y) => x.at - y.at)
             .map((x) => x.o)
-          for (const o of shuffled) source.put(o)
+          for (const o of shuffled) {
+            source.put(o)
+            asked.put(o)
+            askAll()
+          }
           const kept = new Set(objects.map(keyOf))
           for (const o of new Map(detour.map((d) => [keyOf(d), d])).values()) {
-            if (!kept.has(keyOf(o))) source.remove(o.kind as 'Role', o.metadata.name ?? '', o.metadata.namespace)
+            if (kept.has(keyOf(o))) continue
+            for (const each of [source, asked])
+              each.remove(o.kind as 'Role', o.metadata.name ?? '', o.metadata.namespace)
           }
           for (const a of requests) {
             const decision = rbac.authorize(a)
             expect(decision.allowed).toBe(naive(objects, a))
             expect(decision).toEqual(straight.rbac.authorize(a))
+            expect(forgetful.authorize(a)).toEqual(decision)
           }
         },
       ),

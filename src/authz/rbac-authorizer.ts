@@ -11,47 +11,15 @@ import { append } from '../base/append.ts'
 import type { Clock } from '../base/clock.ts'
 import { aggregate } from '../kube/aggregate.ts'
 import { quote } from '../kube/go-quote.ts'
-import type { Binding, Role } from '../kube/rbac.ts'
+import type { Binding } from '../kube/rbac.ts'
 import type { UserInfo } from '../kube/user.ts'
 import type { Authorizer, AuthzAttributes, AuthzDecision, RuleSet } from './authz.ts'
-import { AllowedByBinding, BindingIndex, type IndexedBinding, indexedBinding } from './binding-index.ts'
+import { AllowedByBinding, type IndexedBinding, indexedBinding } from './binding-index.ts'
 import { DeletedNamespaceRights, type DeletedNamespaceRightsOptions } from './deleted-namespace-rights.ts'
 import { isRead, namespaceOf, ruleTest } from './rbac-request.ts'
-import { CompiledRules } from './rbac-rules.ts'
+import type { CompiledRules } from './rbac-rules.ts'
+import { AllScopes, type NamespaceScopes, RecentScopes, Scope } from './rbac-scope.ts'
 import type { RbacObject, RbacSource } from './rbac-source.ts'
-
-/** The bindings of one scope, by name and by subject, and its roles, compiled on first use. */
-class Scope {
-  readonly index: BindingIndex = new BindingIndex()
-  readonly bindings: Map<string, IndexedBinding> = new Map()
-  readonly #roles = new Map<string, RbacObject | CompiledRules>()
-
-  get empty(): boolean {
-    return this.bindings.size === 0 && this.#roles.size === 0
-  }
-
-  setBinding(name: string, next: IndexedBinding | undefined): void {
-    const old = this.bindings.get(name)
-    if (old) this.index.remove(old)
-    if (next) {
-      this.bindings.set(name, next)
-      this.index.add(next)
-    } else this.bindings.delete(name)
-  }
-
-  setRole(name: string, next: RbacObject | undefined): void {
-    if (next) this.#roles.set(name, next)
-    else this.#roles.delete(name)
-  }
-
-  findRules(name: string): CompiledRules | undefined {
-    const role = this.#roles.get(name)
-    if (role === undefined || role instanceof CompiledRules) return role
-    const rules = new CompiledRules((role.object as Role).rules ?? [])
-    this.#roles.set(name, rules)
-    return rules
-  }
-}
 
 export interface RoleAddress {
   readonly kind: 'ClusterRole' | 'Role'
@@ -91,13 +59,18 @@ export interface RbacObserver {
 
 export interface RbacOptions extends DeletedNamespaceRightsOptions {
   readonly observer?: RbacObserver
+  /** Of how many namespaces the roles and bindings are kept ready, where the source can be asked for others. */
+  readonly recentNamespaces?: number
 }
+
+/** About 1 KiB each. */
+const defaultRecentNamespaces = 20_000
 
 export class RbacAuthorizer implements Authorizer, Disposable {
   readonly #source: RbacSource
   readonly #observer: RbacObserver | undefined
   readonly #cluster = new Scope()
-  readonly #namespaces = new Map<string, Scope>()
+  readonly #namespaces: NamespaceScopes
   readonly #deletedNamespaces: DeletedNamespaceRights
   readonly #unsubscribe: readonly (() => void)[]
   #examined = 0
@@ -106,11 +79,16 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     this.#source = source
     this.#observer = options.observer
     this.#deletedNamespaces = new DeletedNamespaceRights(clock, options)
+    // An observer is told of everything that exists.
+    const inNamespaces = options.observer === undefined ? source.inNamespaces : undefined
+    const { recentNamespaces = defaultRecentNamespaces } = options
+    this.#namespaces = inNamespaces === undefined ? new AllScopes() : new RecentScopes(inNamespaces, recentNamespaces)
+    const follow = inNamespaces?.follow ?? source.subscribe
     this.#unsubscribe = [
       source.subscribe('ClusterRole', (next, old, revision) => this.#onClusterRole(next, old, revision)),
       source.subscribe('ClusterRoleBinding', (next, old, revision) => this.#onClusterBinding(next, old, revision)),
-      source.subscribe('Role', (next, old, revision) => this.#onRole(next, old, revision)),
-      source.subscribe('RoleBinding', (next, old, revision) => this.#onRoleBinding(next, old, revision)),
+      follow.call(source, 'Role', (next, old, revision) => this.#onRole(next, old, revision)),
+      follow.call(source, 'RoleBinding', (next, old, revision) => this.#onRoleBinding(next, old, revision)),
       source.subscribe('Namespace', (next, old, revision) => {
         if (!next && old) this.#deletedNamespaces.gone(old.name)
         else if (next && !old) this.#deletedNamespaces.forget(next.name)
@@ -138,7 +116,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       failures.add(missingRole(binding))
       return false
     }
-    const granted = this.#cluster.index.find(user, grants) ?? this.#namespaces.get(namespace)?.index.find(user, grants)
+    const granted = this.#cluster.index.find(user, grants) ?? this.#namespaces.find(namespace)?.index.find(user, grants)
     if (granted) return new AllowedByBinding(granted, user)
     if (attributes.path === undefined && isRead(attributes.verb) && namespace !== '') {
       const own = attributes.resource === 'namespaces' && attributes.group === '' && attributes.name === namespace
@@ -159,7 +137,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
       return false
     }
     this.#cluster.index.find(user, collect)
-    if (namespace !== '') this.#namespaces.get(namespace)?.index.find(user, collect)
+    if (namespace !== '') this.#namespaces.find(namespace)?.index.find(user, collect)
     const resourceRules: RuleSet['resourceRules'][number][] = []
     const nonResourceRules: RuleSet['nonResourceRules'][number][] = []
     const failures = new Set<string>()
@@ -189,7 +167,7 @@ export class RbacAuthorizer implements Authorizer, Disposable {
   #rulesOf(binding: IndexedBinding): CompiledRules | undefined {
     if (binding.roleKind === 'ClusterRole') return this.#cluster.findRules(binding.roleName)
     if (binding.roleKind !== 'Role') return undefined
-    return this.#namespaces.get(binding.namespace)?.findRules(binding.roleName)
+    return this.#namespaces.find(binding.namespace)?.findRules(binding.roleName)
   }
 
   #onClusterRole(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
@@ -211,8 +189,9 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     const address = next ?? old
     if (!address) return
     const { namespace, name } = address
-    const scope = this.#scope(namespace)
     const keep = !next && this.#isTerminating(namespace)
+    const scope = this.#scopeBefore(namespace, keep ? (known) => known.setRole(name, old) : undefined)
+    if (scope === undefined) return
     if (keep) {
       const rules = scope.findRules(name)
       for (const binding of scope.bindings.values()) {
@@ -224,23 +203,25 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     scope.setRole(name, next)
     const rules = (): CompiledRules | undefined => scope.findRules(name)
     this.#observer?.onRole({ kind: 'Role', namespace, name }, { keep, rules, revision })
-    this.#drop(namespace, scope)
+    this.#namespaces.changed(namespace, scope)
   }
 
   #onRoleBinding(next: RbacObject | undefined, old: RbacObject | undefined, revision: number): void {
     const address = next ?? old
     if (!address) return
-    const scope = this.#scope(address.namespace)
-    const before = scope.bindings.get(address.name)
-    const keep = !next && this.#isTerminating(address.namespace)
+    const { namespace, name } = address
+    const keep = !next && this.#isTerminating(namespace)
+    const scope = this.#scopeBefore(namespace, keep ? (known) => known.setBinding(name, indexed(old)) : undefined)
+    if (scope === undefined) return
+    const before = scope.bindings.get(name)
     if (keep) {
       const rules = before && this.#rulesOf(before)
-      if (before && rules) this.#deletedNamespaces.retain(address.namespace, before, rules)
+      if (before && rules) this.#deletedNamespaces.retain(namespace, before, rules)
     }
-    const binding = next && indexedBinding(next.namespace, next.name, next.object as Binding)
-    scope.setBinding(address.name, binding)
+    const binding = indexed(next)
+    scope.setBinding(name, binding)
     this.#tellBinding(binding, before, keep, revision)
-    this.#drop(address.namespace, scope)
+    this.#namespaces.changed(namespace, scope)
   }
 
   #tellBinding(
@@ -256,19 +237,19 @@ export class RbacAuthorizer implements Authorizer, Disposable {
     return this.#source.findNamespace(namespace)?.metadata.deletionTimestamp !== undefined
   }
 
-  #scope(namespace: string): Scope {
-    let scope = this.#namespaces.get(namespace)
-    if (!scope) {
-      scope = new Scope()
-      this.#namespaces.set(namespace, scope)
-    }
+  /** As it was before what is told now. `restore`: the change matters even if the scope was not read yet. */
+  #scopeBefore(namespace: string, restore: ((scope: Scope) => void) | undefined): Scope | undefined {
+    const known = this.#namespaces.toChange(namespace)
+    if (known !== undefined || restore === undefined) return known
+    // What is read now lacks what was removed.
+    const scope = this.#namespaces.find(namespace)
+    if (scope !== undefined) restore(scope)
     return scope
   }
-
-  #drop(namespace: string, scope: Scope): void {
-    if (scope.empty) this.#namespaces.delete(namespace)
-  }
 }
+
+const indexed = (object: RbacObject | undefined): IndexedBinding | undefined =>
+  object && indexedBinding(object.namespace, object.name, object.object as Binding)
 
 const nameOf = (next: RbacObject | undefined, old: RbacObject | undefined): string => (next ?? old)?.name ?? ''
 

@@ -15,7 +15,19 @@ export interface RbacObject {
 /** `revision`: of the change, also where it is a removal. */
 export type RbacListener = (next: RbacObject | undefined, old: RbacObject | undefined, revision: number) => void
 
+/** Roles and bindings in namespaces, for an index that keeps only some of them. */
+export interface NamespacedRbac {
+  /** Of one namespace, as of the change being delivered. */
+  list(kind: NamespacedKind, namespace: string): Iterable<RbacObject>
+  /** As `RbacSource.subscribe`, for changes alone. */
+  follow(kind: NamespacedKind, listener: RbacListener): () => void
+}
+
+type NamespacedKind = 'Role' | 'RoleBinding'
+
 export interface RbacSource {
+  /** Absent: all of them are told. */
+  readonly inNamespaces?: NamespacedRbac
   /**
    * First called for everything that exists (`old` undefined), then for each change (`next` undefined = removed), in
    * the order of the store across all kinds, before a client can see the answer of the write.

@@ -6,8 +6,8 @@
  * Sources run from the moment the controller starts until it stops; a feed tells what exists at first, then each
  * change.
  */
-import { setImmediate } from 'node:timers/promises'
 import { aborted } from '../base/aborted.ts'
+import { restBetween } from '../base/rest-between.ts'
 import type { ObjectKey, Source } from './controller.ts'
 
 /** Calls back for everything that exists (`old` undefined), then for each change (`next` undefined = removed). */
@@ -19,21 +19,10 @@ export type Keys = Iterable<ObjectKey> | ObjectKey | undefined
 export interface Changes<T> {
   /** Several feeds may share state: each has its own `map`. */
   map(toKeys: (next: T | undefined, old: T | undefined) => Keys): Source
-  /** What exists at first is another source's (`sweep`). */
-  later(): Changes<T>
 }
 
 export function changesOf<T>(feed: Feed<T>): Changes<T> {
   return {
-    later: () =>
-      changesOf((listener) => {
-        let exists = true
-        const stop = feed((next, old) => {
-          if (!exists) listener(next, old)
-        })
-        exists = false
-        return stop
-      }),
     map: (toKeys) => ({
       async run(enqueue, signal) {
         const stop = feed((next, old) => enqueueAll(enqueue, toKeys(next, old)))
@@ -55,18 +44,21 @@ export function keysOf(feed: (enqueue: (key: ObjectKey) => void) => () => void):
   }
 }
 
-/** So many are looked at before other work has a turn. */
-const lookedAtOnce = 200
+/** How many should be looked at in one step. */
+export const sweptAtOnce = 200
 
-/** Everything that there is at the start, a few at a time; what changes meanwhile is another source's. */
-export function sweep<T>(all: () => Iterable<T>, toKeys: (one: T) => Keys): Source {
+/**
+ * Everything that there is at the start, step by step with a bounded share of the processor; what changes meanwhile is
+ * another source's.
+ */
+export function sweep<T>(steps: () => Iterable<readonly T[]>, toKeys: (one: T) => Keys): Source {
   return {
     async run(enqueue, signal) {
-      let looked = 0
-      for (const one of all()) {
-        if (++looked % lookedAtOnce === 0) await setImmediate()
+      const rest = restBetween()
+      for (const step of steps()) {
+        for (const one of step) enqueueAll(enqueue, toKeys(one))
+        if (step.length >= sweptAtOnce) await rest()
         if (signal.aborted) return
-        enqueueAll(enqueue, toKeys(one))
       }
     },
   }

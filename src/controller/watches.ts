@@ -8,8 +8,10 @@
  * Nothing is enqueued before all of them have listed once, so a reconciler never acts on half a picture. Then every
  * object that exists is work, and after that each change.
  */
+import { setImmediate } from 'node:timers/promises'
 import { aborted } from '../base/aborted.ts'
 import type { Clock } from '../base/clock.ts'
+import { restBetween } from '../base/rest-between.ts'
 import type { Client } from '../client/client.ts'
 import { Informer, type InformerOptions } from '../client/informer.ts'
 import type { KubeObject } from '../kube/types.ts'
@@ -23,6 +25,9 @@ export interface WatchesOptions {
   readonly onError: (error: unknown) => void
 }
 
+/** So many objects are told in one step. */
+const stepObjects = 100
+
 type Watched = Omit<InformerOptions, 'client' | 'clock' | 'onChange' | 'onError'>
 type ToKeys = (next: KubeObject | undefined, old: KubeObject | undefined) => Keys
 
@@ -31,6 +36,7 @@ export class Watches implements Source {
   readonly #watched: { readonly informer: Informer; readonly toKeys: ToKeys }[] = []
   readonly #awaited: ((signal: AbortSignal) => Promise<void>)[] = []
   readonly #whenSynced: (() => void)[] = []
+  readonly #beside: ((signal: AbortSignal) => Promise<void>)[] = []
   #enqueue: ((key: ObjectKey) => void) | undefined
 
   constructor(options: WatchesOptions) {
@@ -56,6 +62,11 @@ export class Watches implements Source {
     this.#awaited.push(step)
   }
 
+  /** Runs from the beginning until the controller stops, and is waited for then. */
+  beside(work: (signal: AbortSignal) => Promise<void>): void {
+    this.#beside.push(work)
+  }
+
   /** Called each time the controller begins to run, when all have listed. */
   onSynced(listener: () => void): void {
     this.#whenSynced.push(listener)
@@ -66,7 +77,26 @@ export class Watches implements Source {
     if (this.#enqueue !== undefined) enqueueAll(this.#enqueue, keys)
   }
 
+  /** What exists, step by step: changes come between, and are not kept waiting. */
+  async #enqueueAll(signal: AbortSignal): Promise<void> {
+    const rest = restBetween()
+    for (const { informer, toKeys } of this.#watched) {
+      let left = stepObjects
+      for (const object of informer.values()) {
+        if (left-- === 0) {
+          left = stepObjects - 1
+          // What was enqueued is worked on before the rest is measured.
+          await setImmediate()
+          await rest()
+          if (signal.aborted) return
+        }
+        this.enqueue(toKeys(object, undefined))
+      }
+    }
+  }
+
   async run(enqueue: (key: ObjectKey) => void, signal: AbortSignal): Promise<void> {
+    const beside = this.#beside.map((work) => work(signal))
     const running = this.#watched.map(({ informer }) => informer.run(signal))
     const synced = this.#watched.map(({ informer }) => informer.whenSynced())
     const known = this.#awaited.map((step) => step(signal))
@@ -74,11 +104,9 @@ export class Watches implements Source {
     if (!signal.aborted) {
       this.#enqueue = enqueue
       for (const listener of this.#whenSynced) listener()
-      for (const { informer, toKeys } of this.#watched) {
-        for (const object of informer.values()) this.enqueue(toKeys(object, undefined))
-      }
+      await this.#enqueueAll(signal)
     }
-    await Promise.all(running)
+    await Promise.all([...running, ...beside])
     this.#enqueue = undefined
   }
 }

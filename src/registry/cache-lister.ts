@@ -49,6 +49,15 @@ export class CacheLister implements Lister {
       .subscribe((next, old, revision) => listener(viewed(type, next), viewed(type, old), revision))
   }
 
+  follow<T extends KubeObject>(
+    type: ResourceType<T>,
+    listener: (next: StoredObject<T> | undefined, old: StoredObject<T> | undefined, revision: Revision) => void,
+  ): () => void {
+    return this.#cache
+      .type(type.storageName)
+      .follow((next, old, revision) => listener(viewed(type, next), viewed(type, old), revision))
+  }
+
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[] {
     const content: { type: ResourceType; count: number }[] = []
     for (const [storageName, count] of this.#cache.contentOf(namespace)) {

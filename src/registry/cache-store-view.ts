@@ -31,12 +31,20 @@ export class CacheStoreView implements StoreView {
     return this.#cache.type(storageName).find(namespace, name)
   }
 
+  glance(storageName: string, namespace: string, name: string): ObjectVersion | undefined {
+    return this.#cache.type(storageName).glance(namespace, name)
+  }
+
+  get revision(): Revision {
+    return this.#cache.revision
+  }
+
   follow(listener: Parameters<StoreView['follow']>[0]): () => void {
     return this.#cache.follow(listener)
   }
 
-  subscribe(storageName: string, listener: Parameters<StoreView['subscribe']>[1]): () => void {
-    return this.#cache.type(storageName).subscribe(listener)
+  followOne(storageName: string, listener: Parameters<StoreView['followOne']>[1]): () => void {
+    return this.#cache.type(storageName).follow(listener)
   }
 
   async applied(revision: Revision): Promise<void> {

@@ -3,6 +3,7 @@
  * the store's history. All answer the same questions in relative keys, so `list.ts` has one way to make pages.
  */
 import { bytesLess } from '../base/key-order.ts'
+import type { LabelSelector } from '../kube/label-selector.ts'
 import { objectsPrefixOf } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import type { Revision, Storage } from '../storage/storage.ts'
@@ -19,6 +20,11 @@ export interface ListSource {
   find(namespace: string, name: string): Promise<ObjectVersion | undefined> | ObjectVersion | undefined
   /** In key order. */
   read(span: KeySpan, limit: number): Promise<Found> | Found
+  /**
+   * In key order, of the span what may match; `more` says that there is something behind it. undefined = an index does
+   * not tell: `read`.
+   */
+  select?(span: KeySpan, selector: LabelSelector): Found | undefined
   /** Absent where counting would mean reading. */
   count?(span: KeySpan): number
 }
@@ -27,8 +33,18 @@ export function presentSource(objects: TypeCache): ListSource {
   return {
     find: (namespace, name) => objects.find(namespace, name),
     read: (span, limit) => objects.collect(span, limit),
+    select(span, selector) {
+      const values = objects.select(span, selector)
+      return values && { values, more: objects.count({ start: after(values, span), end: span.end }) > 0 }
+    },
     count: (span) => objects.count(span),
   }
+}
+
+/** Where what comes behind these begins. */
+function after(values: readonly ObjectVersion[], { start }: KeySpan): string {
+  const last = values.at(-1)
+  return last === undefined ? start : `${last.key}\0`
 }
 
 /** Of `source`, which answers at once, only these names; for cluster-scoped types. */
@@ -60,6 +76,13 @@ export function pastSource(objects: TypeCache, revision: Revision): ListSource {
   }
   const restored = [...then.values()].filter((v) => v !== undefined).sort(byKey)
   const inSpan = (key: string, span: KeySpan): boolean => !bytesLess(key, span.start) && bytesLess(key, span.end)
+  const count = (span: KeySpan): number => {
+    let there = objects.count(span)
+    for (const [key, old] of then) {
+      if (inSpan(key, span)) there += (old ? 1 : 0) - (objects.findKey(key) ? 1 : 0)
+    }
+    return there
+  }
   return {
     find(namespace, name) {
       const key = namespace === '' ? name : `${namespace}/${name}`
@@ -75,14 +98,17 @@ export function pastSource(objects: TypeCache, revision: Revision): ListSource {
       )
       return { values: merged.slice(0, limit), more: more || merged.length > limit }
     },
-    count(span) {
-      let count = objects.count(span)
-      for (const [key, old] of then) {
-        if (!inSpan(key, span)) continue
-        count += (old ? 1 : 0) - (objects.findKey(key) ? 1 : 0)
-      }
-      return count
+    select(span, selector) {
+      const now = objects.select(span, selector)
+      if (now === undefined) return undefined
+      const unchanged = now.filter((v) => !then.has(v.key))
+      const values = merge(
+        unchanged,
+        restored.filter((v) => inSpan(v.key, span)),
+      )
+      return { values, more: count({ start: after(values, span), end: span.end }) > 0 }
     },
+    count,
   }
 }
 

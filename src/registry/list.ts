@@ -145,14 +145,17 @@ async function readPage(parts: RegistryParts, source: ListSource, page: Page, re
   const items: StoredObject[] = []
   let { start } = span
   for (;;) {
-    const found = source.read({ start, end: span.end }, atOnce)
+    const left = { start, end: span.end }
+    // What another server shows of an object may have other labels than what is stored.
+    const selected = remote || selection.labels.length === 0 ? undefined : source.select?.(left, selection.labels)
+    const found = selected ?? source.read(left, atOnce)
     // The present answers at once; then nothing may come between the revision and what was read.
     const { values, more } = isPending(found) ? await found : found
     checkReader(page)
     const behind = more && !matches ? remainingAfter(source, span, values) : undefined
     const full = await take(values, remote ? await toServedVersions(type, values, page) : undefined, page, items)
     const last = values[full ?? values.length - 1]
-    if (!last || (full === undefined && !more)) return { revision, items }
+    if (!last || (full === undefined && (!more || selected !== undefined))) return { revision, items }
     if (full !== undefined) {
       return more || full < values.length - 1 ? cut(page, revision, items, last, behind) : { revision, items }
     }

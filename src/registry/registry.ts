@@ -190,6 +190,11 @@ export interface Lister {
     type: ResourceType<T>,
     listener: (next: StoredObject<T> | undefined, old: StoredObject<T> | undefined, revision: Revision) => void,
   ): () => void
+  /** As `subscribe`, for changes alone: what exists is not looked at. */
+  follow<T extends KubeObject>(
+    type: ResourceType<T>,
+    listener: (next: StoredObject<T> | undefined, old: StoredObject<T> | undefined, revision: Revision) => void,
+  ): () => void
   /** Resource types that have objects in the namespace, with their number: O(types present), not O(types). */
   contentOf(namespace: string): readonly { readonly type: ResourceType; readonly count: number }[]
   /** Catches up with the store: what was acknowledged anywhere before the call is visible after it. */
@@ -206,12 +211,16 @@ export interface StoreView {
   /** Of one type, in steps of so many; see `TypeCache.glances`. */
   glances(storageName: string, step: number): Generator<readonly ObjectVersion[]>
   find(storageName: string, namespace: string, name: string): ObjectVersion | undefined
+  /** As `find`, for callers that look once: what has to be fetched for it is not kept. */
+  glance(storageName: string, namespace: string, name: string): ObjectVersion | undefined
+  /** What the cache shows: every change up to here. */
+  readonly revision: Revision
   /** Calls back as `Lister.subscribe` does, for all types, and only for changes. */
   follow(
     listener: (storageName: string, next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,
   ): () => void
-  /** Of one storage name; as `Lister.subscribe`. */
-  subscribe(
+  /** Of one storage name; as `Lister.follow`. */
+  followOne(
     storageName: string,
     listener: (next: ObjectVersion | undefined, old: ObjectVersion | undefined) => void,
   ): () => void

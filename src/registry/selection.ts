@@ -16,6 +16,8 @@ export interface Selection {
   readonly scope: WatchScope
   /** Absent = everything in scope. */
   readonly matches: Matches | undefined
+  /** What `matches` asks of labels, among other things. */
+  readonly labels: LabelSelector
 }
 
 export interface SelectionQuery {
@@ -38,7 +40,7 @@ export function selectionOf(type: ResourceType, strategy: Strategy, query: Selec
   const tests = [fieldTest(fields, selectable), labelTest(labels), visibleTest(query.visible)].filter(
     (t) => t !== undefined,
   )
-  return { scope: { namespace, name }, matches: all(tests) }
+  return { scope: { namespace, name }, matches: all(tests), labels }
 }
 
 function all(tests: readonly Matches[]): Matches | undefined {

@@ -13,8 +13,8 @@ export interface WatchPermit {
   holds(): boolean
 }
 
-interface Subscribed {
-  subscribe(
+interface Followed {
+  follow(
     type: ResourceType,
     listener: (next: { readonly name: string } | undefined, old: object | undefined) => void,
   ): unknown
@@ -24,8 +24,8 @@ export class WatchPermits {
   readonly #watches = new Map<string, Map<AbortController, WatchPermit>>()
 
   /** To be called after what decides has subscribed: it must have forgotten the earlier namespace of that name. */
-  follow(lister: Subscribed, namespaceType: ResourceType): this {
-    lister.subscribe(namespaceType, (next, old) => {
+  follow(lister: Followed, namespaceType: ResourceType): this {
+    lister.follow(namespaceType, (next, old) => {
       if (next !== undefined && old === undefined) this.onCreated(next.name)
     })
     return this

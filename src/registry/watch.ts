@@ -79,6 +79,7 @@ async function begin(
     type,
     scope: selection.scope,
     matches: remote ? undefined : selection.matches,
+    labels: selection.labels,
     bookmarks,
     limits: parts.watchLimits ?? defaultSessionLimits,
     turns: parts.turns,

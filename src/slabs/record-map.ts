@@ -104,6 +104,11 @@ export class RecordMap {
     return words[offset / 4] === 0 ? undefined : bytes[offset + lengthBytes]
   }
 
+  /** False = it is to be fetched. */
+  hasValue(slot: Slot): boolean {
+    return this.#slab(slot).words[offsetOf(slot) / 4] !== 0
+  }
+
   /** A word of the value, for values that are made of words. */
   wordOf(slot: Slot, index: number): number {
     const value = this.#valueOf(slot)
@@ -168,6 +173,18 @@ export class RecordMap {
     const { last } = this.#order
     if (last !== undefined && this.#isBelow(last)) this.#order.append(slot)
     else this.#order.insert(this.#order.place(this.#isBelow), slot)
+  }
+
+  /** The value of a record that was added without one; false = it has one, or is not of this revision. */
+  fill(key: string, revision: number, value: Uint8Array): boolean {
+    const slot = this.find(key)
+    if (slot === 0 || this.revisionOf(slot) !== revision) return false
+    const { words } = this.#slab(slot)
+    const at = offsetOf(slot) / 4
+    if (words[at] !== 0) return false
+    words[at] = this.#put(value)
+    this.#unfetched--
+    return true
   }
 
   update(slot: Slot, revision: number, value: Uint8Array, saved?: SavedRecord): void {

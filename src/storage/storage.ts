@@ -146,6 +146,8 @@ export interface OpenedState {
    * @throws StorageError
    */
   valueAt(key: string, revision: Revision): Uint8Array
+  /** What is stored now in a span, read as it is iterated over; values as `valueAt` answers them. */
+  valuesIn(span: Span): Iterable<Entry>
 }
 
 export interface Storage extends AsyncDisposable {

@@ -28,12 +28,12 @@ export function cacheMemory(
   parsed: number,
 ): CacheMemory {
   let [objects, unfetched, replaced, values, index] = [0, 0, 0, 0, contentIndexBytes]
-  for (const { records } of types) {
+  for (const { records, labelIndexBytes } of types) {
     objects += records.size
     unfetched += records.unfetched
     replaced += records.savedRecords
     values += records.valueBytes
-    index += records.indexBytes
+    index += records.indexBytes + labelIndexBytes
   }
   const bytes = { values, slots: slabs.usedBytes, buffers: slabs.reservedBytes, index, parsed }
   return { objects, unfetched, replaced, bytes }

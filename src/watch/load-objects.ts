@@ -4,15 +4,36 @@
  */
 import { objectsPrefix, objectsPrefixOf, parseObjectKey } from '../kube/object-key.ts'
 import type { KeyBytes } from '../slabs/record-map.ts'
-import { type Entry, type KeysPiece, prefixSpan, type Revision, type Span, type Storage } from '../storage/storage.ts'
+import {
+  type Entry,
+  type KeysPiece,
+  type OpenedState,
+  prefixSpan,
+  type Revision,
+  type Span,
+  type Storage,
+} from '../storage/storage.ts'
 
 export const objectsSpan: Span = prefixSpan(objectsPrefix)
 
 const pageEntries = 2000
 
+export type ValueSource = Pick<OpenedState, 'valueAt' | 'valuesIn'>
+
 /** Where no value is missing. */
-export function noValue(key: string): never {
-  throw new Error(`${key} was loaded without a value`)
+export const withoutValues: ValueSource = {
+  valueAt(key) {
+    throw new Error(`${key} was loaded without a value`)
+  },
+  valuesIn: () => [],
+}
+
+/** Of one type, by the key within it. */
+export function* valuesOf({ valuesIn }: ValueSource, storageName: string, { start, end }: Span): Iterable<Entry> {
+  const prefix = objectsPrefixOf(storageName)
+  for (const { key, revision, value } of valuesIn({ start: prefix + start, end: prefix + end })) {
+    yield { key: key.slice(prefix.length), revision, value }
+  }
 }
 
 /** Reads everything, in pages of one revision. */
@@ -34,11 +55,33 @@ export async function readObjects(
   return { revision: first.revision, entries: pages() }
 }
 
+/**
+ * Answers the revision of what was loaded. `begin`: told it before, and where values are that are not loaded; answers
+ * where each type goes.
+ */
+export async function loadObjects(
+  storage: Storage,
+  signal: AbortSignal,
+  begin: (revision: Revision, values: ValueSource) => (storageName: string) => LoadTarget,
+): Promise<Revision> {
+  const opened = storage.takeOpened?.()
+  if (opened !== undefined) {
+    await loadKeys(opened.pieces, begin(opened.revision, opened))
+    return opened.revision
+  }
+  const { revision, entries } = await readObjects(storage, signal)
+  const targetOf = begin(revision, withoutValues)
+  for await (const page of entries) {
+    for (const { key, revision: of, value } of page) {
+      const place = parseObjectKey(key)
+      if (place) targetOf(place.storageName).load(place.relative, of, value)
+    }
+  }
+  return revision
+}
+
 /** Other work has a turn between two pieces. */
-export async function loadKeys(
-  pieces: readonly KeysPiece[],
-  targetOf: (storageName: string) => KeyTarget,
-): Promise<void> {
+async function loadKeys(pieces: readonly KeysPiece[], targetOf: (storageName: string) => LoadTarget): Promise<void> {
   const loader = new KeyLoader(targetOf)
   for (const piece of pieces) {
     loader.load(piece)
@@ -46,18 +89,18 @@ export async function loadKeys(
   }
 }
 
-interface KeyTarget {
-  /** `key`: within its type; only valid during the call. */
-  load(key: KeyBytes, revision: Revision): void
+interface LoadTarget {
+  /** `key`: within its type; only valid during the call. Without a value it is fetched when it is asked for. */
+  load(key: string | KeyBytes, revision: Revision, value?: Uint8Array): void
 }
 
 /** Keys of one type follow each other: only the first of them is looked at as text. */
 class KeyLoader {
-  readonly #targetOf: (storageName: string) => KeyTarget
+  readonly #targetOf: (storageName: string) => LoadTarget
   #prefix: Uint8Array = new Uint8Array()
-  #target: KeyTarget | undefined
+  #target: LoadTarget | undefined
 
-  constructor(targetOf: (storageName: string) => KeyTarget) {
+  constructor(targetOf: (storageName: string) => LoadTarget) {
     this.#targetOf = targetOf
   }
 
@@ -72,7 +115,7 @@ class KeyLoader {
     }
   }
 
-  #find(keys: Uint8Array, start: number, end: number): KeyTarget | undefined {
+  #find(keys: Uint8Array, start: number, end: number): LoadTarget | undefined {
     if (this.#target !== undefined && end - start > this.#prefix.length && beginsWith(keys, start, this.#prefix)) {
       return this.#target
     }

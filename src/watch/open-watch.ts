@@ -4,13 +4,14 @@
  */
 import type { Stream } from '../base/stream.ts'
 import type { Turns } from '../base/turns.ts'
+import type { LabelSelector } from '../kube/label-selector.ts'
 import { objectsPrefixOf, parseObjectKey, relativeKey } from '../kube/object-key.ts'
 import type { ResourceType } from '../kube/resource-type.ts'
 import { type ChangeBatch, endOfCommit, prefixSpan, type Revision, StorageError } from '../storage/storage.ts'
 import type { ObjectChange } from './change-window.ts'
 import { type Matches, SharedEvents } from './shared-events.ts'
 import { ObjectVersion } from './stored-object.ts'
-import { spanOf } from './type-cache.ts'
+import { spanOf, type TypeCache } from './type-cache.ts'
 import type { WatchCache } from './watch-cache.ts'
 import { ObjectEvent, type WatchEvent } from './watch-event.ts'
 import type { WatchScope } from './watch-scope.ts'
@@ -20,6 +21,8 @@ export interface WatchRequest {
   readonly type: ResourceType
   readonly scope: WatchScope
   readonly matches?: Matches | undefined
+  /** What `matches` asks of labels, among other things. */
+  readonly labels?: LabelSelector
   readonly bookmarks: boolean
   readonly limits: SessionLimits
   readonly turns: Turns
@@ -73,15 +76,18 @@ export function watchState(cache: WatchCache, request: WatchRequest, markEnd: bo
   const objects = cache.type(type.storageName)
   const one = scope.name === '' ? undefined : objects.find(scope.namespace, scope.name)
   const versions =
-    scope.name === '' || (scope.namespace === '' && type.namespaced)
-      ? objects.collect(spanOf(scope.namespace)).values
-      : one
-        ? [one]
-        : []
+    scope.name === '' || (scope.namespace === '' && type.namespaced) ? stateOf(objects, request) : one ? [one] : []
   const end: readonly WatchEvent[] = markEnd
     ? [{ type: 'BOOKMARK', revision: cache.revision, initialEventsEnd: true }]
     : []
   return cache.open({ ...request, after: cache.revision, backlog: statePieces(versions, type, matches, end) })
+}
+
+function stateOf(objects: TypeCache, { type, scope, labels }: WatchRequest): readonly ObjectVersion[] {
+  const span = spanOf(scope.namespace)
+  const isShownAsStored = type.conversion?.remote === undefined
+  const selected = labels !== undefined && isShownAsStored ? objects.select(span, labels) : undefined
+  return selected ?? objects.collect(span).values
 }
 
 /** Only what changes after `after`. */

@@ -2,6 +2,8 @@
  * All current objects of one storage name, by key and in key order, with their recent changes and whoever follows them.
  * Changes are applied synchronously, in revision order, by `WatchCache` alone.
  */
+import { bytesLess } from '../base/key-order.ts'
+import type { LabelSelector } from '../kube/label-selector.ts'
 import { relativeKey } from '../kube/object-key.ts'
 import type { ByteSlabs, Slot } from '../slabs/byte-slabs.ts'
 import { type KeyBytes, RecordMap } from '../slabs/record-map.ts'
@@ -9,6 +11,7 @@ import { damageOf, noteMark } from '../storage/damaged-value.ts'
 import { type Revision, StorageError } from '../storage/storage.ts'
 import { type ChangeWindow, type ObjectChange, TypeHistory } from './change-window.ts'
 import type { DamagedObjects } from './damaged-objects.ts'
+import { LabelIndexes, type Labelled, stepObjects } from './label-index.ts'
 import type { ContentIndex } from './namespace-content.ts'
 import type { ParsedPool } from './parsed-pool.ts'
 import { ObjectVersion, type VersionHome } from './stored-object.ts'
@@ -48,6 +51,12 @@ export function spanOf(namespace: string): KeySpan {
 const isWithin = ({ namespace, name }: WatchScope, version: ObjectVersion): boolean =>
   (namespace === '' || namespace === version.namespace) && (name === '' || name === version.name)
 
+export interface FetchedEntry {
+  readonly key: string
+  readonly revision: Revision
+  readonly value: Uint8Array
+}
+
 export interface CacheParts {
   readonly window: ChangeWindow
   readonly content: ContentIndex
@@ -57,12 +66,19 @@ export interface CacheParts {
   readonly slabs: ByteSlabs
   /** Of an object that was loaded without its bytes. */
   readonly fetch: (storageName: string, key: string, revision: Revision) => Uint8Array
+  /** What is stored of a type, by the key within it. */
+  readonly fetchSpan: (storageName: string, span: KeySpan) => Iterable<FetchedEntry>
+  /** Types with fewer objects have no indices of labels. */
+  readonly indexedFrom: number
+  readonly isClosed: () => boolean
   /** Told of every change, of whatever type. */
   readonly followers: ReadonlySet<AnyChangeListener>
   /** A listener threw. The others, and the cache, go on. */
   readonly onFault: (error: unknown) => void
 }
 
+/** Fewer missing values are fetched one by one. */
+const fetchedAtOnce = 100
 /** Of a stored object, where nothing is known of it. */
 const typicalBytes = 600
 
@@ -79,6 +95,10 @@ export class TypeCache implements VersionHome {
   readonly #onFault: (error: unknown) => void
   readonly #followers: ReadonlySet<AnyChangeListener>
   readonly #records: RecordMap
+  readonly #openLabels: () => LabelIndexes
+  /** Made for the first list that selects by labels. */
+  #labels: LabelIndexes | undefined
+  readonly #fetchEntries: (span: KeySpan) => Iterable<FetchedEntry>
   /** Present versions of which something is parsed. */
   readonly #parsed = new Map<Slot, ObjectVersion>()
   readonly #listeners = new Set<ChangeListener>()
@@ -92,10 +112,14 @@ export class TypeCache implements VersionHome {
     this.pool = parts.pool
     this.#records = new RecordMap(parts.slabs, (key, revision, keeps) => {
       const bytes = parts.fetch(storageName, key, revision)
-      if (keeps) this.#content.resize(storageName, namespaceOf(key), bytes.length)
-      if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
+      if (keeps) this.#fetched(key, bytes)
+      else if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
       return bytes
     })
+    const { isClosed, onFault, indexedFrom } = parts
+    const labelled = { size: () => this.size, steps: () => this.#labelledSteps(), isClosed, onFault }
+    this.#openLabels = () => new LabelIndexes(labelled, indexedFrom)
+    this.#fetchEntries = (span) => parts.fetchSpan(storageName, span)
     this.history = new TypeHistory(since)
     this.watchers = new WatcherIndex()
     this.#window = parts.window
@@ -111,6 +135,11 @@ export class TypeCache implements VersionHome {
   }
 
   /** What it takes outside the heap. */
+  /** Of the indices of labels. */
+  get labelIndexBytes(): number {
+    return this.#labels?.sizeBytes ?? 0
+  }
+
   get records(): Pick<RecordMap, 'size' | 'unfetched' | 'savedRecords' | 'valueBytes' | 'indexBytes'> {
     return this.#records
   }
@@ -129,6 +158,12 @@ export class TypeCache implements VersionHome {
     return slot === 0 ? undefined : this.#versionAt(slot)
   }
 
+  /** As `find`; what has to be fetched for it is not kept. */
+  glance(namespace: string, name: string): ObjectVersion | undefined {
+    const slot = this.#records.find(relativeKey(namespace, name))
+    return slot === 0 ? undefined : (this.#parsed.get(slot) ?? this.#glanceAt(slot))
+  }
+
   /** In key order, at most `limit`. */
   collect(
     span: KeySpan,
@@ -141,6 +176,24 @@ export class TypeCache implements VersionHome {
   }
 
   /**
+   * In key order, what of a span may match a selector, where that is known without looking at all of it. undefined =
+   * use `collect`.
+   */
+  select(span: KeySpan, selector: LabelSelector): readonly ObjectVersion[] | undefined {
+    // A list over something damaged fails, whatever it selects.
+    if (this.#damaged.size > 0) return undefined
+    this.#labels ??= this.#openLabels()
+    const found = this.#labels.candidates(selector, this.count(span))
+    if (found === undefined) return undefined
+    const records = this.#records
+    const keyed = Array.from(found, (slot) => ({ slot, key: records.keyOf(slot) }))
+    return keyed
+      .filter(({ key }) => !bytesLess(key, span.start) && bytesLess(key, span.end))
+      .sort((a, b) => (bytesLess(a.key, b.key) ? -1 : 1))
+      .map(({ slot }) => this.#versionAt(slot))
+  }
+
+  /**
    * All there is, for callers that look at each object once, in steps between which the cache changes: an object behind
    * the step that has been reached is met as it is then. What had to be fetched for it is not kept. Damaged objects are
    * left out, as in `subscribe`.
@@ -148,9 +201,8 @@ export class TypeCache implements VersionHome {
   *glances(step: number): Generator<readonly ObjectVersion[]> {
     for (let start = ''; ; ) {
       const { slots, more } = this.#records.slots(start, pastAllKeys, step)
-      const seen = Array.from(slots, (slot) =>
-        ObjectVersion.of(this.#records.keyOf(slot), this.#records.revisionOf(slot), this.#records.glance(slot), this),
-      )
+      const missing = this.#missingOf(slots)
+      const seen = Array.from(slots, (slot) => this.#glanceAt(slot, missing))
       start = `${seen.at(-1)?.key ?? ''}\0`
       if (seen.length > 0) yield seen.filter((version) => version.firstByte !== noteMark)
       if (!more) return
@@ -178,10 +230,16 @@ export class TypeCache implements VersionHome {
    * was told of it before stands: it can't be used, but it was not deleted.
    */
   subscribe(listener: ChangeListener): () => void {
+    this.#fetchAll()
     for (const slot of this.#records.slots('', pastAllKeys, Number.POSITIVE_INFINITY).slots) {
       const version = this.#versionAt(slot)
       if (version.firstByte !== noteMark) listener(version, undefined, version.revision)
     }
+    return this.follow(listener)
+  }
+
+  /** As `subscribe`, for changes alone: what exists is not looked at. */
+  follow(listener: ChangeListener): () => void {
     const own: ChangeListener = (next, old, revision) => listener(next, old, revision)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
@@ -194,6 +252,20 @@ export class TypeCache implements VersionHome {
     if (bytes?.[0] === noteMark) this.#noteDamage(key, bytes)
   }
 
+  /** What is missing is read in one go where that is much: one by one costs several times as much. */
+  #fetchAll(): void {
+    const { size, unfetched } = this.#records
+    if (unfetched < fetchedAtOnce || unfetched < size / 2) return
+    for (const { key, revision, value } of this.#fetchEntries(spanOf(''))) {
+      if (this.#records.fill(key, revision, value)) this.#fetched(key, value)
+    }
+  }
+
+  #fetched(key: string, bytes: Uint8Array): void {
+    this.#content.resize(this.storageName, namespaceOf(key), bytes.length)
+    if (bytes[0] === noteMark) this.#noteDamage(key, bytes)
+  }
+
   /** A change that was applied before is ignored: a watch that is resumed may tell its last commit again. */
   apply(key: string, revision: Revision, bytes: Uint8Array | undefined): void {
     const slot = this.#records.find(key)
@@ -204,13 +276,16 @@ export class TypeCache implements VersionHome {
     this.#parsed.delete(slot)
     const next = bytes && ObjectVersion.of(key, revision, bytes, this)
     if (bytes === undefined) {
+      this.#labels?.removed(slot)
       this.#records.remove(slot, saved)
       this.#content.remove(this.storageName, namespaceOf(key), saved?.sizeBytes ?? 0)
     } else if (saved !== undefined) {
       this.#records.update(slot, revision, bytes, saved)
+      this.#labels?.changed({ slot, key, bytes })
       this.#content.resize(this.storageName, namespaceOf(key), bytes.length - saved.sizeBytes)
     } else {
       this.#records.add(key, revision, bytes)
+      if (this.#labels?.isEmpty === false) this.#labels.changed({ slot: this.#records.find(key), key, bytes })
       this.#count(key, bytes.length)
     }
     this.#lastChange = revision
@@ -276,6 +351,31 @@ export class TypeCache implements VersionHome {
 
   #versionAt(slot: Slot): ObjectVersion {
     return this.#parsed.get(slot) ?? new ObjectVersion(this.#records.view(slot), this)
+  }
+
+  *#labelledSteps(): Generator<readonly Labelled[]> {
+    for (const step of this.glances(stepObjects)) {
+      yield step.map(({ key, bytes }) => ({ slot: this.#records.find(key), key, bytes }))
+    }
+  }
+
+  #glanceAt(slot: Slot, fetched?: ReadonlyMap<Revision, Uint8Array>): ObjectVersion {
+    const revision = this.#records.revisionOf(slot)
+    const bytes = fetched?.get(revision)
+    if (bytes?.[0] === noteMark) this.#noteDamage(this.#records.keyOf(slot), bytes)
+    return ObjectVersion.of(this.#records.keyOf(slot), revision, bytes ?? this.#records.glance(slot), this)
+  }
+
+  /** Values that are not here, of records that follow each other: read in one go where they are many. */
+  #missingOf(slots: Uint32Array): ReadonlyMap<Revision, Uint8Array> | undefined {
+    const first = slots[0]
+    const last = slots[slots.length - 1]
+    if (first === undefined || last === undefined) return undefined
+    let missing = 0
+    for (const slot of slots) if (!this.#records.hasValue(slot)) missing++
+    if (missing < slots.length / 2) return undefined
+    const span = { start: this.#records.keyOf(first), end: `${this.#records.keyOf(last)}\0` }
+    return new Map(Array.from(this.#fetchEntries(span), ({ revision, value }) => [revision, value]))
   }
 
   #noteDamage(key: string | KeyBytes, bytes: Uint8Array): void {

@@ -20,7 +20,6 @@ import {
   type Entry,
   endOfCommit,
   isStorageError,
-  type OpenedState,
   type Revision,
   type Storage,
   StorageError,
@@ -28,7 +27,15 @@ import {
 import { type CacheMemory, cacheMemory } from './cache-memory.ts'
 import { ChangeWindow, defaultWindowLimits, type WindowLimits } from './change-window.ts'
 import { DamagedObjects } from './damaged-objects.ts'
-import { loadKeys, noValue, readObjects, objectsSpan as span } from './load-objects.ts'
+import { defaultIndexedFrom } from './label-index.ts'
+import {
+  loadObjects,
+  readObjects,
+  objectsSpan as span,
+  type ValueSource,
+  valuesOf,
+  withoutValues,
+} from './load-objects.ts'
 import { ContentIndex } from './namespace-content.ts'
 import { ParsedPool } from './parsed-pool.ts'
 import { type AnyChangeListener, spanOf, TypeCache } from './type-cache.ts'
@@ -41,6 +48,8 @@ export interface WatchCacheOptions {
   readonly window?: WindowLimits
   /** Budget for keeping objects parsed, counted in stored bytes. */
   readonly parsedBytes?: number
+  /** Types with fewer objects have no indices of labels. */
+  readonly indexedFrom?: number
 }
 
 const loadTries = 5
@@ -63,6 +72,7 @@ export class WatchCache implements AsyncDisposable {
   readonly #log: Log
   readonly #window: ChangeWindow
   readonly #pool: ParsedPool
+  readonly #indexedFrom: number
   readonly #slabs = new ByteSlabs()
   readonly #content = new ContentIndex(this.#slabs)
   readonly #types = new Map<string, TypeCache>()
@@ -77,7 +87,7 @@ export class WatchCache implements AsyncDisposable {
   #revision: Revision = 0
   #loadedAt: Revision = 0
   /** Where the values are of what was loaded without. */
-  #valueAt: OpenedState['valueAt'] = noValue
+  #opened: ValueSource = withoutValues
   #refreshing: Promise<Revision> | undefined
   #nextRefresh: Promise<Revision> | undefined
   #running: Promise<void> = Promise.resolve()
@@ -87,6 +97,7 @@ export class WatchCache implements AsyncDisposable {
     this.#clock = options.clock
     this.#log = options.log
     this.#window = new ChangeWindow(options.window ?? defaultWindowLimits, options.clock)
+    this.#indexedFrom = options.indexedFrom ?? defaultIndexedFrom
     this.#pool = new ParsedPool(options.parsedBytes ?? defaultParsedBytes)
   }
 
@@ -193,7 +204,10 @@ export class WatchCache implements AsyncDisposable {
       pool: this.#pool,
       damaged: this.damaged,
       slabs: this.#slabs,
-      fetch: (name, key, revision) => this.#valueAt(objectsPrefixOf(name) + key, revision),
+      fetch: (name, key, revision) => this.#opened.valueAt(objectsPrefixOf(name) + key, revision),
+      fetchSpan: (name, span) => valuesOf(this.#opened, name, span),
+      indexedFrom: this.#indexedFrom,
+      isClosed: () => this.#stop.signal.aborted,
       followers: this.#followers,
       onFault: (error) =>
         this.#log.error({ error, storageName }, 'a listener failed; what it keeps may be out of date'),
@@ -281,24 +295,11 @@ export class WatchCache implements AsyncDisposable {
   }
 
   async #load(): Promise<void> {
-    const opened = this.storage.takeOpened?.()
-    if (opened !== undefined) return this.#loadKeys(opened)
-    const { revision, entries } = await readObjects(this.storage, this.#stop.signal)
-    this.#loadedAt = revision
-    for await (const page of entries) {
-      for (const entry of page) {
-        const place = parseObjectKey(entry.key)
-        if (place) this.type(place.storageName).load(place.relative, entry.revision, entry.value)
-      }
-    }
-    this.#revision = revision
-  }
-
-  async #loadKeys({ revision, pieces, valueAt }: OpenedState): Promise<void> {
-    this.#loadedAt = revision
-    this.#valueAt = valueAt
-    await loadKeys(pieces, (storageName) => this.type(storageName))
-    this.#revision = revision
+    this.#revision = await loadObjects(this.storage, this.#stop.signal, (revision, values) => {
+      this.#loadedAt = revision
+      this.#opened = values
+      return (storageName) => this.type(storageName)
+    })
   }
 
   async #run(): Promise<void> {

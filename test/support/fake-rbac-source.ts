@@ -1,4 +1,4 @@
-import type { RbacKind, RbacObject, RbacSource } from '../../src/authz/rbac-source.ts'
+import type { NamespacedRbac, RbacKind, RbacObject, RbacSource } from '../../src/authz/rbac-source.ts'
 import type { Binding, PolicyRule, Role, Subject } from '../../src/kube/rbac.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 
@@ -11,9 +11,25 @@ export class FakeRbacSource implements RbacSource {
   readonly #listeners = new Map<Kind, Set<Listener>>()
   /** Of the last change. */
   revision = 0
+  declare readonly inNamespaces?: NamespacedRbac
+
+  /** `tellsByNamespace`: roles and bindings of a namespace can be asked for. */
+  constructor(tellsByNamespace = false) {
+    if (!tellsByNamespace) return
+    this.inNamespaces = {
+      // As the store has it: '' means all namespaces.
+      list: (kind, namespace) =>
+        [...this.#of(kind).values()].filter((object) => namespace === '' || object.namespace === namespace),
+      follow: (kind, listener) => this.#follow(kind, listener),
+    }
+  }
 
   subscribe(kind: Kind, listener: Listener): () => void {
     for (const object of this.#of(kind).values()) listener(object, undefined, 0)
+    return this.#follow(kind, listener)
+  }
+
+  #follow(kind: Kind, listener: Listener): () => void {
     const listeners = this.#listeners.get(kind) ?? new Set()
     this.#listeners.set(kind, listeners.add(listener))
     return () => listeners.delete(listener)

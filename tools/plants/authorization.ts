@@ -60,10 +60,9 @@ export const authorizationPlants: readonly Plant[] = [
   ),
   plant(
     'a RoleBinding allows what asks for all namespaces',
-    'src/authz/rbac-authorizer.ts',
-    '?? this.#namespaces.get(namespace)?.index.find(user, grants)',
-    '?? [...this.#namespaces].flatMap(' +
-      "([n, s]) => (['', n].includes(namespace) && s.index.find(user, grants)) || [])[0]",
+    'src/authz/rbac-scope.ts',
+    "    if (namespace === '') return undefined\n",
+    '',
   ),
   plant(
     'impersonated groups are not checked',

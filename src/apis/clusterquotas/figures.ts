@@ -2,7 +2,7 @@
  * What every quota shows, from the records as the cache has them: kept up to date change by change, so that a status
  * costs no look at all namespaces.
  */
-import type { StoreView } from '../../registry/registry.ts'
+import type { ObjectVersion, StoreView } from '../../registry/registry.ts'
 import {
   type Account,
   accountFolder,
@@ -31,15 +31,22 @@ export class Figures {
   readonly #byUid = new Map<string, Seen>()
   readonly #listeners = new Set<(uid: string) => void>()
 
-  follow(stored: Pick<StoreView, 'subscribe'>, { accountType, counterType }: QuotaRecords): void {
-    stored.subscribe(recordStorage, (next, old) => {
+  follow(stored: Pick<StoreView, 'versions' | 'followOne'>, { accountType, counterType }: QuotaRecords): void {
+    const tell = (next: ObjectVersion | undefined, old: ObjectVersion | undefined): void => {
       const folder = (next ?? old)?.namespace
       if (folder === accountFolder) {
         this.#accountChanged((next ?? old)?.name ?? '', next?.as(accountType).object, old?.as(accountType).object)
       } else if (folder === counterFolder) {
         this.#counterChanged((next ?? old)?.name ?? '', next?.as(counterType).object, old?.as(counterType).object)
       }
-    })
+    }
+    // Other records lie beside these, one for each populated namespace: they are not looked at.
+    for (const folder of [accountFolder, counterFolder]) {
+      for (const version of stored.versions(recordStorage, folder)) {
+        if (version.damage === undefined) tell(version, undefined)
+      }
+    }
+    stored.followOne(recordStorage, tell)
   }
 
   of(uid: string): QuotaRecordsSeen {

@@ -1,10 +1,18 @@
 /** What is in a namespace, as the namespace controller and admission ask it, from the watch cache's counts. */
 import { qualifiedResource } from '../../kube/gvk.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
-import type { Lister, StoreView } from '../../registry/registry.ts'
+import type { Lister, StoredObject, StoreView } from '../../registry/registry.ts'
 import type { Remaining } from './conditions.ts'
 import type { NamespaceContent } from './content.ts'
 import type { NamespaceLookup } from './lookup.ts'
+import type { Namespace } from './types.ts'
+
+/** Told by bytes first: a start with many namespaces does not parse them all. */
+export function isBeingDeleted(namespace: StoredObject<Namespace>): boolean {
+  const { buffer, byteOffset, length } = namespace.bytes
+  const mayBe = Buffer.from(buffer, byteOffset, length).includes(deletionMark)
+  return mayBe && namespace.object.metadata.deletionTimestamp !== undefined
+}
 
 const deletionMark = Buffer.from('"deletionTimestamp":')
 
@@ -15,15 +23,11 @@ function byName(a: ResourceType, b: ResourceType): number {
 }
 
 export function contentIndex(lister: Lister, stored: StoreView, namespaces: NamespaceLookup): NamespaceContent {
-  // Asked at every change of any object, so it is a set; told apart by bytes, so that a start with many namespaces
-  // does not parse them all.
+  // Asked at every change of any object, so it is a set.
   const terminating = new Set<string>()
   lister.subscribe(namespaces.type, (next, old) => {
     const name = next?.name ?? old?.name ?? ''
-    const marked =
-      next !== undefined &&
-      Buffer.from(next.bytes.buffer, next.bytes.byteOffset, next.bytes.length).includes(deletionMark)
-    if (marked && next.object.metadata.deletionTimestamp !== undefined) terminating.add(name)
+    if (next !== undefined && isBeingDeleted(next)) terminating.add(name)
     else terminating.delete(name)
   })
   return {
@@ -46,7 +50,7 @@ export function contentIndex(lister: Lister, stored: StoreView, namespaces: Name
     onChange: (listener) =>
       stored.follow((_storageName, next, old) => {
         const namespace = old?.namespace ?? ''
-        if (namespace !== '' && next?.bytes !== old?.bytes && terminating.has(namespace)) listener(namespace)
+        if (terminating.has(namespace) && next?.bytes !== old?.bytes) listener(namespace)
       }),
     refresh: () => lister.refresh(),
   }

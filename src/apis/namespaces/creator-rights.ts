@@ -48,7 +48,7 @@ export class CreatorRights implements Authorizer {
     this.#lister = lister
     this.#type = type
     this.#clock = clock
-    lister.subscribe(type, (next, old) => {
+    lister.follow(type, (next, old) => {
       if (next === undefined && old !== undefined) this.#remember(old.name, creatorIn(old))
       else if (next !== undefined && old === undefined) this.#gone.delete(next.name)
     })

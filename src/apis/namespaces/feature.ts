@@ -10,7 +10,7 @@ import {
   namespaceFinalization,
   namespaceLifecycle,
 } from './admission.ts'
-import { contentIndex } from './content-index.ts'
+import { contentIndex, isBeingDeleted } from './content-index.ts'
 import { namespaceLookup } from './lookup.ts'
 import { namespaceReconciler } from './reconcile.ts'
 import { type NamespaceStrategyOptions, namespaceStrategy } from './strategy.ts'
@@ -56,7 +56,7 @@ export const namespaces = ({ extraAdmission, hasExpired, ...strategy }: Namespac
           sources: [
             keysOf((enqueue) => content.onChange((name) => enqueue({ namespace: '', name }))),
             changesOf(typeFeed(lister, lookup.type)).map((next) =>
-              next?.object.metadata.deletionTimestamp === undefined ? undefined : { namespace: '', name: next.name },
+              next !== undefined && isBeingDeleted(next) ? { namespace: '', name: next.name } : undefined,
             ),
           ],
           reconciler: namespaceReconciler({ client: client(controller), content, clock }),

@@ -1,7 +1,9 @@
 /** ResourceQuota: charged in the transaction that changes content. */
-import { changesOf } from '../../controller/source.ts'
+import type { ObjectKey } from '../../controller/controller.ts'
+import { changesOf, sweep } from '../../controller/source.ts'
 import type { Feature } from '../../feature/feature.ts'
-import { typeFeed } from '../../feature/type-feed.ts'
+import { laterFeed, versionSteps } from '../../feature/type-feed.ts'
+import type { StoredObject } from '../../registry/registry.ts'
 import { operationsOf, QuotaRecords } from '../clusterquotas/records.ts'
 import { clusterQuotaResource } from '../clusterquotas/types.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
@@ -44,18 +46,20 @@ export const resourceQuotas: Feature = {
           name: quotaControllerName,
           workers: 1,
           sources: [
-            // By bytes first: the quota of a busy namespace changes with every object in it.
-            changesOf(typeFeed(lister, quotaType)).map((next) =>
-              next && !hasSameLimits(next.bytes) && !showsWhatHolds(next.object)
-                ? { namespace: next.namespace, name: next.name }
-                : undefined,
-            ),
+            changesOf(laterFeed(lister, quotaType)).map((next) => next && withOtherLimits(next)),
+            sweep(() => versionSteps(stored, quotaType), withOtherLimits),
           ],
           reconciler: quotaReconciler(client(quotaControllerName)),
         },
       ],
     }
   },
+}
+
+/** By bytes first: the quota of a busy namespace changes with every object in it. */
+function withOtherLimits(quota: StoredObject): ObjectKey | undefined {
+  const { bytes, namespace, name } = quota
+  return hasSameLimits(bytes) || showsWhatHolds(quota.parsedOnce()) ? undefined : { namespace, name }
 }
 
 const limitsMark = '"hard":{'

@@ -32,7 +32,7 @@ export class StoredEpochs implements QuotaEpochs {
   constructor(parts: EpochParts, like: ResourceType) {
     this.#parts = parts
     this.#type = { ...like, storageName }
-    parts.stored.subscribe(storageName, (next, old) => this.#free((next ?? old)?.name ?? ''))
+    parts.stored.followOne(storageName, (next, old) => this.#free((next ?? old)?.name ?? ''))
   }
 
   see(view: DecisionView, namespace: string): SeenEpoch {

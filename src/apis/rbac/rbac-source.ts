@@ -8,7 +8,7 @@ import {
 } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { Lister } from '../../registry/registry.ts'
+import type { Lister, StoredObject, StoreView } from '../../registry/registry.ts'
 import { namespaceResource } from '../namespaces/types.ts'
 
 type Kind = 'ClusterRole' | 'ClusterRoleBinding' | 'Role' | 'RoleBinding' | 'Namespace'
@@ -21,15 +21,37 @@ const resources: Readonly<Record<Kind, GroupVersionResource>> = {
   Namespace: namespaceResource,
 }
 
+type NamespacedKind = 'Role' | 'RoleBinding'
+
+type Follow<K> = (kind: K, listener: Parameters<Lister['subscribe']>[1]) => () => void
+
 export interface ListedRbac {
-  subscribe(kind: Kind, listener: Parameters<Lister['subscribe']>[1]): ReturnType<Lister['subscribe']>
+  readonly subscribe: Follow<Kind>
+  readonly inNamespaces: {
+    readonly follow: Follow<NamespacedKind>
+    list(kind: NamespacedKind, namespace: string): Iterable<StoredObject>
+  }
   findNamespace(name: string): KubeObject | undefined
 }
 
-export function rbacSource(lister: Lister, typeOf: (resource: GroupVersionResource) => ResourceType): ListedRbac {
+export function rbacSource(
+  lister: Lister,
+  stored: Pick<StoreView, 'versions'>,
+  typeOf: (resource: GroupVersionResource) => ResourceType,
+): ListedRbac {
   const namespaceType = typeOf(namespaceResource)
   return {
     subscribe: (kind, listener) => lister.subscribe(typeOf(resources[kind]), listener),
     findNamespace: (name) => lister.find(namespaceType, '', name)?.object,
+    inNamespaces: {
+      follow: (kind, listener) => lister.follow(typeOf(resources[kind]), listener),
+      *list(kind, namespace) {
+        const type = typeOf(resources[kind])
+        for (const version of stored.versions(type.storageName, namespace)) {
+          // What is damaged gives no right; that it is damaged is known from here on.
+          if (version.damage === undefined) yield version.as(type)
+        }
+      },
+    },
   }
 }

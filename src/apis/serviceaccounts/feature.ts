@@ -1,10 +1,10 @@
 /** ServiceAccounts: the default one and the root CA in every namespace, and those that pods name. */
 
 import type { Source } from '../../controller/controller.ts'
-import { changesOf, sweep } from '../../controller/source.ts'
+import { changesOf, sweep, sweptAtOnce } from '../../controller/source.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import { newObjectWriter } from '../../feature/new-object.ts'
-import { typeFeed } from '../../feature/type-feed.ts'
+import { laterFeed } from '../../feature/type-feed.ts'
 import { namespaceLookup } from '../namespaces/lookup.ts'
 import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { serviceAccountAdmission } from './admission.ts'
@@ -61,26 +61,26 @@ export const serviceAccounts = (caPem: string): Feature => ({
 
 /** Namespaces that live and lack it, or whose copy was changed: at the start, and whenever it changes. */
 function lostDefaultObjects(context: FeatureContext, { resource, name, wanted }: DefaultObject): Source[] {
-  const { lister, typeOf } = context
+  const { lister, stored, typeOf } = context
   const namespaces = namespaceLookup(context)
   const type = typeOf(resource)
-  // By bytes: a start with many namespaces parses none of the copies that are right.
+  // By bytes: a start with many namespaces parses none of the copies that are right, and reads none that may say
+  // what they like.
   const data = Buffer.from(JSON.stringify(wanted('')['data'] ?? {}).slice(1, -1))
   const isRight = (namespace: string): boolean => {
-    const there = lister.find(type, namespace, name)
-    return (
-      there !== undefined && Buffer.from(there.bytes.buffer, there.bytes.byteOffset, there.bytes.length).includes(data)
-    )
+    if (data.length === 0) return stored.find(type.storageName, namespace, name) !== undefined
+    const there = stored.glance(type.storageName, namespace, name)?.bytes
+    return there !== undefined && Buffer.from(there.buffer, there.byteOffset, there.length).includes(data)
   }
   return [
-    changesOf(typeFeed(lister, type)).map((_next, old) => {
+    changesOf(laterFeed(lister, type)).map((_next, old) => {
       if (old?.name !== name) return undefined
       const namespace = namespaces.find(old.namespace)
       const lives = namespace !== undefined && namespace.metadata.deletionTimestamp === undefined
       return lives ? { namespace: '', name: old.namespace } : undefined
     }),
     sweep(
-      () => lister.list(namespaces.type, ''),
+      () => stored.glances(namespaces.type.storageName, sweptAtOnce),
       (namespace) => (isRight(namespace.name) ? undefined : { namespace: '', name: namespace.name }),
     ),
   ]

@@ -3,7 +3,7 @@
 import { changesOf, sweep } from '../../controller/source.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
 import { newObjectWriter } from '../../feature/new-object.ts'
-import { typeFeed } from '../../feature/type-feed.ts'
+import { laterFeed, versionSteps } from '../../feature/type-feed.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import type { StoredObject } from '../../registry/registry.ts'
 import { recorderOf } from '../events/recorder.ts'
@@ -33,7 +33,7 @@ export const services = (options: ServicesOptions): Feature => ({
     [serviceClaimControllerName]: [may('get update', '', 'services'), events],
   },
   open(context) {
-    const { lister, typeOf } = context
+    const { lister, stored, typeOf } = context
     const serviceType = typeOf(serviceResource)
     const addressType = typeOf(ipAddressResource)
     const portType = portClaims(addressType)
@@ -66,10 +66,8 @@ export const services = (options: ServicesOptions): Feature => ({
           name: serviceClaimControllerName,
           workers: 2,
           sources: [
-            changesOf(typeFeed(lister, serviceType))
-              .later()
-              .map((next) => next && unclaimed(next)),
-            sweep(() => lister.list(serviceType, ''), unclaimed),
+            changesOf(laterFeed(lister, serviceType)).map((next) => next && unclaimed(next)),
+            sweep(() => versionSteps(stored, serviceType), unclaimed),
           ],
           reconciler: serviceClaimReconciler(
             run.client(serviceClaimControllerName),

@@ -36,7 +36,22 @@ export interface RecordChange {
   readonly released: readonly string[]
 }
 
-export type RecordListener = (namespace: string, next: readonly AppliedObject[], old: readonly AppliedObject[]) => void
+/** Which record was told. */
+export interface RecordVersion {
+  /** Of the namespace that it is about. */
+  readonly namespaceUid: string
+  /** Of its change; 0 where that is not known. */
+  readonly revision: number
+  /** It existed before. */
+  readonly isFirst: boolean
+}
+
+export type RecordListener = (
+  namespace: string,
+  next: readonly AppliedObject[],
+  old: readonly AppliedObject[],
+  record: RecordVersion,
+) => void
 
 /**
  * Where records are kept. One process at a time writes them by `announce`, `settle` and `release`: the one that runs
@@ -49,8 +64,6 @@ export interface AppliedRecords {
    */
   follow(told: RecordListener, signal: AbortSignal): Promise<void>
   of(namespace: string): readonly AppliedObject[]
-  /** Namespaces with a record, by name and by the uid of the namespace that it is about. */
-  namespaces(): Iterable<{ readonly name: string; readonly uid: string }>
   /**
    * Before the applies of one pass: what they will make. Afterwards no apply can succeed without a trace in the record,
    * whatever happens to this process.
@@ -65,10 +78,11 @@ export interface AppliedRecords {
   complete(signal: AbortSignal): Promise<void>
 }
 
-/** What the record says afterwards; undefined = the same. Another content alone is not worth a write. */
+/** What the record says afterwards; undefined = the same. `withContent`: another content alone is worth a write. */
 export function changedRecord(
   objects: readonly AppliedObject[],
   { applied, released }: RecordChange,
+  withContent = false,
 ): readonly AppliedObject[] | undefined {
   const next = new Map(objects.map((o) => [identityOfApplied(o), o]))
   let isChanged = false
@@ -76,7 +90,8 @@ export function changedRecord(
   for (const object of applied) {
     const identity = identityOfApplied(object)
     const old = next.get(identity)
-    if (old?.uid === object.uid && old.template === object.template && old.digest === object.digest) continue
+    const isSame = old?.uid === object.uid && old.template === object.template && old.digest === object.digest
+    if (isSame && !(withContent && old.content !== object.content)) continue
     next.set(identity, object)
     isChanged = true
   }

@@ -4,15 +4,15 @@
  */
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedRecords, selectUnclaimed } from './applied-records.ts'
-import type { PopulatedIndex } from './populated-index.ts'
+import type { MarkedObjects, PopulatedObjects } from './populated-objects.ts'
 
 interface BelieveDeps {
-  readonly index: PopulatedIndex
+  readonly index: PopulatedObjects
   readonly records: AppliedRecords
   findNamespace(name: string): Namespace | undefined
 }
 
-/** Namespaces recorded at one time. */
+/** Records written at one time. */
 const atOnce = 32
 
 /** @param kinds that have just been read for the first time: `v1/ConfigMap` */
@@ -21,15 +21,18 @@ export async function believeMarks(
   kinds: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const names = [...index.namespaces()]
-  for (let at = 0; at < names.length; at += atOnce) {
-    const recording = names.slice(at, at + atOnce).map(async (name) => {
-      const namespace = findNamespace(name)
-      const marked = index.markedIn(name).filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`))
-      const applied = selectUnclaimed(marked, index.claimsIn(name))
-      if (namespace !== undefined && applied.length > 0)
-        await records.settle(namespace, { applied, released: [] }, signal)
-    })
-    await Promise.all(recording)
+  const believe = async ({ namespace: name, objects }: MarkedObjects): Promise<void> => {
+    const namespace = findNamespace(name)
+    const applied = selectUnclaimed(objects, index.claimsIn(name))
+    if (namespace !== undefined && applied.length > 0)
+      await records.settle(namespace, { applied, released: [] }, signal)
   }
+  let recording: Promise<void>[] = []
+  for await (const marked of index.marked(kinds)) {
+    recording.push(believe(marked))
+    if (recording.length < atOnce) continue
+    await Promise.all(recording)
+    recording = []
+  }
+  await Promise.all(recording)
 }

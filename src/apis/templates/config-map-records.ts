@@ -57,6 +57,7 @@ export class ConfigMapRecords implements AppliedRecords {
   /** Name → uids: two only for a moment, of a namespace that has gone and of the next of its name. */
   readonly #uids = new Map<string, ReadonlySet<string>>()
   #told: RecordListener = () => {}
+  #isReading = false
   #isComplete = false
 
   constructor(deps: ConfigMapRecordsDeps) {
@@ -71,6 +72,7 @@ export class ConfigMapRecords implements AppliedRecords {
   async follow(told: RecordListener, signal: AbortSignal): Promise<void> {
     const { client, clock, namespace, onError } = this.#deps
     this.#told = told
+    this.#isReading = true
     const read = new AbortController()
     const informer = new Informer({
       client,
@@ -87,6 +89,7 @@ export class ConfigMapRecords implements AppliedRecords {
     })
     const reading = informer.run(AbortSignal.any([signal, read.signal]))
     await Promise.race([informer.whenSynced(), reading])
+    this.#isReading = false
     read.abort()
     await reading
   }
@@ -96,10 +99,6 @@ export class ConfigMapRecords implements AppliedRecords {
     return uids.length === 1
       ? (this.#records.get(uids[0] ?? '')?.objects ?? nothing)
       : uids.flatMap((uid) => this.#records.get(uid)?.objects ?? nothing)
-  }
-
-  *namespaces(): Iterable<{ readonly name: string; readonly uid: string }> {
-    for (const [uid, { name }] of this.#records) yield { name, uid }
   }
 
   async announce(namespace: Namespace, objects: readonly AppliedObject[], signal: AbortSignal): Promise<void> {
@@ -207,7 +206,7 @@ export class ConfigMapRecords implements AppliedRecords {
     }
     if (uids.size === 0) this.#uids.delete(name)
     else this.#uids.set(name, uids)
-    this.#told(name, record.objects, old)
+    this.#told(name, record.objects, old, { namespaceUid: uid, revision: 0, isFirst: this.#isReading })
   }
 }
 

@@ -1,9 +1,7 @@
 /** Population: namespaces are created with what templates hold, and keep it. */
 import { topic } from '../../base/diagnostics.ts'
 import type { Feature, FeatureContext } from '../../feature/feature.ts'
-import { parseApiVersion } from '../../kube/gvk.ts'
 import { clusterRolesResource } from '../../kube/rbac.ts'
-import type { ResourceType } from '../../kube/resource-type.ts'
 import { formatTime } from '../../kube/time.ts'
 import { serviceAccountUser } from '../../kube/user.ts'
 import { recorderOf } from '../events/recorder.ts'
@@ -15,6 +13,7 @@ import { checkTemplateObject } from './check-object.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { selectTemplates } from './match.ts'
+import { kindFinder, storedIndexOf } from './open-stored-index.ts'
 import { populationConfig } from './population-config.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
@@ -72,6 +71,7 @@ export const population = (options: PopulationOptions): Feature => ({
               client: run.client(templateControllerName, true),
               events: recorderOf(context, run, templateControllerName),
               records,
+              openIndex: storedIndexOf(context, records),
               clock,
               onError: run.onError(templateControllerName),
             })
@@ -87,15 +87,6 @@ export const population = (options: PopulationOptions): Feature => ({
     }
   },
 })
-
-type FindKind = (apiVersion: string, kind: string) => ResourceType | undefined
-
-const kindFinder =
-  ({ catalog }: FeatureContext): FindKind =>
-  (apiVersion, kind) => {
-    const gv = parseApiVersion(apiVersion)
-    return gv && catalog.types.findKind({ ...gv, kind })
-  }
 
 function templateAdmission(
   context: FeatureContext,

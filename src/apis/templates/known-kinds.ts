@@ -4,11 +4,12 @@
  */
 import { aborted } from '../../base/aborted.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
-import { isRefusal, type PopulatedIndex } from './populated-index.ts'
+import { isRefusal } from './populated-index.ts'
+import type { PopulatedObjects } from './populated-objects.ts'
 
 export interface KnownKindsDeps {
   readonly client: Pick<Client, 'discovery'>
-  readonly index: Pick<PopulatedIndex, 'watchKind'>
+  readonly index: Pick<PopulatedObjects, 'watchKind'>
   readonly onError: (error: unknown) => void
   /** All kinds of all templates: `networking.k8s.io/v1/NetworkPolicy`. */
   wanted(): Iterable<string>

@@ -40,7 +40,7 @@ function planTemplate(state: PopulationState, namespace: Namespace, version: Mat
   const { name: templateName = '' } = template.metadata
   const isSelected = !isDeleted && version.selects(namespace)
   const held = ledger.find(templateName, name)
-  const isThere = index.holdings.holds(templateName, name) || index.metadata.holds(templateName, name)
+  const isThere = index.holdings.holds(templateName, name) || state.metadata.holds(templateName, name)
   if (!isSelected && held === undefined && !isThere) return
   const { faults } = isSelected ? evaluateParameters(template, namespace) : { faults: [] }
   if (faults.length > 0) {

@@ -16,7 +16,7 @@ import { configDigest } from './held-config.ts'
 import { pruneOne, putLabelBack } from './leftovers.ts'
 import { contentDigest, isMarked } from './marks.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
-import type { PopulatedIndex, PopulatedObject } from './populated-index.ts'
+import type { PopulatedObject, PopulatedObjects } from './populated-objects.ts'
 import { reasonOf } from './refusal-reason.ts'
 import { identityOf, parameterReasons, type Rendered, render, type Skipped, titleOf } from './render.ts'
 import { type MetadataRequest, settleMetadata, wantsMetadata } from './settle-metadata.ts'
@@ -24,7 +24,7 @@ import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
 export interface PopulateDeps {
   readonly client: Pick<Client, 'get' | 'apply' | 'patch' | 'delete' | 'discovery'>
-  readonly index: PopulatedIndex
+  readonly index: PopulatedObjects
   /** Absent in a dryRun: nothing is made then. */
   readonly records?: Pick<AppliedRecords, 'announce' | 'settle'>
 }
@@ -98,7 +98,7 @@ export function resultOf({ template, object, reason, message }: Skipped, namespa
 /** What is ours in a namespace, by identity. */
 type Claims = ReadonlyMap<string, AppliedObject>
 
-const claimsIn = (index: PopulatedIndex, { metadata }: Namespace): Claims =>
+const claimsIn = (index: PopulatedObjects, { metadata }: Namespace): Claims =>
   new Map(index.claimsIn(metadata.name ?? '').map((claim) => [identityOfApplied(claim), claim]))
 
 /** One pass over one namespace. */
@@ -176,7 +176,7 @@ export function isPopulated(
   templates: readonly NamespaceTemplate[],
   namespace: Namespace,
   claims: readonly AppliedObject[],
-  index: PopulatedIndex,
+  index: PopulatedObjects,
 ): boolean {
   const { objects, skipped } = render(templates, namespace)
   if (skipped.length > 0 || objects.length !== claims.length) return false

@@ -10,36 +10,22 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Client, ServedKind } from '../../client/client.ts'
 import { Informer } from '../../client/informer.ts'
-import { apiVersionOf, type GroupVersionResource } from '../../kube/gvk.ts'
+import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { findStatusError } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { AppliedObject, AppliedRecords } from './applied-records.ts'
+import type { AppliedObject, AppliedRecords, RecordListener } from './applied-records.ts'
 import { heldDigest } from './held-config.ts'
 import { Holdings } from './holdings.ts'
 import { contentDigest, isMarked } from './marks.ts'
-import { MetadataIndex } from './metadata-index.ts'
+import {
+  believed,
+  type MarkedObjects,
+  type PopulatedObject,
+  type PopulatedObjects,
+  placeOf,
+  type Written,
+} from './populated-objects.ts'
 import { templateNameLabel } from './types.ts'
-
-/** One object with a template label, as it is now. */
-export interface PopulatedObject {
-  readonly resource: GroupVersionResource
-  readonly kind: string
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-  /** resourceVersion as last seen or written. */
-  readonly revision: string
-  /** As its label says. */
-  readonly template: string
-  /** See `isMarked`. */
-  readonly isMarked: boolean
-  /** See `contentDigest`. */
-  readonly digest: string
-  /** What we applied last (`Rendered.config`), if nothing changed since. */
-  readonly applied?: string
-  /** The same, as the object itself tells it: see `held-config.ts`. Only of what the record does not tell. */
-  readonly held?: string
-}
 
 export interface PopulatedIndexDeps {
   readonly client: Client
@@ -55,18 +41,12 @@ export interface PopulatedIndexDeps {
   readonly records?: Pick<AppliedRecords, 'of'>
 }
 
-/** Ends the time in which the watch is not listened to for one object. `applied`: what the server answered. */
-export type Written = (written?: { readonly object: KubeObject; readonly config: string }) => void
-
 interface Change {
   readonly next: KubeObject | undefined
   readonly old: KubeObject | undefined
 }
 
 const groupResource = (r: GroupVersionResource): string => `${r.group}/${r.resource}`
-const placeOf = (r: GroupVersionResource, namespace: string, name: string): string =>
-  `${groupResource(r)}/${namespace}/${name}`
-
 interface Watched {
   readonly informer: Informer
   /** Settles when it has been listed once, or the server refused to. */
@@ -79,14 +59,12 @@ export function isRefusal(error: unknown): boolean {
   return code === 403 || code === 404 || code === 405 || code === 503
 }
 
-export class PopulatedIndex {
+export class PopulatedIndex implements PopulatedObjects {
   readonly #deps: PopulatedIndexDeps
   /** namespace → `group/resource/name` → object */
   readonly #byNamespace = new Map<string, Map<string, PopulatedObject>>()
-  /** Of what is ours. */
   readonly holdings: Holdings
-  /** Labels and annotations that templates set on the namespaces themselves. */
-  readonly metadata: MetadataIndex
+  readonly recorded: RecordListener
   readonly #watched = new Map<string, Watched>()
   /** Objects that we are writing, with what the watch said of them meanwhile: at most a few events each. */
   readonly #writing = new Map<string, Change[]>()
@@ -94,13 +72,12 @@ export class PopulatedIndex {
   constructor(deps: PopulatedIndexDeps) {
     this.#deps = deps
     this.holdings = new Holdings((template) => deps.onLeft?.(template))
-    this.metadata = new MetadataIndex((template) => deps.onLeft?.(template))
+    this.recorded = (namespace, next, old) => this.holdings.changed(namespace, next, old)
   }
 
-  /**
-   * Watches a kind from now on. Resolves with true when what exists of it is known, with false when the server refuses
-   * to say (no right to read it, an API that is gone or down): that must not keep other kinds waiting. Ask again then.
-   */
+  /** The watches begin as kinds are asked for. */
+  async run(): Promise<void> {}
+
   async watchKind(kind: ServedKind, signal: AbortSignal): Promise<boolean> {
     const key = groupResource(kind)
     const watched = this.#watched.get(key) ?? this.#follow(kind, signal)
@@ -134,37 +111,27 @@ export class PopulatedIndex {
     return this.#byNamespace.get(namespace)?.get(`${groupResource(resource)}/${name}`)
   }
 
-  /** What is ours in a namespace: it is there or not, changed or not. */
   claimsIn(namespace: string): readonly AppliedObject[] {
     if (this.#deps.records !== undefined) return this.#deps.records.of(namespace)
-    return this.markedIn(namespace)
+    return [...this.livesIn(namespace)].flatMap(believed)
   }
 
-  /** What is marked as ours there. */
-  markedIn(namespace: string): readonly AppliedObject[] {
-    return [...(this.#byNamespace.get(namespace)?.values() ?? [])].flatMap(believed)
+  *marked(kinds: ReadonlySet<string>): Iterable<MarkedObjects> {
+    for (const [namespace, lives] of [...this.#byNamespace]) {
+      const objects = [...lives.values()].flatMap(believed)
+      yield { namespace, objects: objects.filter(({ apiVersion, kind }) => kinds.has(`${apiVersion}/${kind}`)) }
+    }
   }
 
-  /** Namespaces with objects that carry the label. */
-  namespaces(): Iterable<string> {
-    return this.#byNamespace.keys()
-  }
-
-  /** What carries the label there. */
   livesIn(namespace: string): Iterable<PopulatedObject> {
     return this.#byNamespace.get(namespace)?.values() ?? []
   }
 
-  /** Of something there only the object itself tells what was applied. */
   mustAsk(namespace: string): boolean {
     for (const { held } of this.livesIn(namespace)) if (held !== undefined) return true
     return false
   }
 
-  /**
-   * We are about to write it: until the answer is in hand, the watch can't be told from another client's change. Call
-   * what comes back exactly once.
-   */
   writing(kind: ServedKind, namespace: string, name: string): Written {
     const place = placeOf(kind, namespace, name)
     const meanwhile: Change[] = []
@@ -181,7 +148,6 @@ export class PopulatedIndex {
     }
   }
 
-  /** Applying `config` would change nothing. */
   upToDate({ held: _, ...object }: PopulatedObject, config: string): void {
     const key = `${groupResource(object.resource)}/${object.name}`
     this.#byNamespace.get(object.namespace)?.set(key, { ...object, applied: config })
@@ -266,12 +232,6 @@ export class PopulatedIndex {
     if (this.#deps.records !== undefined) return
     this.holdings.changed(namespace, next ? believed(next) : [], old ? believed(old) : [])
   }
-}
-
-function believed({ isMarked, resource, kind, name, uid, template, digest }: PopulatedObject): AppliedObject[] {
-  if (!isMarked) return []
-  const apiVersion = apiVersionOf(resource)
-  return [{ apiVersion, kind, name, uid, template, generation: 0, digest: '', content: digest }]
 }
 
 /** Resource versions are decimal numbers in every server of today (KEP-5504); anything else counts as newer. */

@@ -2,17 +2,14 @@
  * What both loops of the population controller know: what the cluster holds, and what earlier passes came to. It turns
  * each change into the namespaces and templates that must be looked at again.
  */
-import type { Clock } from '../../base/clock.ts'
-import type { Client } from '../../client/client.ts'
 import type { Informer } from '../../client/informer.ts'
 import type { ObjectKey } from '../../controller/controller.ts'
 import type { Keys } from '../../controller/source.ts'
 import { Watches } from '../../controller/watches.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { EventRecorder } from '../events/recorder.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
 import { ActivePasses } from './active-passes.ts'
-import type { AppliedRecords } from './applied-records.ts'
+import type { RecordListener } from './applied-records.ts'
 import { believeMarks } from './believe-marks.ts'
 import { isGateShut, tellingLabels } from './gate.ts'
 import { kindsEverOf, RecordedKinds } from './kinds.ts'
@@ -20,22 +17,16 @@ import { KnownKinds } from './known-kinds.ts'
 import { TemplateLedger } from './ledger.ts'
 import { compileMatcher, isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { MatchedNamespaces } from './matched-namespaces.ts'
-import { PopulatedIndex } from './populated-index.ts'
+import { MetadataIndex } from './metadata-index.ts'
+import { PopulatedIndex, type PopulatedIndexDeps } from './populated-index.ts'
+import type { PopulatedObjects } from './populated-objects.ts'
 import { isPaused, populationConfig } from './population-config.ts'
+import type { PopulationDeps } from './population-deps.ts'
 import { excessOf, namespacesToPrune, type ReachedNamespaces } from './prunes.ts'
 import { PendingRevisions } from './revisions.ts'
 import { Rollouts } from './rollout.ts'
 import { StatusSchedule } from './status-schedule.ts'
 import { type NamespaceTemplate, templateResource } from './types.ts'
-
-export interface PopulationDeps {
-  readonly client: Client
-  readonly clock: Clock
-  readonly events: EventRecorder
-  readonly onError: (error: unknown) => void
-  /** What templates made where. */
-  readonly records: AppliedRecords
-}
 
 const configMapsResource = { group: '', version: 'v1', resource: 'configmaps' } as const
 
@@ -48,7 +39,9 @@ export class PopulationState {
   readonly pendingRevisions: PendingRevisions = new PendingRevisions()
   readonly recordedKinds: RecordedKinds
   readonly matchedNamespaces: MatchedNamespaces
-  readonly index: PopulatedIndex
+  readonly index: PopulatedObjects
+  /** Labels and annotations that templates set on the namespaces themselves. */
+  readonly metadata: MetadataIndex
   readonly kinds: KnownKinds
   readonly rollouts: Rollouts
   /** What feeds the loop over namespaces. */
@@ -61,6 +54,8 @@ export class PopulationState {
   readonly #matchers = new Map<string, Matcher>()
   /** Namespaces over which a pass has gone. */
   readonly #visited = new Set<string>()
+  /** Records of namespaces that went while no controller ran: name and uid. */
+  #left: (readonly [string, string])[] = []
   #running: AbortSignal = AbortSignal.abort()
 
   constructor(deps: PopulationDeps) {
@@ -70,14 +65,14 @@ export class PopulationState {
     this.matchedNamespaces = new MatchedNamespaces((version, namespace) => this.#counts(version, namespace))
     this.statuses = new StatusSchedule(clock)
     this.watches = new Watches(deps)
-    this.#namespaces = this.watches.on({ resource: namespaceResource, includeUninitialized: true }, (next, old) =>
-      this.#namespaceChanged(next, old),
-    )
+    const ofNamespaces = { resource: namespaceResource, includeUninitialized: true, keep: withoutManagers }
+    this.#namespaces = this.watches.on(ofNamespaces, (next, old) => this.#namespaceChanged(next, old))
     this.#templates = this.watches.on({ resource: templateResource }, (next, old) => this.#templateChanged(next, old))
     const { namespace, name } = populationConfig
     const ofConfig = { resource: configMapsResource, namespace, fieldSelector: `metadata.name=${name}` }
     this.#config = this.watches.on(ofConfig, (next, old) => this.#configChanged(next, old))
     this.index = this.#openIndex()
+    this.metadata = new MetadataIndex((template) => this.statuses.request(template))
     this.rollouts = new Rollouts({
       ledger: this.ledger,
       countMatched: (version) => this.matchedNamespaces.count(version.template.metadata.name ?? ''),
@@ -86,9 +81,11 @@ export class PopulationState {
       wake: (waiting) => this.watches.enqueue(waiting.map(keyOf)),
     })
     this.kinds = this.#openKinds()
-    this.watches.waitFor((signal) => {
+    this.watches.beside((signal) => this.index.run(signal))
+    this.watches.waitFor(async (signal) => {
       this.#running = signal
-      return records.follow((...change) => this.index.holdings.changed(...change), signal)
+      await this.#namespaces.whenSynced()
+      await records.follow((...change) => this.#recorded(...change), signal)
     })
     this.watches.onSynced(() => this.#releaseLeftRecords())
   }
@@ -144,9 +141,9 @@ export class PopulationState {
     this.#deps.records.release(name, uid, this.#running).catch(this.#deps.onError)
   }
 
-  #openIndex(): PopulatedIndex {
-    const { client, clock, onError, records } = this.#deps
-    return new PopulatedIndex({
+  #openIndex(): PopulatedObjects {
+    const { client, clock, onError, records, openIndex } = this.#deps
+    const told: PopulatedIndexDeps = {
       client,
       clock,
       onError,
@@ -156,7 +153,9 @@ export class PopulationState {
       onRecorded: (namespace) => this.watches.enqueue(this.#visited.has(namespace) ? keyOf(namespace) : undefined),
       // A template that is being deleted may have waited for this.
       onLeft: (template) => this.statuses.request(template),
-    })
+    }
+    const watched = new PopulatedIndex(told)
+    return openIndex?.(told, watched) ?? watched
   }
 
   #openKinds(): KnownKinds {
@@ -181,13 +180,13 @@ export class PopulationState {
   /** Namespaces that it selects, or that it selected and holds something in. */
   #countReached({ template }: Matcher): number {
     const { name = '' } = template.metadata
-    const holding = Math.max(this.index.holdings.countNamespaces(name), this.index.metadata.namespacesOf(name).size)
+    const holding = Math.max(this.index.holdings.countNamespaces(name), this.metadata.namespacesOf(name).size)
     return Math.max(this.matchedNamespaces.count(name), holding)
   }
 
   readonly #reached: ReachedNamespaces = {
     find: (name) => this.findNamespace(name),
-    withMetadataOf: (template) => this.index.metadata.namespacesOf(template),
+    withMetadataOf: (template) => this.metadata.namespacesOf(template),
   }
 
   /** A namespace that is being created counts from when it was tried first. */
@@ -203,7 +202,7 @@ export class PopulationState {
   #namespaceChanged(next: Namespace | undefined, old: Namespace | undefined): Keys {
     const name = (next ?? old)?.metadata.name ?? ''
     if (old !== undefined && old.metadata.uid !== next?.metadata.uid) this.releaseRecord(name, old.metadata.uid)
-    this.index.metadata.changed(name, next)
+    this.metadata.changed(name, next)
     if (next === undefined) {
       this.matchedNamespaces.namespaceGone(name)
       this.forgetNamespace(name)
@@ -230,7 +229,7 @@ export class PopulationState {
     const selected = namespaces.filter((namespace) => before?.selects(namespace) || after?.selects(namespace))
     const names = new Set(selected.map((o) => o.metadata.name ?? ''))
     for (const holding of this.index.holdings.namespacesOf(name)) names.add(holding)
-    for (const holding of this.index.metadata.namespacesOf(name)) names.add(holding)
+    for (const holding of this.metadata.namespacesOf(name)) names.add(holding)
     return [...names].map(keyOf)
   }
 
@@ -241,12 +240,23 @@ export class PopulationState {
     return isPaused(next) ? undefined : [...this.#namespaces.values()].map((o) => keyOf(o.metadata.name ?? ''))
   }
 
-  /** Of namespaces that went while no controller ran. */
+  #recorded(...change: Parameters<RecordListener>): void {
+    const [name, , , { namespaceUid, isFirst }] = change
+    if (isFirst && this.findNamespace(name)?.metadata.uid !== namespaceUid) this.#left.push([name, namespaceUid])
+    this.index.recorded(...change)
+  }
+
   #releaseLeftRecords(): void {
-    for (const { name, uid } of this.#deps.records.namespaces()) {
+    for (const [name, uid] of this.#left.splice(0)) {
       if (this.findNamespace(name)?.metadata.uid !== uid) this.releaseRecord(name, uid)
     }
   }
+}
+
+/** Half of what a namespace is, and nothing here asks for it. */
+function withoutManagers(namespace: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = namespace.metadata
+  return { ...namespace, metadata }
 }
 
 /** Our own status writes must not set us going again. */

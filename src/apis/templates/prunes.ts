@@ -4,7 +4,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
 import { evaluateParameters } from './parameters.ts'
-import type { PopulatedIndex } from './populated-index.ts'
+import type { PopulatedObjects } from './populated-objects.ts'
 import { identityIn } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
 import { takesAwayMetadata } from './settle-metadata.ts'
@@ -17,7 +17,7 @@ export interface ReachedNamespaces {
 }
 
 /** Namespaces that hold something of the template which `version` does not give them. */
-export function namespacesToPrune(version: Matcher, index: PopulatedIndex, namespaces: ReachedNamespaces): string[] {
+export function namespacesToPrune(version: Matcher, index: PopulatedObjects, namespaces: ReachedNamespaces): string[] {
   const { name: template = '', deletionTimestamp } = version.template.metadata
   const isDeleted = deletionTimestamp !== undefined
   if (isDisabled(version.template) && !isDeleted) return []
@@ -56,7 +56,7 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
   }
 }
 
-function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
+function holdsMore({ template }: Matcher, index: PopulatedObjects, namespace: Namespace): boolean {
   // What was applied last stays, whatever it was.
   if (evaluateParameters(template, namespace).faults.length > 0) return false
   if (takesAwayMetadata(template, namespace)) return true

@@ -10,8 +10,9 @@
  * `rollout.ts`.
  */
 import type { ControllerSpec } from '../../controller/controller.ts'
+import type { PopulationDeps } from './population-deps.ts'
 import { PopulationReconciler } from './population-reconciler.ts'
-import { type PopulationDeps, PopulationState } from './population-state.ts'
+import { PopulationState } from './population-state.ts'
 import { TemplateReconciler } from './template-reconciler.ts'
 import { templateControllerName } from './types.ts'
 

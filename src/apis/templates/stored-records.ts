@@ -65,14 +65,17 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
       const version = next ?? old
       if (changedName !== storageName || version?.namespace !== folder) return
       if (reached !== undefined && version.key > reached) return
-      told(version.name, this.#objectsOf(next), this.#objectsOf(old))
+      const { namespaceUid } = this.#recordOf(version)
+      // Of a removal it is not known, and not asked for: nothing of it is left to compare.
+      const record = { namespaceUid, revision: next?.revision ?? 0, isFirst: false }
+      told(version.name, this.#objectsOf(next), this.#objectsOf(old), record)
     })
     signal.addEventListener('abort', stop, { once: true })
     const rest = restBetween()
     for (const step of this.#parts.stored.glances(storageName, stepRecords)) {
       if (signal.aborted) return
       for (const version of step) {
-        if (version.namespace === folder) told(version.name, this.#objectsOf(version), nothing)
+        if (version.namespace === folder) this.#tellFirst(version, told)
         reached = version.key
       }
       if (step.length === stepRecords) await rest()
@@ -82,12 +85,6 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
 
   of(namespace: string): readonly AppliedObject[] {
     return this.#objectsOf(this.#find(namespace))
-  }
-
-  *namespaces(): Iterable<{ readonly name: string; readonly uid: string }> {
-    for (const version of this.#parts.stored.versions(storageName, folder)) {
-      yield { name: version.name, uid: this.#recordOf(version).namespaceUid }
-    }
   }
 
   async announce(namespace: Namespace, objects: readonly AppliedObject[]): Promise<void> {
@@ -106,6 +103,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   /** Mostly it went with its namespace. */
   async release(namespace: string, uid: string): Promise<void> {
     for (;;) {
+      if (this.#parts.namespaces.find(namespace)?.metadata.uid === uid) return
       const version = this.#find(namespace)
       if (version === undefined || this.#recordOf(version).namespaceUid !== uid) return
       const key = objectKey(storageName, folder, namespace)
@@ -132,7 +130,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
     const seen = view.see(this.#type, folder, namespace)
     const record = seen.object as StoredRecord | undefined
     // One that a server before these records left behind, of another namespace of this name, is written over.
-    const objects = changedRecord(record?.namespaceUid === uid ? record.objects : nothing, { applied, released: [] })
+    const objects = changedRecord(objectsOf(record, uid), { applied, released: [] }, true)
     if (objects === undefined) return undefined
     const object = recordOf(namespace, uid, objects)
     return { key: seen.key, expect: seen.expect, value: encodeStored(object), object, type: this.#type }
@@ -151,7 +149,7 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
       if (there === undefined || find(name)?.metadata.uid !== uid) return
       const version = this.#find(name)
       const record = version && this.#recordOf(version)
-      const objects = changedRecord(record?.namespaceUid === uid ? record.objects : nothing, change)
+      const objects = changedRecord(objectsOf(record, uid), change, true)
       if (objects === undefined) return
       const expect = version?.revision ?? 'absent'
       if (objects.length === 0 && expect === 'absent') return
@@ -171,7 +169,13 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
   }
 
   #find(namespace: string): ObjectVersion | undefined {
-    return this.#parts.stored.find(storageName, folder, namespace)
+    // A pass reads it once, and a start makes a pass over every namespace.
+    return this.#parts.stored.glance(storageName, folder, namespace)
+  }
+
+  #tellFirst(version: ObjectVersion, told: RecordListener): void {
+    const { objects, namespaceUid } = version.as(this.#type).parsedOnce() as StoredRecord
+    told(version.name, objects, nothing, { namespaceUid, revision: version.revision, isFirst: true })
   }
 
   #recordOf(version: ObjectVersion): StoredRecord {
@@ -182,6 +186,10 @@ export class StoredRecords implements AppliedRecords, RecordWriter {
     return version === undefined ? nothing : this.#recordOf(version).objects
   }
 }
+
+/** As far as it is about the namespace of this uid. */
+const objectsOf = (record: StoredRecord | undefined, uid: string): readonly AppliedObject[] =>
+  record?.namespaceUid === uid ? record.objects : nothing
 
 const recordOf = (name: string, namespaceUid: string, objects: readonly AppliedObject[]): StoredRecord => ({
   metadata: { name },

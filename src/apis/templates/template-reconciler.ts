@@ -7,7 +7,8 @@ import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import { isConflict, isNotFound } from '../../kube/status-error.ts'
 import { kindsEverOf, kindsOf } from './kinds.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
-import type { PopulationDeps, PopulationState } from './population-state.ts'
+import type { PopulationDeps } from './population-deps.ts'
+import type { PopulationState } from './population-state.ts'
 import { tellBlockedPrune, tellHalt } from './report.ts'
 import type { Halt } from './rollout.ts'
 import { pausedStatusOf, populationPaused, statusOf } from './status.ts'
@@ -64,8 +65,8 @@ export class TemplateReconciler implements Reconciler {
 
   /** What is in a namespace that opted out stays there, and the template does not wait for it. */
   #isHeldSomewhere(template: string): boolean {
-    const { holdings, metadata } = this.#state.index
-    for (const name of [...holdings.namespacesOf(template), ...metadata.namespacesOf(template)]) {
+    const { index, metadata } = this.#state
+    for (const name of [...index.holdings.namespacesOf(template), ...metadata.namespacesOf(template)]) {
       const namespace = this.#state.findNamespace(name)
       if (namespace !== undefined && !isOptedOut(namespace)) return true
     }

@@ -93,6 +93,15 @@ export class FilePresent implements Present, Disposable {
     })
   }
 
+  /** To be iterated over at once: nothing else may read a span meanwhile. */
+  *entries(span: Span): Iterable<Entry> {
+    try {
+      yield* this.#entries(span)
+    } catch (error) {
+      throw errorOf(faultOf(error, this.#path))
+    }
+  }
+
   put(
     key: string,
     _value: Uint8Array | undefined,

@@ -22,6 +22,7 @@ import type {
   Change,
   ChangeBatch,
   Commit,
+  Entry,
   KeysPiece,
   OpenedState,
   PendingCommit,
@@ -180,7 +181,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
     const pieces = this.#opened
     this.#opened = undefined
     const valueAt = (key: string, revision: Revision): Uint8Array => this.#present.valueAt(key, revision)
-    return pieces && { revision: this.#store.head, pieces, valueAt }
+    const valuesIn = (span: Span): Iterable<Entry> => this.#present.entries(span)
+    return pieces && { revision: this.#store.head, pieces, valueAt, valuesIn }
   }
 
   async currentRevision(): Promise<Revision> {

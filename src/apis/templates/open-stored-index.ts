@@ -1,0 +1,39 @@
+/** What tells the population controller of this server what there is: its own store. */
+import type { FeatureContext } from '../../feature/feature.ts'
+import { parseApiVersion } from '../../kube/gvk.ts'
+import type { ResourceType } from '../../kube/resource-type.ts'
+import { namespaceResource } from '../namespaces/types.ts'
+import type { PopulationDeps } from './population-deps.ts'
+import { StoredIndex } from './stored-index.ts'
+import type { StoredRecords } from './stored-records.ts'
+import { VerifiedMark } from './verified-mark.ts'
+
+type FindKind = (apiVersion: string, kind: string) => ResourceType | undefined
+
+/** What is served now. */
+export const kindFinder =
+  ({ catalog }: FeatureContext): FindKind =>
+  (apiVersion, kind) => {
+    const gv = parseApiVersion(apiVersion)
+    return gv && catalog.types.findKind({ ...gv, kind })
+  }
+
+export function storedIndexOf(
+  context: FeatureContext,
+  records: StoredRecords,
+): NonNullable<PopulationDeps['openIndex']> {
+  const { stored, clock, typeOf } = context
+  const mark = new VerifiedMark(context, typeOf(namespaceResource))
+  return ({ onDrift, onRecorded, onLeft }, watched) =>
+    new StoredIndex({
+      stored,
+      records,
+      mark,
+      clock,
+      watched,
+      findKind: kindFinder(context),
+      onDrift,
+      onRecorded: (namespace) => onRecorded?.(namespace),
+      onLeft: (template) => onLeft?.(template),
+    })
+}

@@ -1,0 +1,18 @@
+/** What the population controller is given. */
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import type { EventRecorder } from '../events/recorder.ts'
+import type { AppliedRecords } from './applied-records.ts'
+import type { PopulatedIndexDeps } from './populated-index.ts'
+import type { PopulatedObjects } from './populated-objects.ts'
+
+export interface PopulationDeps {
+  readonly client: Client
+  readonly clock: Clock
+  readonly events: EventRecorder
+  readonly onError: (error: unknown) => void
+  /** What templates made where. */
+  readonly records: AppliedRecords
+  /** What tells of the objects, where that is not watches. `watched`: those, for kinds of which it knows nothing. */
+  readonly openIndex?: (told: PopulatedIndexDeps, watched: PopulatedObjects) => PopulatedObjects
+}
