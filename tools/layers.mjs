@@ -97,8 +97,9 @@ const layers = {
     ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts', 'encryption/server-storage.ts'],
   ],
   console: [
-    ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/types.ts'],
-    ...['apis/templates/types.ts'],
+    ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
+    ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
+    'authz/explain-refusal.ts',
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Cluster } from './cluster.ts'
 import { Locked } from './locked.tsx'
+import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
 import { CreateView } from './namespaces/create-view.tsx'
 import { NamespacesView } from './namespaces/namespaces-view.tsx'
 import { Link, type Router, RouterContext } from './router.tsx'
@@ -41,6 +42,11 @@ export function App({ cluster, router }: AppProps) {
 function viewAt(path: string): { readonly view: ComponentChildren; readonly title: string } {
   if (path === '/' || path === '/namespaces') return { view: <NamespacesView />, title: 'My namespaces' }
   if (path === '/namespaces/new') return { view: <CreateView />, title: 'Create a namespace' }
+  const [, name = '', tab = ''] = /^\/namespaces\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? []
+  if (name !== '' && isTabPath(tab)) {
+    const decoded = decodeURIComponent(name)
+    return { view: <NamespaceView key={decoded} name={decoded} tab={tab} />, title: decoded }
+  }
   return { view: <NoView path={path} />, title: 'No such page' }
 }
 

@@ -10,7 +10,7 @@ import { useCluster } from '../use-cluster.ts'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { Birth } from './birth.tsx'
-import { expiryAnnotation } from './namespace-row.ts'
+import { expiryAnnotation, expiryText } from './namespace-row.ts'
 
 export interface Draft {
   readonly name: string
@@ -214,7 +214,7 @@ export function namespaceOf({ name, owner, labels, expires }: Draft): Namespace 
   const pairs = labelsIn(labels)
   const annotations = {
     ...(owner.trim() === '' ? {} : { [ownerKey]: owner.trim() }),
-    ...(expires === '' ? {} : { [expiryAnnotation]: `${new Date(expires).toISOString().slice(0, 19)}Z` }),
+    ...(expires === '' ? {} : { [expiryAnnotation]: expiryText(expires) }),
   }
   return {
     apiVersion: 'v1',

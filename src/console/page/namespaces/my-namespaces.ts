@@ -8,14 +8,12 @@
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
-import { isForbidden, isNotFound } from '../../../kube/status-error.ts'
 import type { Cluster } from '../cluster.ts'
 import type { Feed } from '../feed.ts'
+import { followNamespace } from './follow-namespace.ts'
 import { type NamespaceRow, rowOf, unknownRow } from './namespace-row.ts'
 
 const addedName = 'borough-console-namespaces'
-/** How often one is asked about that may be read and not watched. */
-const readAgainMs = 15_000
 
 export class MyNamespaces {
   /** Undefined until the server has answered. */
@@ -73,32 +71,10 @@ export class MyNamespaces {
 
   #follow(name: string): void {
     if (this.#stops.has(name)) return
-    const feed = this.#cluster.feed<Namespace>({ resource: namespaceResource, fieldSelector: `metadata.name=${name}` })
-    const stopReading = new AbortController()
-    const unsubscribe = feed.state.subscribe(({ ready, objects: [namespace], refused }) => {
-      if (refused !== undefined) void this.#read(name, stopReading.signal)
-      else if (namespace !== undefined) this.#show(name, rowOf(namespace))
-      else if (ready) this.#show(name, unknownRow(name, `namespaces "${name}" not found`))
+    const stop = followNamespace(this.#cluster, name, (found) => {
+      this.#show(name, found instanceof Error ? unknownRow(name, found.message) : rowOf(found))
     })
-    this.#stops.set(name, () => {
-      unsubscribe()
-      feed.stop()
-      stopReading.abort()
-    })
-  }
-
-  /** One that may not be watched. */
-  async #read(name: string, signal: AbortSignal): Promise<void> {
-    try {
-      this.#show(name, rowOf(await this.#cluster.client.get(namespaceResource, { name }, { signal })))
-    } catch (error) {
-      if (signal.aborted) return
-      // What else went wrong says the line at the top, and it is tried again.
-      if (isForbidden(error) || isNotFound(error)) this.#show(name, unknownRow(name, (error as Error).message))
-    }
-    this.#cluster.clock.after(readAgainMs, () => {
-      if (!signal.aborted) void this.#read(name, signal)
-    })
+    this.#stops.set(name, stop)
   }
 
   #show(name: string, row: NamespaceRow | undefined): void {

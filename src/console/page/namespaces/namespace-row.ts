@@ -5,6 +5,9 @@ import { creatorKey, optOutAnnotation, ownerKey } from '../../../apis/templates/
 /** On a namespace: when it ends by itself. */
 export const expiryAnnotation = 'borough.dev/expires-at'
 
+/** @param chosen as an input of a date and time has it: without a zone, in that of the browser */
+export const expiryText = (chosen: string): string => `${new Date(chosen).toISOString().slice(0, 19)}Z`
+
 /** How far its templates are: what the server says of it in conditions and initializers. */
 export type Population =
   | { readonly kind: 'populated' | 'waiting' | 'optedOut' }

@@ -17,7 +17,7 @@ export function PhaseBadge({ phase, refused }: Pick<NamespaceRow, 'phase' | 'ref
 }
 
 export function PopulationBadge({ population, phase }: Pick<NamespaceRow, 'population' | 'phase'>) {
-  if (phase === 'Unknown') return <span class="muted">–</span>
+  if (phase === 'Unknown' || phase === 'Terminating') return <span class="muted">–</span>
   switch (population.kind) {
     case 'populated':
       return <span class="muted">complete</span>
