@@ -67,6 +67,8 @@ export async function visit(browser: Browser, address: string, options: VisitOpt
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) faults.push(message.text())
   })
   await page.goto(address)
+  // The secret is good once: it must have been exchanged before a test goes elsewhere.
+  await page.getByRole('main').waitFor()
   return { page, context, faults, [Symbol.asyncDispose]: () => context.close() }
 }
 

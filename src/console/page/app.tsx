@@ -8,6 +8,10 @@ import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
 import { CreateView } from './namespaces/create-view.tsx'
 import { NamespacesView } from './namespaces/namespaces-view.tsx'
 import { Link, type Router, RouterContext } from './router.tsx'
+import { EditView } from './templates/edit-view.tsx'
+import { MapView } from './templates/map-view.tsx'
+import { TemplateView } from './templates/template-view.tsx'
+import { TemplatesView } from './templates/templates-view.tsx'
 import { ClusterContext, useCluster } from './use-cluster.ts'
 import { Mark, ThemeIcon } from './widgets/icons.tsx'
 
@@ -47,6 +51,15 @@ function viewAt(path: string): { readonly view: ComponentChildren; readonly titl
     const decoded = decodeURIComponent(name)
     return { view: <NamespaceView key={decoded} name={decoded} tab={tab} />, title: decoded }
   }
+  const [, template, edit] = /^\/templates\/([^/]+)(\/edit)?$/.exec(path) ?? []
+  if (path === '/templates') return { view: <TemplatesView />, title: 'Templates' }
+  if (path === '/templates/map') return { view: <MapView />, title: 'Which template reaches which namespaces' }
+  if (path === '/templates/new') return { view: <EditView name={undefined} />, title: 'New template' }
+  if (template !== undefined) {
+    const decoded = decodeURIComponent(template)
+    if (edit !== undefined) return { view: <EditView key={decoded} name={decoded} />, title: `Edit ${decoded}` }
+    return { view: <TemplateView key={decoded} name={decoded} />, title: decoded }
+  }
   return { view: <NoView path={path} />, title: 'No such page' }
 }
 
@@ -61,7 +74,12 @@ function NoView({ path }: { readonly path: string }) {
   )
 }
 
-const areas = [{ href: '/namespaces', title: 'Namespaces' }] as const
+const areaOf = (path: string): string => (path.startsWith('/templates') ? '/templates' : '/namespaces')
+
+const areas = [
+  { href: '/namespaces', title: 'Namespaces' },
+  { href: '/templates', title: 'Templates' },
+] as const
 
 function TopBar({ path }: { readonly path: string }) {
   const { place } = useCluster()
@@ -73,7 +91,7 @@ function TopBar({ path }: { readonly path: string }) {
       </Link>
       <nav aria-label="Areas">
         {areas.map(({ href, title }) => (
-          <Link key={href} href={href} aria-current={path === '/' || path.startsWith(href) ? 'page' : undefined}>
+          <Link key={href} href={href} aria-current={areaOf(path) === href ? 'page' : undefined}>
             {title}
           </Link>
         ))}

@@ -1,10 +1,10 @@
 /** `borough why` as a view: why a namespace is not ready, or not gone, and what helps, with a button if one may. */
-import { useSignal } from '@preact/signals'
 import { type Explanation, explainNamespace, type Obstacle } from '../../../apis/namespaces/explain.ts'
 import type { Namespace } from '../../../apis/namespaces/types.ts'
 import { useMay } from '../access-review.ts'
 import { useAnswer } from '../use-answer.ts'
 import { useCluster } from '../use-cluster.ts'
+import { ActionButton } from '../widgets/action-button.tsx'
 import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
@@ -122,30 +122,8 @@ function ObstacleCard({ obstacle, namespace }: { readonly obstacle: Obstacle; re
   )
 }
 
-/** Two presses: what it does can't be taken back. */
+/** Only for users whom the server would let. */
 function HandButton({ hand }: { readonly hand: HelpingHand }) {
   const cluster = useCluster()
-  const isAllowed = useMay(hand.needs)
-  const state = useSignal<{ readonly isSure: boolean; readonly error?: unknown; readonly isSent?: boolean }>({
-    isSure: false,
-  })
-  if (!isAllowed) return null
-  const press = (): void => {
-    if (!state.value.isSure) {
-      state.value = { isSure: true }
-      return
-    }
-    state.value = { isSure: false, isSent: true }
-    hand.act(cluster).catch((error: unknown) => {
-      state.value = { isSure: false, error }
-    })
-  }
-  return (
-    <>
-      <button type="button" class="button danger" disabled={state.value.isSent} onClick={press}>
-        {state.value.isSure ? `Yes, ${hand.title.toLowerCase()}` : hand.title}
-      </button>
-      {state.value.error === undefined ? null : <Refusal error={state.value.error} />}
-    </>
-  )
+  return useMay(hand.needs) ? <ActionButton title={hand.title} isLasting act={() => hand.act(cluster)} /> : null
 }

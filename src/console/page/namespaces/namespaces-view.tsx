@@ -60,6 +60,7 @@ export function NamespacesView() {
       ) : (
         <VirtualRows
           label="My namespaces"
+          layout="of-namespaces"
           columns={columns}
           rows={found}
           keyOf={(row) => row.name}

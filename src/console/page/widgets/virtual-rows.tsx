@@ -13,6 +13,8 @@ export interface Column {
 
 interface VirtualRowsProps<T> {
   readonly label: string
+  /** Says in the style sheet how wide its columns are. */
+  readonly layout: string
   readonly columns: readonly Column[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
@@ -25,7 +27,7 @@ interface VirtualRowsProps<T> {
 const spareRows = 6
 const pageRows = 12
 
-export function VirtualRows<T>({ label, columns, rows, keyOf, cells, onOpen }: VirtualRowsProps<T>) {
+export function VirtualRows<T>({ label, layout, columns, rows, keyOf, cells, onOpen }: VirtualRowsProps<T>) {
   const scroller = useRef<HTMLDivElement>(null)
   const { top, height, rowHeight } = useScroll(scroller)
   const [meant, setMeant] = useState<string>()
@@ -48,7 +50,7 @@ export function VirtualRows<T>({ label, columns, rows, keyOf, cells, onOpen }: V
 
   return (
     <div
-      class="grid"
+      class={`grid ${layout}`}
       role="grid"
       aria-label={label}
       aria-rowcount={rows.length + 1}
