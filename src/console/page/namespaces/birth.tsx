@@ -5,6 +5,7 @@ import { type Namespace, namespaceResource, phaseOf } from '../../../apis/namesp
 import type { KubeObject } from '../../../kube/types.ts'
 import { Link } from '../router.tsx'
 import { useFeed } from '../use-cluster.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
 import { Moment } from '../widgets/moment.tsx'
 import { Refusal } from '../widgets/refusal.tsx'
 import { PhaseBadge } from './phase-badge.tsx'
@@ -76,6 +77,9 @@ export function Birth({ name, created }: BirthProps) {
           My namespaces
         </Link>
       </div>
+      <footer class="view-foot">
+        <CopyCommand command={`kubectl get namespace ${name} --watch`} />
+      </footer>
     </>
   )
 }
