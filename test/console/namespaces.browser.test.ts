@@ -139,6 +139,11 @@ describe.skipIf(noBrowser !== undefined)(
       await page.keyboard.press('ArrowUp')
       await page.keyboard.press('Enter')
       await page.waitForURL(`${served.origin}/namespaces/team-a`)
+      expect(await page.evaluate('document.activeElement.id')).toBe('main')
+      await page.getByRole('link', { name: 'My namespaces' }).click()
+      await page.getByRole('link', { name: 'Create namespace' }).click()
+      await page.keyboard.type('typed-at-once')
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('typed-at-once')
       await context.close()
     })
 
@@ -225,6 +230,15 @@ describe.skipIf(noBrowser !== undefined)(
       expect(await page.locator('main img, main script').count()).toBe(0)
       expect(faults).toEqual([])
       await world.plane.client.delete(namespaces, { name: 'team-x' })
+      await context.close()
+    })
+
+    test('a credential that the server does not accept is said', async () => {
+      const served = await world.consoleFor('alice', [], (text) =>
+        text.replace(/ {4}client-certificate-data: .*\n {4}client-key-data: .*/, '    token: none'),
+      )
+      const { page, context } = await visit(browser, served.address)
+      await page.getByText('the server does not accept the credential of the kubeconfig: Unauthorized').waitFor()
       await context.close()
     })
 

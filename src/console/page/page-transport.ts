@@ -51,12 +51,14 @@ async function ask(session: Session, request: TransportRequest): Promise<Transpo
 }
 
 function noteAnswer(trouble: Signal<string | undefined>, { status, body }: TransportResponse): void {
-  if (!unreached.has(status)) {
+  if (!unreached.has(status) && status !== 401) {
     trouble.value = undefined
     return
   }
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : ''
-  trouble.value = messageIn(text) ?? `the server answered ${status}`
+  const message = messageIn(text) ?? `the server answered ${status}`
+  // A token that has run out may be renewed; until then nothing can be asked.
+  trouble.value = status === 401 ? `the server does not accept the credential of the kubeconfig: ${message}` : message
 }
 
 function messageIn(text: string): string | undefined {

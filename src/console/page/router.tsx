@@ -29,7 +29,8 @@ export function createRouter(window: Window): Router {
     go(href) {
       window.history.pushState(null, '', href)
       place.value = read()
-      window.scrollTo(0, 0)
+      // What was pressed is gone: keyboards and screen readers go on at the new view.
+      window.document.getElementById('main')?.focus()
     },
     become(href) {
       window.history.replaceState(null, '', href)

@@ -1,6 +1,6 @@
 /** A new namespace: its name, for whom it is, what will be in it before it is made, and how it comes to be. */
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
 import { ownerKey } from '../../../apis/templates/types.ts'
 import type { KubeObject } from '../../../kube/types.ts'
@@ -89,6 +89,8 @@ interface DraftFormProps {
 }
 
 function DraftForm({ draft, onChange, onSubmit }: DraftFormProps) {
+  const name = useRef<HTMLInputElement>(null)
+  useEffect(() => name.current?.focus(), [])
   return (
     <form
       class="panel"
@@ -100,8 +102,8 @@ function DraftForm({ draft, onChange, onSubmit }: DraftFormProps) {
       <label class="field">
         <span>Name</span>
         <input
+          ref={name}
           required
-          autofocus
           maxLength={63}
           autocomplete="off"
           spellcheck={false}
