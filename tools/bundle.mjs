@@ -12,6 +12,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { writePage } from './console-page.mjs'
 import { noticesOf, packageOf } from './notices.mjs'
 
 const out = process.argv[2]
@@ -102,6 +103,9 @@ await bundle([program], "require('node:url').pathToFileURL(__filename)", {
   dynamicImportInCjs: false,
   entryFileNames: '[name].cjs',
   chunkFileNames: 'cli/[name]-[hash].cjs',
+})
+await writePage(join(out, 'console', 'page'), (ids) => {
+  for (const folder of ids.map(packageOf)) if (folder !== undefined) bundled.add(folder)
 })
 cpSync(join(src, 'catalog', 'generated'), join(out, 'catalog', 'generated'), { recursive: true })
 writeFileSync(join(out, 'THIRD-PARTY-NOTICES.txt'), noticesOf(bundled))

@@ -101,6 +101,12 @@ const layers = {
     ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],
     ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts', 'encryption/server-storage.ts'],
   ],
+  console: [
+    ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
+    ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
+    ...['match', 'plan', 'population-config', 'revisions', 'rollback'].map((file) => `apis/templates/${file}.ts`),
+    'authz/explain-refusal.ts',
+  ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/templates/describe.ts', 'apis/templates/plan.ts', 'apis/templates/rollback.ts'],
@@ -109,7 +115,7 @@ const layers = {
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
     ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts'],
-    ...['populate/populate.ts', 'workers/workers.ts'],
+    ...['console/console.ts', 'populate/populate.ts', 'workers/workers.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
@@ -120,6 +126,7 @@ const layers = {
  */
 const fronts = {
   backup: 'backup/backup.ts',
+  console: 'console/console.ts',
   datadir: 'datadir/data-dir.ts',
   flowcontrol: 'flowcontrol/flowcontrol.ts',
   metrics: 'metrics/metrics.ts',
@@ -129,7 +136,7 @@ const fronts = {
 }
 
 /** They start what `app` wires: it sees none of them. */
-const aboveApp = ['cli', 'populate', 'testing', 'workers']
+const aboveApp = ['cli', 'console', 'populate', 'testing', 'workers']
 
 /** Only storage names its engines, other folders know the contract; a primary holds the store that a relay leads to. */
 const engines = ['memory', 'sqlite', 'etcd', 'relay']
@@ -243,7 +250,7 @@ function configuration() {
     rules,
     overrides: [
       ...Object.keys(layers).map((layer) => ({
-        files: [`src/${layer}/**/*.ts`],
+        files: [`src/${layer}/**/*.{ts,tsx}`],
         rules: importRule(layer, forbidden(layer)),
       })),
       // A test is a leaf: nothing can come to depend on what it imports.
@@ -263,7 +270,7 @@ export function countSources() {
       const path = join(folder, item.name)
       if (item.isDirectory()) {
         if (path !== join(root, 'src', 'catalog', 'generated')) walk(path, count)
-      } else if (/\.(ts|mjs)$/.test(item.name)) count(relative(root, path).split(sep))
+      } else if (/\.(tsx?|mjs)$/.test(item.name)) count(relative(root, path).split(sep))
     }
   }
   for (const top of ['src', ...otherFolders]) {

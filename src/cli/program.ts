@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../base/package-version.ts'
 import { kubernetesVersion } from '../kube/kubernetes-version.ts'
 import { addCompletionCommand } from './completion/completion.ts'
+import { addConsoleCommand } from './console.ts'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
@@ -43,6 +44,7 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
   addFinalizeCommand(program)
   addTemplateCommand(program)
   addPopulateCommand(program)
+  addConsoleCommand(program)
   addCompletionCommand(program)
 
   try {

@@ -38,6 +38,8 @@ export interface Remote {
   readonly server: string
   /** Of the context, where it names one. */
   readonly namespace: string | undefined
+  /** Of all contexts of the same server and user: what the file knows of where its user is at home. */
+  readonly namespaces: readonly string[]
 }
 
 /** @throws Error that says in one line what is wrong with the kubeconfig */
@@ -71,11 +73,14 @@ export function openRemote(options: RemoteOptions): Remote {
     },
   })
   const transport = retryingTransport(direct, systemClock)
+  const current = config.getContextObject(config.getCurrentContext())
+  const alike = config.getContexts().filter((c) => c.cluster === current?.cluster && c.user === current.user)
   return {
     client: new RestClient({ transport, userAgent }),
     transport,
     server: cluster.server,
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace,
+    namespace: current?.namespace,
+    namespaces: [...new Set(alike.flatMap((c) => c.namespace ?? []))].sort(),
   }
 }
 

@@ -1,12 +1,13 @@
 /** What is published is a bundle, and everything else here tests the source: the bundle must be the same thing. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { kubeconfigYaml } from '../../src/client/kubeconfig.ts'
 import { openRemote } from '../../src/client/remote.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -51,6 +52,32 @@ describe('the bundle', () => {
       return bytes.some((byte) => byte > 127)
     })
     expect(wide).toEqual([])
+  })
+
+  test('serves the page of the console, with every file that it names', async () => {
+    const kubeconfig = join(installed, 'kubeconfig')
+    const credential = { token: 'none' }
+    writeFileSync(kubeconfig, kubeconfigYaml({ server: 'https://127.0.0.1:1', caCert: '', credential }), {
+      mode: 0o600,
+    })
+    const args = [
+      join(installed, 'bin', 'borough.mjs'),
+      'console',
+      '--kubeconfig',
+      kubeconfig,
+      '--no-open',
+      '-o',
+      'json',
+    ]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+    const { origin } = new URL((JSON.parse(line) as { address: string }).address)
+    const page = await (await fetch(origin)).text()
+    const named = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(named).toHaveLength(4)
+    for (const path of named) expect({ path, code: (await fetch(origin + path)).status }).toEqual({ path, code: 200 })
+    child.kill()
+    await once(child, 'close')
   })
 
   test('serves, with its thread and with the files it reads', async () => {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const most = 120
 
-const sources = globSync(['{src,test,tools,bench,examples,bin}/**/*.{ts,mjs}', '*.ts'], {
+const sources = globSync(['{src,test,tools,bench,examples,bin}/**/*.{ts,tsx,mjs}', '*.ts'], {
   cwd: root,
   exclude: ['src/catalog/generated/**'],
 })

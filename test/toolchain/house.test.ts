@@ -63,7 +63,7 @@ interface Source {
 }
 
 const sources: readonly Source[] = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
+  .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.test.ts'))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)))
   .filter((path) => !path.includes('/generated/'))
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))

@@ -1,0 +1,41 @@
+/** `borough console`: a page for people, on this machine. */
+import { type Command, Option } from 'commander'
+import { type ListenAddress, parseListenAddress } from './listen-address.ts'
+import { outputOption } from './output-option.ts'
+import { type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
+
+export interface ConsoleFlags extends RemoteFlags {
+  readonly listen: ListenAddress
+  readonly open: boolean
+  readonly output: 'text' | 'json'
+}
+
+export function addConsoleCommand(program: Command): void {
+  const command = program
+    .command('console')
+    .description(
+      'serve a page for this cluster on this machine, as the user of the kubeconfig, until SIGINT or SIGTERM',
+    )
+  withRemoteFlags(command)
+    .addOption(
+      new Option('--listen <host:port>', 'a loopback address; port 0 = a free one')
+        .argParser(parseListenAddress)
+        .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1:0'),
+    )
+    .option('--no-open', 'print the address, and open no browser')
+    .addOption(outputOption('the ready line'))
+    .addHelpText(
+      'after',
+      `
+It works with Borough and with any other cluster; borough populate brings templates there. The address holds a secret,
+which opens the page once, in one browser.
+
+Examples:
+  borough console
+  borough console --kubeconfig dev1.kubeconfig --no-open`,
+    )
+    .action(async (flags: ConsoleFlags) => {
+      const { runConsole } = await import('./run-console.ts')
+      return runConsole(flags)
+    })
+}

@@ -1,0 +1,98 @@
+/**
+ * Who may use the console. It serves on a loopback address, which every user and every web page of the machine can
+ * reach, and it acts with the identity of a kubeconfig. So each request is judged by where it was sent, by which page
+ * sent it, and by two tokens:
+ *
+ * - `Host` is the one that was printed. A name that an attacker makes point to 127.0.0.1 (DNS rebinding) is another.
+ * - `Origin` and `Sec-Fetch-Site`, where a browser sends them, say that the page of this console sent it.
+ * - The printed address holds a secret in its fragment, good for one exchange. The browser that brings it is given a
+ *   cookie, which scripts can't read, and a key, which the page keeps and sends as a header. A request needs both:
+ *   cookies go to every port of a host, so the cookie alone may have come to another user's server; the header can't be
+ *   added by a form, a frame or another origin.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { StatusError } from '../kube/status-error.ts'
+
+/** The header that only the page sets. */
+export const keyHeader = 'x-borough-console'
+
+export interface Admission {
+  /** Value of `Set-Cookie`. */
+  readonly cookie: string
+  /** For the page to send in `keyHeader`. */
+  readonly key: string
+}
+
+/** 256 bits, as text for URLs and cookies. */
+const newToken = (): string => randomBytes(32).toString('base64url')
+
+export class Gate {
+  /** `http://127.0.0.1:41234` */
+  readonly origin: string
+  readonly #host: string
+  readonly #cookieName: string
+  readonly #cookie = newToken()
+  readonly #key = newToken()
+  #secret: string | undefined = newToken()
+
+  constructor(origin: string) {
+    const { host, port } = new URL(origin)
+    this.origin = origin
+    this.#host = host
+    // Cookies do not tell ports apart: two consoles of one user must not overwrite each other's.
+    this.#cookieName = `borough-console-${port}`
+  }
+
+  /** With the secret, until that was exchanged. */
+  get address(): string {
+    return this.#secret === undefined ? `${this.origin}/` : `${this.origin}/#${this.#secret}`
+  }
+
+  /** @throws StatusError the request was sent to another name */
+  checkHost({ host = 'no host' }: IncomingHttpHeaders): void {
+    if (host === this.#host) return
+    throw new StatusError(`this console is ${this.origin}, it does not answer as ${host}`, { code: 421 })
+  }
+
+  /** @throws StatusError another page sent the request */
+  checkOrigin(headers: IncomingHttpHeaders): void {
+    const site = headers['sec-fetch-site'] ?? 'same-origin'
+    if ((headers.origin ?? this.origin) === this.origin && site === 'same-origin') return
+    throw new StatusError('this console answers requests of its own page only', { reason: 'Forbidden' })
+  }
+
+  /** @throws StatusError unless the request comes from a browser that the secret was given to */
+  checkTokens(headers: IncomingHttpHeaders): void {
+    const key = headers[keyHeader]
+    const isKnown = isSame(this.#cookie, this.#cookieIn(headers.cookie ?? '')) && isSame(this.#key, String(key ?? ''))
+    if (!isKnown) {
+      throw new StatusError('this browser is not known here: open the address that borough console printed', {
+        reason: 'Unauthorized',
+      })
+    }
+  }
+
+  /** @throws StatusError it is not the secret, or was exchanged before */
+  exchange(secret: string): Admission {
+    if (this.#secret === undefined || !isSame(this.#secret, secret)) {
+      throw new StatusError('this address was used before, or is of another console: start borough console again', {
+        reason: 'Unauthorized',
+      })
+    }
+    this.#secret = undefined
+    return {
+      cookie: `${this.#cookieName}=${this.#cookie}; HttpOnly; SameSite=Strict; Path=/`,
+      key: this.#key,
+    }
+  }
+
+  #cookieIn(header: string): string {
+    const pairs = header.split(';').map((pair) => pair.trim().split('=', 2))
+    return pairs.find(([name]) => name === this.#cookieName)?.[1] ?? ''
+  }
+}
+
+/** Takes as long whatever is given: digests have one length. */
+const isSame = (wanted: string, given: string): boolean => timingSafeEqual(digest(wanted), digest(given))
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,0 +1,167 @@
+/** The frame around every view: where one is, as whom, and whether the cluster is reached. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Cluster } from './cluster.ts'
+import { Locked } from './locked.tsx'
+import { isTabPath, NamespaceView } from './namespace/namespace-view.tsx'
+import { CreateView } from './namespaces/create-view.tsx'
+import { NamespacesView } from './namespaces/namespaces-view.tsx'
+import { Link, type Router, RouterContext } from './router.tsx'
+import { EditView } from './templates/edit-view.tsx'
+import { MapView } from './templates/map-view.tsx'
+import { TemplateView } from './templates/template-view.tsx'
+import { TemplatesView } from './templates/templates-view.tsx'
+import { ClusterContext, useCluster } from './use-cluster.ts'
+import { Mark, ThemeIcon } from './widgets/icons.tsx'
+
+interface AppProps {
+  readonly cluster: Cluster
+  readonly router: Router
+}
+
+export function App({ cluster, router }: AppProps) {
+  const { path } = router.place.value
+  const { view, title } = viewAt(path)
+  useEffect(() => {
+    document.title = `${title} · Borough`
+  }, [title])
+  if (cluster.lost.value !== undefined) return <Locked error={cluster.lost.value} />
+  return (
+    <ClusterContext.Provider value={cluster}>
+      <RouterContext.Provider value={router}>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <TopBar path={path} />
+        <Trouble />
+        <main id="main" tabIndex={-1}>
+          {view}
+        </main>
+      </RouterContext.Provider>
+    </ClusterContext.Provider>
+  )
+}
+
+function viewAt(path: string): { readonly view: ComponentChildren; readonly title: string } {
+  if (path === '/' || path === '/namespaces') return { view: <NamespacesView />, title: 'My namespaces' }
+  if (path === '/namespaces/new') return { view: <CreateView />, title: 'Create a namespace' }
+  const [, name = '', tab = ''] = /^\/namespaces\/([^/]+)(?:\/(\w+))?$/.exec(path) ?? []
+  if (name !== '' && isTabPath(tab)) {
+    const decoded = decodeURIComponent(name)
+    return { view: <NamespaceView key={decoded} name={decoded} tab={tab} />, title: decoded }
+  }
+  const [, template, edit] = /^\/templates\/([^/]+)(\/edit)?$/.exec(path) ?? []
+  if (path === '/templates') return { view: <TemplatesView />, title: 'Templates' }
+  if (path === '/templates/map') return { view: <MapView />, title: 'Which template reaches which namespaces' }
+  if (path === '/templates/new') return { view: <EditView name={undefined} />, title: 'New template' }
+  if (template !== undefined) {
+    const decoded = decodeURIComponent(template)
+    if (edit !== undefined) return { view: <EditView key={decoded} name={decoded} />, title: `Edit ${decoded}` }
+    return { view: <TemplateView key={decoded} name={decoded} />, title: decoded }
+  }
+  return { view: <NoView path={path} />, title: 'No such page' }
+}
+
+function NoView({ path }: { readonly path: string }) {
+  return (
+    <div class="empty">
+      <h2>There is no page {path}</h2>
+      <Link class="button" href="/namespaces">
+        My namespaces
+      </Link>
+    </div>
+  )
+}
+
+const areaOf = (path: string): string => (path.startsWith('/templates') ? '/templates' : '/namespaces')
+
+const areas = [
+  { href: '/namespaces', title: 'Namespaces' },
+  { href: '/templates', title: 'Templates' },
+] as const
+
+function TopBar({ path }: { readonly path: string }) {
+  const { place } = useCluster()
+  return (
+    <header class="top">
+      <Link class="brand" href="/namespaces">
+        <Mark />
+        Borough
+      </Link>
+      <nav aria-label="Areas">
+        {areas.map(({ href, title }) => (
+          <Link key={href} href={href} aria-current={areaOf(path) === href ? 'page' : undefined}>
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <span class="where" title="the server of the kubeconfig">
+        {place.server.replace(/^https?:\/\//, '')}
+      </span>
+      <Me />
+      <Theme />
+    </header>
+  )
+}
+
+function Me() {
+  const cluster = useCluster()
+  const name = useSignal('')
+  const groups = useSignal('')
+  useEffect(() => {
+    cluster.me().then(
+      ({ username, groups: all }) => {
+        name.value = username
+        groups.value = all.join(', ')
+      },
+      // The line below the bar says what is wrong.
+      () => undefined,
+    )
+  }, [cluster, cluster.trouble.value])
+  return (
+    <span class="me" title={`groups: ${groups}`}>
+      {name}
+    </span>
+  )
+}
+
+/** The one answer that people wait for when nothing moves. */
+function Trouble() {
+  const { trouble } = useCluster()
+  return (
+    <div role="status" class={trouble.value === undefined ? 'trouble none' : 'trouble'}>
+      {trouble.value === undefined ? null : (
+        <>
+          <strong>Reconnecting.</strong> What is shown may be old: {trouble.value}
+        </>
+      )}
+    </div>
+  )
+}
+
+const themes = ['system', 'light', 'dark'] as const
+const themeName = 'borough-console-theme'
+
+function Theme() {
+  const { storage } = useCluster()
+  const theme = useSignal(storage.getItem(themeName) ?? themes[0])
+  useEffect(() => {
+    document.documentElement.dataset['theme'] = theme.value
+    storage.setItem(themeName, theme.value)
+  }, [theme.value])
+  const next = themes[(themes.findIndex((t) => t === theme.value) + 1) % themes.length] ?? themes[0]
+  return (
+    <button
+      type="button"
+      class="quiet"
+      title={`Colours: ${theme}`}
+      aria-label={`Colours: ${theme}. Change to ${next}`}
+      onClick={() => {
+        theme.value = next
+      }}
+    >
+      <ThemeIcon />
+    </button>
+  )
+}

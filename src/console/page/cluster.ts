@@ -1,0 +1,88 @@
+/** The cluster as the views see it: a client, lists that stay true, who is asking, and whether it is reached. */
+import type { ReadonlySignal } from '@preact/signals'
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { RestClient } from '../../client/rest-client.ts'
+import type { KubeObject } from '../../kube/types.ts'
+import type { UserInfo } from '../../kube/user.ts'
+import { type Feed, type FeedOptions, startFeed } from './feed.ts'
+import { LiveClient } from './live-client.ts'
+import { type PageTransport, pageTransport } from './page-transport.ts'
+import type { ClusterPlace, Session } from './session.ts'
+
+export const pageClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, run) {
+    const handle = setTimeout(run, ms)
+    return { cancel: () => clearTimeout(handle) }
+  },
+}
+
+/** What the server said besides its answer. */
+export interface Reply {
+  readonly object: KubeObject
+  readonly warnings: readonly string[]
+}
+
+export class Cluster {
+  readonly place: ClusterPlace
+  readonly client: Client
+  readonly clock: Clock
+  readonly storage: Storage
+  readonly trouble: ReadonlySignal<string | undefined>
+  readonly lost: Session['lost']
+  readonly #transport: PageTransport
+  #me: Promise<UserInfo> | undefined
+
+  constructor(session: Session, storage: Storage, clock: Clock = pageClock) {
+    this.place = session.place
+    this.lost = session.lost
+    this.storage = storage
+    this.clock = clock
+    this.#transport = pageTransport(session, new LiveClient(session))
+    this.trouble = this.#transport.trouble
+    this.client = clientOf(this.#transport)
+  }
+
+  /** Empty names where the server can't say: it is older than 1.28. */
+  me(): Promise<UserInfo> {
+    this.#me ??= this.#whoAmI().catch((error: unknown) => {
+      this.#me = undefined
+      throw error
+    })
+    return this.#me
+  }
+
+  feed<T extends KubeObject>(options: FeedOptions): Feed<T> {
+    return startFeed<T>(this.client, this.clock, options)
+  }
+
+  /** Does `send` with a client whose warnings are kept. */
+  async heeding(send: (client: Client) => Promise<KubeObject>): Promise<Reply> {
+    const warnings: string[] = []
+    const heard = clientOf({
+      send: async (request) => {
+        const response = await this.#transport.send(request)
+        for (const text of warningsIn(response.header('warning') ?? '')) warnings.push(text)
+        return response
+      },
+    })
+    return { object: await send(heard), warnings }
+  }
+
+  async #whoAmI(): Promise<UserInfo> {
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const body = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' }
+    const { status } = (await this.client.request('POST', path, body)) as { status?: { userInfo?: Partial<UserInfo> } }
+    const { username = '', groups = [] } = status?.userInfo ?? {}
+    return { username, groups }
+  }
+}
+
+const clientOf = (transport: Pick<PageTransport, 'send'>): Client =>
+  new RestClient({ transport, userAgent: 'borough-console' })
+
+/** `299 - "would create ConfigMap/greeting", 299 - "…"` @see RFC 9111, section 5.5 of RFC 7234 */
+const warningsIn = (header: string): string[] =>
+  [...header.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'))

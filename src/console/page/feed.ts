@@ -1,0 +1,65 @@
+/** What the page shows of one kind: a list that is kept true by a watch, as a signal that changes once for a burst. */
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Clock } from '../../base/clock.ts'
+import type { Client } from '../../client/client.ts'
+import { Informer, type InformerOptions } from '../../client/informer.ts'
+import { isForbidden, isNotFound } from '../../kube/status-error.ts'
+import type { KubeObject } from '../../kube/types.ts'
+
+export interface FeedState<T extends KubeObject> {
+  /** False until the first list was had. */
+  readonly ready: boolean
+  readonly objects: readonly T[]
+  /** The server does not let this user list or watch it, or has no such kind: its words. */
+  readonly refused?: Error
+}
+
+export interface Feed<T extends KubeObject> {
+  readonly state: ReadonlySignal<FeedState<T>>
+  readonly stop: () => void
+}
+
+export type FeedOptions = Pick<InformerOptions, 'resource' | 'namespace' | 'fieldSelector' | 'labelSelector'>
+
+/** Changes that come together are shown together. */
+const burstMs = 50
+
+export function startFeed<T extends KubeObject>(client: Client, clock: Clock, options: FeedOptions): Feed<T> {
+  const state = signal<FeedState<T>>({ ready: false, objects: [] })
+  const left = new AbortController()
+  let isDue = false
+  const show = (): void => {
+    isDue = false
+    if (informer.synced && !left.signal.aborted) {
+      state.value = { ready: true, objects: [...informer.values()] as T[] }
+    }
+  }
+  const showSoon = (): void => {
+    if (isDue) return
+    isDue = true
+    clock.after(burstMs, show)
+  }
+  const informer = new Informer({
+    ...options,
+    client,
+    clock,
+    includeUninitialized: true,
+    keep: withoutManagedFields,
+    onChange: showSoon,
+    onError(error) {
+      if (!(error instanceof Error) || !(isForbidden(error) || isNotFound(error))) return
+      // Rights may come; but then the view is opened again, and asking all the time helps until then nothing.
+      left.abort()
+      state.value = { ready: true, objects: [], refused: error }
+    },
+  })
+  void informer.run(left.signal)
+  void informer.whenSynced().then(show)
+  return { state, stop: () => left.abort() }
+}
+
+/** Half of most objects, and shown nowhere. */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

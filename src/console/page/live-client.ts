@@ -1,0 +1,123 @@
+/** The page's end of `../live.ts`: one stream from the console, and all watches of the page in it. */
+import { Channel } from '../../base/stream.ts'
+import type { TransportResponse } from '../../client/transport.ts'
+import type { Session } from './session.ts'
+
+/** The console says something every ten seconds. */
+const silenceMs = 30_000
+/** Lines that a watch may leave lying. */
+const lineBuffer = 100_000
+
+interface Line {
+  readonly stream?: string
+  readonly watch?: number
+  readonly status?: number
+  readonly body?: string
+  readonly event?: unknown
+  readonly end?: boolean
+  readonly failed?: string
+}
+
+interface Watch {
+  readonly lines: Channel<Uint8Array>
+  readonly answered: (response: TransportResponse) => void
+  readonly fail: (error: Error) => void
+}
+
+interface OpenStream {
+  /** Rejects if there is none. */
+  readonly id: Promise<string>
+  readonly watches: Map<number, Watch>
+}
+
+export class LiveClient {
+  readonly #session: Session
+  #open: OpenStream | undefined
+  #lastWatch = 0
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  /** As a request for a watch that is sent straight to the cluster. */
+  async watch(path: string, query: URLSearchParams, signal: AbortSignal | undefined): Promise<TransportResponse> {
+    this.#open ??= this.#connect()
+    const stream = this.#open
+    const id = await stream.id
+    const number = ++this.#lastWatch
+    const order = (body: object): Promise<Response> =>
+      this.#session.fetch(`/live/${id}`, { method: 'POST', body: JSON.stringify(body) })
+    const close = (): void => {
+      // Where the stream ended there is nothing left to close.
+      if (stream.watches.delete(number)) order({ close: number }).catch(() => undefined)
+    }
+    const response = new Promise<TransportResponse>((resolve, reject) => {
+      const lines = new Channel<Uint8Array>({ limit: lineBuffer, onClose: close })
+      const fail = (error: Error): void => {
+        reject(error)
+        lines.close(error)
+      }
+      stream.watches.set(number, { lines, answered: resolve, fail })
+      signal?.addEventListener('abort', () => {
+        reject(signal.reason as Error)
+        lines.close()
+      })
+    })
+    const taken = await order({ open: number, path, query: query.toString() })
+    if (!taken.ok) {
+      const { message = `the console answered ${taken.status}` } = (await taken.json()) as { message?: string }
+      stream.watches.get(number)?.fail(new Error(message))
+    }
+    return response
+  }
+
+  #connect(): OpenStream {
+    const watches = new Map<number, Watch>()
+    const { promise: id, resolve, reject } = Promise.withResolvers<string>()
+    const stream: OpenStream = { id, watches }
+    void this.#read(watches, resolve)
+      .then(() => new Error('the console closed the stream of watches'))
+      .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+      .then((error) => {
+        if (this.#open === stream) this.#open = undefined
+        reject(error)
+        for (const { fail } of [...watches.values()]) fail(error)
+        watches.clear()
+      })
+    return stream
+  }
+
+  async #read(watches: Map<number, Watch>, onId: (id: string) => void): Promise<void> {
+    const silent = new AbortController()
+    const answer = await this.#session.fetch('/live', { method: 'POST', signal: silent.signal })
+    if (!answer.ok || answer.body === null) throw new Error(`the console answered ${answer.status}`)
+    const decoder = new TextDecoder()
+    const reader = answer.body.getReader()
+    let rest = ''
+    for (;;) {
+      const timer = setTimeout(() => silent.abort(new Error('the console says nothing any more')), silenceMs)
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer))
+      if (done) return
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      for (const text of lines) {
+        const line = JSON.parse(text) as Line
+        if (line.stream !== undefined) onId(line.stream)
+        const watch = watches.get(line.watch ?? 0)
+        if (watch !== undefined) take(watch, line)
+      }
+    }
+  }
+}
+
+const encoder = new TextEncoder()
+
+function take({ lines, answered, fail }: Watch, line: Line): void {
+  if (line.status === 200) answered({ status: 200, header: () => undefined, body: lines })
+  else if (line.status !== undefined) {
+    answered({ status: line.status, header: () => undefined, body: encoder.encode(line.body ?? '') })
+    lines.close()
+  } else if (line.failed !== undefined) fail(new Error(line.failed))
+  else if (line.end) lines.close()
+  else lines.push(encoder.encode(`${JSON.stringify(line.event)}\n`))
+}

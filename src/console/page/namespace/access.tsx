@@ -1,0 +1,87 @@
+/** Who may do what in a namespace, through which binding; and why one may not. */
+import {
+  type Binding,
+  type ClusterRole,
+  clusterRoleBindingsResource,
+  clusterRolesResource,
+  type Role,
+  roleBindingsResource,
+  rolesResource,
+} from '../../../kube/rbac.ts'
+import { useFeed } from '../use-cluster.ts'
+import { Refusal } from '../widgets/refusal.tsx'
+import { type AccessRow, accessRows } from './access-rows.ts'
+import { WhyDenied } from './why-denied.tsx'
+
+export function Access({ namespace }: { readonly namespace: string }) {
+  const roleBindings = useFeed<Binding>({ resource: roleBindingsResource, namespace })
+  const roles = useFeed<Role>({ resource: rolesResource, namespace })
+  const clusterRoleBindings = useFeed<Binding>({ resource: clusterRoleBindingsResource })
+  const clusterRoles = useFeed<ClusterRole>({ resource: clusterRolesResource })
+  const rows = accessRows({
+    roleBindings: roleBindings.objects,
+    roles: roles.objects,
+    clusterRoleBindings: clusterRoleBindings.objects,
+    clusterRoles: clusterRoles.objects,
+  })
+  return (
+    <>
+      <WhyDenied namespace={namespace} />
+      <section class="panel" aria-labelledby="who">
+        <h2 id="who">Who may do what</h2>
+        {roleBindings.refused === undefined ? null : <Refusal error={roleBindings.refused} />}
+        {clusterRoleBindings.refused === undefined ? null : (
+          <p class="muted">
+            You may not read ClusterRoleBindings, so what they give in every namespace is not shown here.
+          </p>
+        )}
+        {rows.length === 0 ? (
+          <p class="muted">{roleBindings.ready ? 'No binding gives anything here.' : 'Asking…'}</p>
+        ) : (
+          <AccessTable rows={rows} />
+        )}
+      </section>
+    </>
+  )
+}
+
+function AccessTable({ rows }: { readonly rows: readonly AccessRow[] }) {
+  return (
+    <table class="table">
+      <thead>
+        <tr>
+          <th scope="col">Who</th>
+          <th scope="col">Role</th>
+          <th scope="col">Through</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ subject, role, binding, isClusterWide, rules }) => (
+          <tr key={`${subject} ${binding} ${role}`}>
+            <th scope="row">{subject}</th>
+            <td>
+              {rules === undefined ? (
+                <>
+                  {role} <span class="muted">(you may not read it, or it is not there)</span>
+                </>
+              ) : (
+                <details>
+                  <summary>{role}</summary>
+                  <ul class="rules">
+                    {rules.map((rule) => (
+                      <li key={rule}>{rule}</li>
+                    ))}
+                  </ul>
+                </details>
+              )}
+            </td>
+            <td>
+              {binding}
+              {isClusterWide ? <span class="muted"> in every namespace</span> : null}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,55 @@
+/**
+ * The commands that `borough why` names, as what a button does. A command that is not here is shown and can be copied:
+ * it asks a person to look, or to be sure of something outside of the cluster.
+ */
+import { releaseFinalizer } from '../../../apis/namespaces/release.ts'
+import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
+import type { ReviewedAction } from '../access-review.ts'
+import type { Cluster } from '../cluster.ts'
+
+export interface HelpingHand {
+  readonly title: string
+  /** The right without which the server would refuse. */
+  readonly needs: ReviewedAction
+  act(cluster: Cluster): Promise<unknown>
+}
+
+const patienceMs = 60_000
+
+export function helpingHand(command: string, namespace: string): HelpingHand | undefined {
+  const named = { resource: 'namespaces', namespace, name: namespace }
+  const finalizer = /^borough finalize \S+ --remove (\S+)$/.exec(command)?.[1]
+  if (finalizer !== undefined) {
+    return {
+      title: `Remove finalizer ${finalizer}`,
+      needs: { ...named, verb: 'update', subresource: 'finalize' },
+      act: ({ client }) =>
+        releaseFinalizer(client, namespace, { finalizer, dryRun: false }, AbortSignal.timeout(patienceMs)),
+    }
+  }
+  if (command === `kubectl delete namespace ${namespace}`) {
+    return {
+      title: 'Give it up',
+      needs: { ...named, verb: 'delete' },
+      act: ({ client }) => client.delete(namespaceResource, { name: namespace }),
+    }
+  }
+  const initializer = /^kubectl patch namespace \S+ --type=json -p .*"value":"([^"]+)"/.exec(command)?.[1]
+  if (initializer !== undefined) {
+    return {
+      title: `Go on without ${initializer}`,
+      needs: { ...named, verb: 'initialize' },
+      act: (cluster) => skipInitializer(cluster, namespace, initializer),
+    }
+  }
+  return undefined
+}
+
+/** @throws StatusError Conflict if the namespace changed meanwhile; Error if another one is awaited by now */
+async function skipInitializer({ client }: Cluster, name: string, initializer: string): Promise<unknown> {
+  const namespace = (await client.get(namespaceResource, { name })) as Namespace
+  const [first, ...later] = namespace.spec?.initializers?.pending ?? []
+  if (first?.name !== initializer) throw new Error(`${initializer} is not awaited any more`)
+  const spec = { ...namespace.spec, initializers: { ...namespace.spec?.initializers, pending: later } }
+  return client.update(namespaceResource, { ...namespace, spec })
+}

@@ -1,0 +1,158 @@
+/** One namespace: its head, and a view of it for each question. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { type Namespace, nameLabel } from '../../../apis/namespaces/types.ts'
+import { creatorKey } from '../../../apis/templates/types.ts'
+import { followNamespace } from '../namespaces/follow-namespace.ts'
+import { rowOf } from '../namespaces/namespace-row.ts'
+import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
+import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
+import { Link } from '../router.tsx'
+import { useCluster } from '../use-cluster.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
+import { Moment } from '../widgets/moment.tsx'
+import { Refusal } from '../widgets/refusal.tsx'
+import { Access } from './access.tsx'
+import { Deletion } from './deletion.tsx'
+import { Events } from './events.tsx'
+import { Objects } from './objects.tsx'
+import { Overview } from './overview.tsx'
+
+const tabs = [
+  { path: '', title: 'Overview' },
+  { path: 'objects', title: 'Objects' },
+  { path: 'access', title: 'Access' },
+  { path: 'events', title: 'Events' },
+  { path: 'delete', title: 'Delete' },
+] as const
+
+type TabPath = (typeof tabs)[number]['path']
+
+export const isTabPath = (path: string): path is TabPath => tabs.some((tab) => tab.path === path)
+
+interface NamespaceViewProps {
+  readonly name: string
+  readonly tab: TabPath
+}
+
+export function NamespaceView({ name, tab }: NamespaceViewProps) {
+  const cluster = useCluster()
+  const found = useSignal<Namespace | Error | undefined>(undefined)
+  useEffect(() => {
+    found.value = undefined
+    return followNamespace(cluster, name, (next) => {
+      found.value = next
+    })
+  }, [cluster, name])
+  const namespace = found.value instanceof Error ? undefined : found.value
+  return (
+    <>
+      <Head name={name} namespace={namespace} />
+      <nav class="tabs" aria-label={`Views of ${name}`}>
+        {tabs.map(({ path, title }) => (
+          <Link
+            key={path}
+            href={path === '' ? pathOfNamespace(name) : `${pathOfNamespace(name)}/${path}`}
+            aria-current={tab === path ? 'page' : undefined}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <div class="scroll">
+        {found.value instanceof Error ? <Refusal error={found.value} /> : null}
+        {found.value === undefined ? (
+          <p class="muted" role="status">
+            Asking the cluster…
+          </p>
+        ) : (
+          bodyOf(tab, name, namespace)
+        )}
+      </div>
+      <footer class="view-foot">
+        <CopyCommand command={commandOf(tab, name)} />
+      </footer>
+    </>
+  )
+}
+
+/** What is in a namespace may be open to a user who may not see the namespace itself. */
+function bodyOf(tab: TabPath, name: string, namespace: Namespace | undefined): ComponentChildren {
+  switch (tab) {
+    case '':
+      return <Overview name={name} namespace={namespace} />
+    case 'objects':
+      return <Objects namespace={name} />
+    case 'access':
+      return <Access namespace={name} />
+    case 'events':
+      return <Events namespace={name} />
+    case 'delete':
+      return namespace === undefined ? null : <Deletion namespace={namespace} />
+  }
+}
+
+function commandOf(tab: TabPath, name: string): string {
+  switch (tab) {
+    case '':
+      return `kubectl borough why ${name}`
+    case 'objects':
+      return `kubectl get all,configmaps,secrets,roles,rolebindings,resourcequotas,networkpolicies -n ${name}`
+    case 'access':
+      return `kubectl get rolebindings -n ${name} -o wide`
+    case 'events':
+      return `kubectl get events -n ${name} --sort-by=.lastTimestamp`
+    case 'delete':
+      return `kubectl delete namespace ${name}`
+  }
+}
+
+function Head({ name, namespace }: { readonly name: string; readonly namespace: Namespace | undefined }) {
+  const row = namespace === undefined ? undefined : rowOf(namespace)
+  return (
+    <header class="view-head namespace-head">
+      <nav aria-label="Back">
+        <Link href="/namespaces">My namespaces</Link>
+      </nav>
+      <h1>{name}</h1>
+      {row === undefined ? null : (
+        <dl class="facts">
+          <Fact term="State">
+            <PhaseBadge phase={row.phase} />
+          </Fact>
+          <Fact term="Templates">
+            <PopulationBadge phase={row.phase} population={row.population} />
+          </Fact>
+          <Fact term="Owner">{row.owner === '' ? '–' : row.owner}</Fact>
+          <Fact term="Age">
+            <Moment at={row.created} />
+          </Fact>
+          <Fact term="Expires">
+            <Moment at={row.expires} ahead />
+          </Fact>
+          <Fact term="Labels">
+            {ownLabels(row.labels).map(([key, value]) => (
+              <span class="chip" key={key}>
+                {key}={value}
+              </span>
+            ))}
+          </Fact>
+        </dl>
+      )}
+    </header>
+  )
+}
+
+/** Without those that every namespace has, and that say what is on the page already. */
+const ownLabels = (labels: Readonly<Record<string, string>>): [key: string, value: string][] =>
+  Object.entries(labels).filter(([key]) => key !== nameLabel && key !== creatorKey)
+
+function Fact({ term, children }: { readonly term: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,74 @@
+/** What a namespace holds, by template and by owner. */
+import { qualifiedResource } from '../../../kube/gvk.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
+import { Moment } from '../widgets/moment.tsx'
+import { type TreeNode, treeOf } from './object-tree.ts'
+import { useContent } from './use-content.ts'
+
+export function Objects({ namespace }: { readonly namespace: string }) {
+  const { ready, found, hidden } = useContent(namespace)
+  if (!ready && found.length === 0) {
+    return (
+      <p class="muted" role="status">
+        Asking for every kind…
+      </p>
+    )
+  }
+  return (
+    <div class="tree">
+      {found.length === 0 ? <p class="muted">Nothing that you may list is in it.</p> : null}
+      {treeOf(found).map(({ template, roots }) => (
+        <section class="panel" key={template} aria-label={titleOf(template)}>
+          <h2>
+            {titleOf(template)} <span class="count">{roots.length}</span>
+          </h2>
+          <NodeList nodes={roots} namespace={namespace} />
+        </section>
+      ))}
+      {hidden.length === 0 ? null : (
+        <details class="notice">
+          <summary>{hidden.length} kinds are not shown</summary>
+          <ul class="objects">
+            {hidden.map(({ kind, why }) => (
+              <li key={kind}>
+                {kind}: {why}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  )
+}
+
+const titleOf = (template: string): string => (template === '' ? 'Of no template' : `Template ${template}`)
+
+function NodeList({ nodes, namespace }: { readonly nodes: readonly TreeNode[]; readonly namespace: string }) {
+  return (
+    <ul class="nodes">
+      {nodes.map((node) => (
+        <li key={node.object.metadata.uid}>
+          <Node node={node} namespace={namespace} />
+          {node.owned.length === 0 ? null : <NodeList nodes={node.owned} namespace={namespace} />}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Node({ node: { kind, object }, namespace }: { readonly node: TreeNode; readonly namespace: string }) {
+  const { name = '', creationTimestamp, deletionTimestamp, finalizers = [] } = object.metadata
+  return (
+    <details class="node">
+      <summary>
+        <span class="kind">{kind.kind}</span>
+        <span class="node-name">{name}</span>
+        {deletionTimestamp === undefined ? null : (
+          <span class="badge bad">going{finalizers.length > 0 ? `, held by ${finalizers.join(', ')}` : ''}</span>
+        )}
+        <Moment at={creationTimestamp ?? undefined} />
+      </summary>
+      <CopyCommand command={`kubectl get ${qualifiedResource(kind)} ${name} -n ${namespace} -o yaml`} />
+    </details>
+  )
+}

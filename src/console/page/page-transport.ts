@@ -1,0 +1,70 @@
+/** The API as the page reaches it: requests through the console, watches in its one stream. */
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts'
+import type { LiveClient } from './live-client.ts'
+import type { Session } from './session.ts'
+
+export interface PageTransport extends Transport {
+  /** Why the cluster was not reached last time; undefined while it is. */
+  readonly trouble: ReadonlySignal<string | undefined>
+}
+
+/** What stands between answers so, not the API. */
+const unreached: ReadonlySet<number> = new Set([502, 503, 504])
+
+export function pageTransport(session: Session, live: LiveClient): PageTransport {
+  const trouble = signal<string | undefined>(undefined)
+  return {
+    trouble,
+    async send(request) {
+      try {
+        const response =
+          request.query.get('watch') === 'true' ? await watch(live, request) : await ask(session, request)
+        noteAnswer(trouble, response)
+        return response
+      } catch (error) {
+        if (!request.signal?.aborted) trouble.value = error instanceof Error ? error.message : String(error)
+        throw error
+      }
+    },
+  }
+}
+
+const watch = (live: LiveClient, { path, query, signal: left }: TransportRequest): Promise<TransportResponse> =>
+  live.watch(path, query, left)
+
+async function ask(session: Session, request: TransportRequest): Promise<TransportResponse> {
+  const { method, path, query, headers, body, signal: left } = request
+  const { 'user-agent': _ours, ...sent } = headers
+  const search = query.size === 0 ? '' : `?${query.toString()}`
+  const answer = await session.fetch(path + search, {
+    method,
+    headers: sent,
+    ...(body === undefined ? {} : { body: new Uint8Array(body) }),
+    ...(left === undefined ? {} : { signal: left }),
+  })
+  return {
+    status: answer.status,
+    header: (name) => answer.headers.get(name) ?? undefined,
+    body: new Uint8Array(await answer.arrayBuffer()),
+  }
+}
+
+function noteAnswer(trouble: Signal<string | undefined>, { status, body }: TransportResponse): void {
+  if (!unreached.has(status) && status !== 401) {
+    trouble.value = undefined
+    return
+  }
+  const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : ''
+  const message = messageIn(text) ?? `the server answered ${status}`
+  // A token that has run out may be renewed; until then nothing can be asked.
+  trouble.value = status === 401 ? `the server does not accept the credential of the kubeconfig: ${message}` : message
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { message?: string }).message
+  } catch {
+    return undefined
+  }
+}

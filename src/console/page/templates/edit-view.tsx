@@ -1,0 +1,48 @@
+/** An edit of a template: written, planned over all namespaces, and only then saved. The editor is loaded for it. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Link, useRouter } from '../router.tsx'
+import { useAnswer } from '../use-answer.ts'
+import { useCluster } from '../use-cluster.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
+import { Refusal } from '../widgets/refusal.tsx'
+import { loadEdited } from './edited.ts'
+import type * as editing from './editing.tsx'
+import { pathOfTemplate } from './templates-view.tsx'
+
+export function EditView({ name }: { readonly name: string | undefined }) {
+  const { client } = useCluster()
+  const router = useRouter()
+  const generation = router.place.value.query.get('generation')
+  const edited = useAnswer((signal) => loadEdited(client, name, generation, signal), [client, name, generation])
+  const loaded = useSignal<typeof editing | undefined>(undefined)
+  useEffect(() => {
+    void import('./editing.tsx').then((module) => {
+      loaded.value = module
+    })
+  }, [])
+  const Editing = loaded.value?.Editing
+  return (
+    <>
+      <header class="view-head">
+        <nav aria-label="Back" class="back">
+          <Link href={name === undefined ? '/templates' : pathOfTemplate(name)}>{name ?? 'Templates'}</Link>
+        </nav>
+        <h1>{name === undefined ? 'New template' : `Edit ${name}`}</h1>
+      </header>
+      <div class="scroll">
+        {edited.error === undefined ? null : <Refusal error={edited.error} />}
+        {Editing === undefined || edited.value === undefined ? (
+          <p class="muted" role="status">
+            Loading the editor…
+          </p>
+        ) : (
+          <Editing edited={edited.value} onSaved={(saved) => router.go(pathOfTemplate(saved))} />
+        )}
+      </div>
+      <footer class="view-foot">
+        <CopyCommand command="borough template plan -f template.yaml && kubectl apply -f template.yaml" />
+      </footer>
+    </>
+  )
+}

@@ -1,0 +1,115 @@
+/** Which template reaches which namespaces. */
+import { useMemo } from 'preact/hooks'
+import { type Namespace, namespaceResource } from '../../../apis/namespaces/types.ts'
+import { compileMatcher, isOptedOut, selectTemplates } from '../../../apis/templates/match.ts'
+import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
+import { rowOf } from '../namespaces/namespace-row.ts'
+import { pathOfNamespace } from '../namespaces/namespaces-view.tsx'
+import { PhaseBadge, PopulationBadge } from '../namespaces/phase-badge.tsx'
+import { Link, useRouter } from '../router.tsx'
+import { useFeed } from '../use-cluster.ts'
+import { CopyCommand } from '../widgets/copy-command.tsx'
+import { Refusal } from '../widgets/refusal.tsx'
+import { type Column, VirtualRows } from '../widgets/virtual-rows.tsx'
+
+const columns: readonly Column[] = [
+  { key: 'name', title: 'Namespace' },
+  { key: 'phase', title: 'State' },
+  { key: 'population', title: 'Templates' },
+  { key: 'reached', title: 'Reached by' },
+]
+
+interface Reached {
+  readonly namespace: Namespace
+  readonly templates: readonly string[]
+}
+
+export function MapView() {
+  const router = useRouter()
+  const templates = useFeed<NamespaceTemplate>({ resource: templateResource })
+  const namespaces = useFeed<Namespace>({ resource: namespaceResource })
+  const chosen = router.place.value.query.get('template') ?? ''
+  const rows = useMemo(() => reachOf(templates.objects, namespaces.objects), [templates.objects, namespaces.objects])
+  const shown = chosen === '' ? rows : rows.filter((row) => row.templates.includes(chosen))
+  const refused = templates.refused ?? namespaces.refused
+  return (
+    <>
+      <header class="view-head">
+        <nav aria-label="Back" class="back">
+          <Link href="/templates">Templates</Link>
+        </nav>
+        <h1>
+          Which template reaches which namespaces
+          <span class="count">{shown.length.toLocaleString('en')}</span>
+        </h1>
+        <label class="row">
+          Template
+          <select
+            value={chosen}
+            onChange={({ currentTarget: { value } }) =>
+              router.become(value === '' ? '/templates/map' : `/templates/map?template=${encodeURIComponent(value)}`)
+            }
+          >
+            <option value="">any</option>
+            {templates.objects.map(({ metadata: { name } }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      </header>
+      {refused === undefined ? null : <Refusal error={refused} />}
+      {shown.length === 0 ? (
+        <div class="empty">
+          <h2>{templates.ready && namespaces.ready ? 'No namespace is reached' : 'Asking the cluster…'}</h2>
+        </div>
+      ) : (
+        <VirtualRows
+          label="Namespaces and their templates"
+          layout="of-map"
+          columns={columns}
+          rows={shown}
+          keyOf={({ namespace }) => namespace.metadata.name ?? ''}
+          cells={cellsOf}
+          onOpen={({ namespace }) => router.go(pathOfNamespace(namespace.metadata.name ?? ''))}
+        />
+      )}
+      <footer class="view-foot">
+        <CopyCommand command="kubectl get namespaces --show-labels" />
+      </footer>
+    </>
+  )
+}
+
+function reachOf(templates: readonly NamespaceTemplate[], namespaces: readonly Namespace[]): readonly Reached[] {
+  const matchers = templates.map(compileMatcher)
+  return namespaces
+    .map((namespace) => ({
+      namespace,
+      templates: selectTemplates(matchers, namespace).map(({ metadata }) => metadata.name ?? ''),
+    }))
+    .sort((a, b) => ((a.namespace.metadata.name ?? '') < (b.namespace.metadata.name ?? '') ? -1 : 1))
+}
+
+function cellsOf({ namespace, templates }: Reached) {
+  const row = rowOf(namespace)
+  return [
+    <Link class="name-link" tabIndex={-1} href={pathOfNamespace(row.name)}>
+      {row.name}
+    </Link>,
+    <PhaseBadge phase={row.phase} />,
+    templates.length === 0 ? (
+      <span class="muted">–</span>
+    ) : (
+      <PopulationBadge population={row.population} phase={row.phase} />
+    ),
+    templates.length > 0 ? (
+      templates.map((name) => (
+        <span class="chip" key={name}>
+          {name}
+        </span>
+      ))
+    ) : (
+      <span class="muted">{isOptedOut(namespace) ? 'none: opted out' : 'none'}</span>
+    ),
+  ]
+}

@@ -1,0 +1,142 @@
+/** All templates: how far each has reached, and the switch that stops them all. */
+import { isPaused, pausedKey, populationConfig } from '../../../apis/templates/population-config.ts'
+import { type NamespaceTemplate, templateResource } from '../../../apis/templates/types.ts'
+import { isNotFound } from '../../../kube/status-error.ts'
+import type { KubeObject } from '../../../kube/types.ts'
+import { useMay } from '../access-review.ts'
+import { Link } from '../router.tsx'
+import { useCluster, useFeed } from '../use-cluster.ts'
+import { ActionButton } from '../widgets/action-button.tsx'
+import { CopyCommand } from '../widgets/copy-command.tsx'
+import { PlusIcon } from '../widgets/icons.tsx'
+import { Moment } from '../widgets/moment.tsx'
+import { Refusal } from '../widgets/refusal.tsx'
+import { ProgressBar, WordBadge } from './progress-bar.tsx'
+import { progressOf, wordOf } from './template-state.ts'
+
+export const pathOfTemplate = (name: string): string => `/templates/${encodeURIComponent(name)}`
+
+export function TemplatesView() {
+  const { ready, objects, refused } = useFeed<NamespaceTemplate>({ resource: templateResource })
+  return (
+    <>
+      <header class="view-head">
+        <h1>
+          Templates <span class="count">{ready && refused === undefined ? objects.length : ''}</span>
+        </h1>
+        <Link class="button" href="/templates/map">
+          Which reach which namespaces
+        </Link>
+        <Link class="button primary" href="/templates/new">
+          <PlusIcon />
+          New template
+        </Link>
+      </header>
+      <div class="scroll">
+        <Switch />
+        {refused !== undefined && isNotFound(refused) ? (
+          <div class="empty">
+            <h2>This cluster has no templates</h2>
+            <p>borough populate brings them to any cluster: a controller and its webhooks.</p>
+            <CopyCommand command="borough populate" />
+          </div>
+        ) : refused !== undefined ? (
+          <Refusal error={refused} title="The server does not show templates to you" />
+        ) : !ready ? (
+          <p class="muted" role="status">
+            Asking the cluster…
+          </p>
+        ) : objects.length === 0 ? (
+          <div class="empty">
+            <h2>There is no template yet</h2>
+            <p>A template holds objects that every namespace it selects is given when it is created, and keeps.</p>
+          </div>
+        ) : (
+          <TemplateTable templates={objects} />
+        )}
+      </div>
+      <footer class="view-foot">
+        <CopyCommand command="kubectl get namespacetemplates -o wide" />
+      </footer>
+    </>
+  )
+}
+
+function TemplateTable({ templates }: { readonly templates: readonly NamespaceTemplate[] }) {
+  return (
+    <section class="panel">
+      <table class="table" aria-label="Templates">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">State</th>
+            <th scope="col">Namespaces</th>
+            <th scope="col">Progress</th>
+            <th scope="col">Age</th>
+          </tr>
+        </thead>
+        <tbody>
+          {templates.map((template) => {
+            const { name = '', creationTimestamp } = template.metadata
+            return (
+              <tr key={name}>
+                <th scope="row">
+                  <Link class="name-link" href={pathOfTemplate(name)}>
+                    {name}
+                  </Link>
+                </th>
+                <td>
+                  <WordBadge word={wordOf(template)} />
+                </td>
+                <td>{progressOf(template).matched.toLocaleString('en')}</td>
+                <td>
+                  <ProgressBar progress={progressOf(template)} />
+                </td>
+                <td>
+                  <Moment at={creationTimestamp ?? undefined} />
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+const configResource = { group: '', version: 'v1', resource: 'configmaps' } as const
+
+/** One for all templates. Users who may not read it are not told. */
+function Switch() {
+  const { client } = useCluster()
+  const { namespace, name } = populationConfig
+  const { ready, objects, refused } = useFeed<KubeObject>({
+    resource: configResource,
+    namespace,
+    fieldSelector: `metadata.name=${name}`,
+  })
+  const isAllowed = useMay({ verb: 'patch', resource: 'configmaps', namespace, name })
+  if (!ready || refused !== undefined) return null
+  const [config] = objects
+  const isStopped = isPaused(config)
+  const set = (value: string): Promise<unknown> =>
+    config === undefined
+      ? client.create(configResource, { metadata: { namespace, name }, data: { [pausedKey]: value } })
+      : client.patch(configResource, { namespace, name }, { data: { [pausedKey]: value } })
+  return (
+    <div class={isStopped ? 'notice wait' : 'row'}>
+      {isStopped ? (
+        <span>
+          <strong>All templates are paused.</strong> Namespaces that exist are left as they are; new ones are populated.
+        </span>
+      ) : null}
+      {isAllowed ? (
+        <ActionButton
+          title={isStopped ? 'Resume all' : 'Pause all templates'}
+          isHarmless={isStopped}
+          act={() => set(isStopped ? 'false' : 'true')}
+        />
+      ) : null}
+    </div>
+  )
+}

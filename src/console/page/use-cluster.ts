@@ -1,0 +1,43 @@
+/** How components come by the cluster, and by lists of it for as long as they are shown. */
+import { useSignal } from '@preact/signals'
+import { createContext } from 'preact'
+import { useContext, useEffect } from 'preact/hooks'
+import type { KubeObject } from '../../kube/types.ts'
+import type { Cluster } from './cluster.ts'
+import type { FeedOptions, FeedState } from './feed.ts'
+
+export const ClusterContext = createContext<Cluster | undefined>(undefined)
+
+export function useCluster(): Cluster {
+  const cluster = useContext(ClusterContext)
+  if (cluster === undefined) throw new Error('no cluster above this component')
+  return cluster
+}
+
+const notYet: FeedState<never> = { ready: false, objects: [] }
+
+/** @param delayMs how long the component must have been shown: rows that fly by are not asked about */
+export function useFeed<T extends KubeObject>(options: FeedOptions, delayMs = 0): FeedState<T> {
+  const cluster = useCluster()
+  const shown = useSignal<FeedState<T>>(notYet)
+  const { group, version, resource } = options.resource
+  const { namespace, fieldSelector, labelSelector } = options
+  useEffect(() => {
+    let stop = (): void => undefined
+    const timer = cluster.clock.after(delayMs, () => {
+      const feed = cluster.feed<T>(options)
+      const unsubscribe = feed.state.subscribe((state) => {
+        shown.value = state
+      })
+      stop = () => {
+        unsubscribe()
+        feed.stop()
+      }
+    })
+    return () => {
+      timer.cancel()
+      stop()
+    }
+  }, [cluster, group, version, resource, namespace, fieldSelector, labelSelector])
+  return shown.value
+}

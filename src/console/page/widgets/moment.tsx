@@ -1,0 +1,37 @@
+/** A time as people say it, with the exact one on hover, for screen readers and for programs. */
+import { useEffect, useState } from 'preact/hooks'
+import { useCluster } from '../use-cluster.ts'
+
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
+
+/** As kubectl's ages: `34s`, `5m`, `3h`, `12d`. */
+export function spanText(ms: number): string {
+  const passed = Math.max(0, Math.abs(ms))
+  for (const [unit, size] of units) if (passed >= size * 2 || unit === 's') return `${Math.floor(passed / size)}${unit}`
+  return '0s'
+}
+
+/** Its age changes by the second while it is young, then by the minute. */
+export function Moment({ at, ahead = false }: { readonly at: string | undefined; readonly ahead?: boolean }) {
+  const { clock } = useCluster()
+  const [, tick] = useState(0)
+  const then = Date.parse(at ?? '')
+  const distance = then - clock.now()
+  useEffect(() => {
+    if (Number.isNaN(then)) return undefined
+    const timer = clock.after(Math.abs(distance) < 120_000 ? 1000 : 30_000, () => tick((n) => n + 1))
+    return () => timer.cancel()
+  })
+  if (at === undefined || Number.isNaN(then)) return <span class="muted">–</span>
+  const text = ahead ? (distance > 0 ? `in ${spanText(distance)}` : `${spanText(distance)} ago`) : spanText(distance)
+  return (
+    <time dateTime={at} title={`${new Date(then).toLocaleString()} (${at})`}>
+      {text}
+    </time>
+  )
+}

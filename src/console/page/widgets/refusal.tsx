@@ -1,0 +1,16 @@
+/** What the server refused, in its words. */
+import { WarningIcon } from './icons.tsx'
+
+export const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+export function Refusal({ error, title }: { readonly error: unknown; readonly title?: string }) {
+  return (
+    <div class="notice bad" role="alert">
+      <WarningIcon />
+      <div>
+        {title === undefined ? null : <strong>{title}</strong>}
+        <p>{wordsOf(error)}</p>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,292 @@
+/** The console's server: what it gives out, what it passes on, and what it refuses, as any program sees it. */
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Transport } from '../../src/client/transport.ts'
+import { type Console, startConsole } from '../../src/console/console.ts'
+import { ask, letIn, openAnswer, secretOf } from '../support/console-client.ts'
+import { type ConsoleWorld, startConsoleWorld } from '../support/console-world.ts'
+import { failure } from '../support/refusal.ts'
+
+let world: ConsoleWorld
+let served: Console
+let known: Awaited<ReturnType<typeof letIn>>
+
+beforeAll(async () => {
+  world = await startConsoleWorld()
+  served = await world.consoleFor('alice', ['system:masters'], (text) =>
+    text.replace('  context:\n', '  context:\n    namespace: team-a\n'),
+  )
+  known = await letIn(served)
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+describe('the page', () => {
+  test.each(['/', '/namespaces', '/namespaces/team-a', '/templates/default'])('%s is the document', async (path) => {
+    const { code, headers, text } = await ask(served, { path })
+    expect({ code, type: headers['content-type'], cache: headers['cache-control'] }).toEqual({
+      code: 200,
+      type: 'text/html; charset=utf-8',
+      cache: 'no-store',
+    })
+    expect(text).toContain('<div id="page"></div>')
+  })
+
+  test('what it names is there, and may be kept for ever', async () => {
+    const { text } = await ask(served, { path: '/' })
+    const named = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(named.map((path) => /\.(\w+)$/.exec(path)?.[1])).toEqual(['svg', 'woff2', 'css', 'js'])
+    for (const path of named) {
+      const { code, headers } = await ask(served, { path })
+      expect({ path, code, cache: headers['cache-control'] }).toEqual({
+        path,
+        code: 200,
+        cache: 'public, max-age=31536000, immutable',
+      })
+    }
+  })
+
+  test('HEAD answers without a body', async () => {
+    expect(await ask(served, { method: 'HEAD', path: '/' })).toMatchObject({ code: 200, text: '' })
+  })
+
+  test('a file that is not there is refused', async () => {
+    const { code, body } = await ask(served, { path: '/assets/none.js' })
+    const message = 'the console has no file /assets/none.js'
+    expect(body).toEqual(failure({ message, reason: 'NotFound', code: 404 }))
+    expect(code).toBe(404)
+  })
+
+  test('nothing can be written to it', async () => {
+    const { code, body } = await ask(served, { method: 'POST', path: '/namespaces' })
+    const message = 'the console has no POST /namespaces'
+    expect(body).toEqual(failure({ message, reason: 'MethodNotAllowed', code: 405 }))
+    expect(code).toBe(405)
+  })
+})
+
+describe('a session', () => {
+  test('says which cluster it is, and which namespaces the kubeconfig names', async () => {
+    const { code, body } = await ask(served, { path: '/session', headers: known })
+    expect({ code, body }).toEqual({
+      code: 200,
+      body: { server: world.plane.url, namespace: 'team-a', namespaces: ['team-a'] },
+    })
+  })
+
+  test('the address has no secret once it was used', () => {
+    expect(served.address).toBe(`${served.origin}/`)
+  })
+
+  test('a body that is no JSON is refused', async () => {
+    const { body } = await ask(served, { method: 'POST', path: '/session', body: '{' })
+    expect(body).toEqual(failure({ message: 'the body is no JSON', reason: 'BadRequest', code: 400 }))
+  })
+
+  test('a body that is too long is refused', async () => {
+    const { body } = await ask(served, { method: 'POST', path: '/session', body: ' '.repeat(64 * 1024 + 1) })
+    const message = 'the body is longer than 65536 bytes'
+    expect(body).toEqual(failure({ message, reason: 'RequestEntityTooLarge', code: 413 }))
+  })
+
+  test('cannot be deleted', async () => {
+    const { body } = await ask(served, { method: 'DELETE', path: '/session', headers: known })
+    const message = 'the console has no DELETE /session'
+    expect(body).toEqual(failure({ message, reason: 'MethodNotAllowed', code: 405 }))
+  })
+})
+
+describe('the API', () => {
+  test('is asked as the user of the kubeconfig, with warnings brought back', async () => {
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const sent = { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' }
+    const headers = { ...known, 'content-type': 'application/json' }
+    const { code, body } = await ask(served, { method: 'POST', path, headers, body: JSON.stringify(sent) })
+    expect(code).toBe(201)
+    expect(body).toMatchObject({ status: { userInfo: { username: 'alice' } } })
+    const asked = { method: 'POST', path: '/api/v1/namespaces?dryRun=All', headers }
+    const warned = await ask(served, { ...asked, body: '{"metadata":{"name":"warned"},"other":1}' })
+    expect(warned.headers['warning']).toBe('299 - "unknown field \\"other\\""')
+  })
+
+  test('a page cannot choose whom to act as', async () => {
+    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+    const headers = {
+      ...known,
+      'content-type': 'application/json',
+      'impersonate-user': 'bob',
+      authorization: 'Bearer x',
+    }
+    const body = JSON.stringify({ kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1' })
+    const answer = await ask(served, { method: 'POST', path, headers, body })
+    expect(answer.body).toMatchObject({ status: { userInfo: { username: 'alice' } } })
+  })
+
+  test('refuses in its own words', async () => {
+    const { code, body } = await ask(served, { path: '/api/v1/namespaces/none', headers: known })
+    expect(code).toBe(404)
+    expect(body).toMatchObject({ kind: 'Status', message: 'namespaces "none" not found' })
+  })
+
+  test.each([
+    '/api/v1/namespaces/a/services/b/proxy/',
+    '/api/v1/namespaces/a/pods/b/exec',
+    '/api/v1/namespaces/a/services/b/%70roxy/x',
+  ])('%s, which leads on to a program of a tenant, is not passed on', async (path) => {
+    const { code, body } = await ask(served, { path, headers: known })
+    expect(body).toEqual(failure({ message: `${path} is not passed on to the cluster`, reason: 'NotFound', code: 404 }))
+    expect(code).toBe(404)
+  })
+
+  test('nothing else of the server is passed on', async () => {
+    const { headers } = await ask(served, { path: '/metrics', headers: known })
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+  })
+
+  test('a body above what a server takes is refused', async () => {
+    const body = 'x'.repeat(4 * 1024 * 1024 + 1)
+    const answer = await ask(served, { method: 'POST', path: '/api/v1/namespaces', headers: known, body })
+    const message = 'the body is longer than 4194304 bytes'
+    expect(answer.body).toEqual(failure({ message, reason: 'RequestEntityTooLarge', code: 413 }))
+  })
+})
+
+/** The stream of a page, line by line. */
+async function openLive(at: Console, headers: Readonly<Record<string, string>>) {
+  const answer = await openAnswer(at, { method: 'POST', path: '/live', headers })
+  const lines = createInterface({ input: answer })[Symbol.asyncIterator]()
+  const next = async (): Promise<Record<string, unknown>> => {
+    const { value } = await lines.next()
+    return JSON.parse(String(value)) as Record<string, unknown>
+  }
+  const { stream } = await next()
+  const order = (body: object) =>
+    ask(at, { method: 'POST', path: `/live/${String(stream)}`, headers, body: JSON.stringify(body) })
+  return {
+    next,
+    order,
+    async leave() {
+      answer.destroy()
+      await once(answer, 'close')
+    },
+  }
+}
+
+describe('one stream of many watches', () => {
+  const namespaces = { path: '/api/v1/namespaces', query: 'fieldSelector=metadata.name=live' }
+
+  test('brings the lines of each with its number, and none after it was closed', async () => {
+    const live = await openLive(served, known)
+    await live.order({ open: 1, ...namespaces })
+    expect(await live.next()).toEqual({ watch: 1, status: 200 })
+    await live.order({ open: 2, path: '/api/v1/configmaps', query: 'fieldSelector=metadata.name=greeting' })
+    expect(await live.next()).toEqual({ watch: 2, status: 200 })
+    await world.plane.client.create(
+      { group: '', version: 'v1', resource: 'namespaces' },
+      { metadata: { name: 'live' } },
+    )
+    expect(await live.next()).toMatchObject({
+      watch: 1,
+      event: { type: 'ADDED', object: { metadata: { name: 'live' } } },
+    })
+    await live.order({ close: 1 })
+    const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+    await world.plane.client.delete({ group: '', version: 'v1', resource: 'namespaces' }, { name: 'live' })
+    await world.plane.client.create(configMaps, { metadata: { name: 'greeting', namespace: 'default' } })
+    expect(await live.next()).toMatchObject({ watch: 2, event: { type: 'ADDED' } })
+    await live.leave()
+  })
+
+  test('brings what the server says to a watch that it refuses', async () => {
+    const live = await openLive(served, known)
+    await live.order({ open: 1, path: '/apis/none.example.com/v1/things', query: '' })
+    expect(await live.next()).toEqual({ watch: 1, status: 404, body: '404 page not found\n' })
+    await live.leave()
+  })
+
+  test.each([
+    { order: {}, message: 'an order opens or closes a watch', reason: 'BadRequest', code: 400 },
+    {
+      order: { open: 1, path: '/metrics' },
+      message: '/metrics is no path of the API',
+      reason: 'BadRequest',
+      code: 400,
+    },
+    { order: { open: 7, ...namespaces }, message: 'watch 7 is open', reason: 'BadRequest', code: 400 },
+  ])('$message', async ({ order, ...refused }) => {
+    const live = await openLive(served, known)
+    await live.order({ open: 7, ...namespaces })
+    expect((await live.order(order)).body).toEqual(failure(refused))
+    await live.leave()
+  })
+
+  test('a page has so many watches and no more', async () => {
+    const live = await openLive(served, known)
+    for (let open = 1; open <= 200; open++) expect((await live.order({ open, ...namespaces })).code).toBe(200)
+    expect((await live.order({ open: 201, ...namespaces })).body).toEqual(
+      failure({ message: 'a page has at most 200 watches', reason: 'TooManyRequests', code: 429 }),
+    )
+    await live.leave()
+  })
+
+  test('so many pages are open and no more; one that leaves makes room', async () => {
+    const lives = []
+    for (let i = 0; i < 50; i++) lives.push(await openLive(served, known))
+    const refused = await ask(served, { method: 'POST', path: '/live', headers: known })
+    const message = '50 pages are open already: close one'
+    expect(refused.body).toEqual(failure({ message, reason: 'TooManyRequests', code: 429 }))
+    for (const live of lives) await live.leave()
+    await expect
+      .poll(async () => (await openAnswer(served, { method: 'POST', path: '/live', headers: known })).statusCode)
+      .toBe(200)
+  })
+
+  test('a stream that is not there takes no orders', async () => {
+    const { body } = await ask(served, { method: 'POST', path: '/live/none', headers: known, body: '{"close":1}' })
+    expect(body).toEqual(failure({ message: 'there is no stream none any more', reason: 'NotFound', code: 404 }))
+  })
+})
+
+describe('a cluster that is not reached', () => {
+  const why = 'https://127.0.0.1:1 can’t be reached: connection refused'
+  const transport: Transport = { send: () => Promise.reject(new Error(why)) }
+  const remote = { transport, server: 'https://127.0.0.1:1', namespace: undefined, namespaces: [] }
+
+  test('is told of, to requests and to watches', async () => {
+    const client = {} as never
+    await using alone = await startConsole({
+      remote: { ...remote, client },
+      clock: systemClock,
+      listen: { host: '127.0.0.1', port: 0 },
+    })
+    const headers = await letIn(alone)
+    const { code, body } = await ask(alone, { path: '/api/v1/namespaces', headers })
+    expect(body).toEqual(failure({ message: why, reason: 'ServiceUnavailable', code: 503 }))
+    expect(code).toBe(503)
+    const live = await openLive(alone, headers)
+    await live.order({ open: 1, path: '/api/v1/namespaces' })
+    expect(await live.next()).toEqual({ watch: 1, failed: why })
+    await live.leave()
+  })
+})
+
+test('the secret is 256 bits long, another one each time', async () => {
+  const [one, two] = [await world.consoleFor('bob'), await world.consoleFor('bob')]
+  expect(secretOf(one)).toMatch(/^[\w-]{43}$/)
+  expect(secretOf(one)).not.toBe(secretOf(two))
+})
+
+test('an address that other machines reach is refused', async () => {
+  const remote = {
+    ...({} as never as Console),
+    client: {} as never,
+    transport: {} as never,
+    server: '',
+    namespace: undefined,
+    namespaces: [],
+  }
+  await expect(startConsole({ remote, clock: systemClock, listen: { host: '0.0.0.0', port: 0 } })).rejects.toThrow(
+    'the console listens on a loopback address (127.0.0.1, [::1], localhost), 0.0.0.0 is none',
+  )
+})

@@ -1,0 +1,108 @@
+#!/usr/bin/env node
+/**
+ * Takes the pictures of the console that the documents show: a server with teams and templates, a console, a browser.
+ *
+ *   node tools/console-pictures.ts [FOLDER]     default: docs/pictures
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '../src/client/client.ts'
+import { noBrowser, startBrowser, startConsoleWorld, visit } from '../test/support/console-world.ts'
+
+const folder = process.argv[2] ?? fileURLToPath(new URL('../docs/pictures', import.meta.url))
+const rbac = 'rbac.authorization.k8s.io'
+const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+const configMaps = { ...namespaces, resource: 'configmaps' }
+const templates = { group: 'policy.borough.dev', version: 'v1alpha1', resource: 'namespacetemplates' }
+const teams = ['billing', 'catalog', 'checkout', 'delivery', 'identity', 'ledger', 'search', 'shop', 'support', 'web']
+const dayMs = 86_400_000
+
+const role = (name: string) => ({ apiGroup: rbac, kind: 'ClusterRole', name })
+const user = (name: string) => ({ apiGroup: rbac, kind: 'User', name })
+
+async function furnish(admin: Client, alice: Client): Promise<void> {
+  await admin.create(templates, {
+    metadata: { name: 'default' },
+    spec: {
+      namespaces: { nameSelector: { exclude: ['kube-*', 'default'] } },
+      templates: [
+        {
+          apiVersion: 'v1',
+          kind: 'ResourceQuota',
+          metadata: { name: 'quota' },
+          spec: {
+            hard: { configmaps: '12', secrets: '20', pods: '50', 'requests.cpu': '20', 'requests.memory': '64Gi' },
+          },
+        },
+        {
+          apiVersion: `${rbac}/v1`,
+          kind: 'RoleBinding',
+          metadata: { name: 'owner' },
+          roleRef: role('admin'),
+          subjects: [user('$(CREATOR)')],
+        },
+        {
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'NetworkPolicy',
+          metadata: { name: 'isolate' },
+          spec: { podSelector: {}, policyTypes: ['Ingress'] },
+        },
+      ],
+    },
+  })
+  await admin.create(
+    { group: rbac, version: 'v1', resource: 'clusterrolebindings' },
+    { metadata: { name: 'alice' }, roleRef: role('creates'), subjects: [user('alice')] },
+  )
+  await admin.create(
+    { group: rbac, version: 'v1', resource: 'clusterroles' },
+    { metadata: { name: 'creates' }, rules: [{ verbs: ['create'], apiGroups: [''], resources: ['namespaces'] }] },
+  )
+  for (const [i, name] of teams.entries()) {
+    const ends = new Date(Date.now() + (i + 2) * dayMs).toISOString()
+    const annotations = i % 3 === 0 ? { 'borough.dev/expires-at': `${ends.slice(0, 19)}Z` } : {}
+    await alice.create(namespaces, { metadata: { name, annotations, labels: { env: i % 2 === 0 ? 'prod' : 'dev' } } })
+    for (let n = 0; n < (i * 7) % 11; n++) {
+      await alice.create(configMaps, { metadata: { namespace: name, name: `settings-${n}` } })
+    }
+  }
+  await alice.create(configMaps, {
+    metadata: { namespace: 'ledger', name: 'archive', finalizers: ['backup.example.com/done'] },
+  })
+  await admin.delete(namespaces, { name: 'ledger' })
+}
+
+if (noBrowser !== undefined) throw new Error(noBrowser)
+mkdirSync(folder, { recursive: true })
+await using world = await startConsoleWorld()
+const { plane } = world
+await furnish(plane.client, plane.clientAs('alice'))
+await using browser = await startBrowser()
+const size = { viewport: { width: 1180, height: 640 } }
+const alice = await visit(browser, (await world.consoleFor('alice')).address, size)
+const admin = await visit(browser, (await world.consoleFor('root', ['system:masters'])).address, {
+  ...size,
+  colorScheme: 'dark',
+})
+
+const take = (name: string, of: typeof alice) => of.page.screenshot({ path: join(folder, `${name}.png`) })
+const go = (of: typeof alice, path: string) => of.page.goto(new URL(path, of.page.url()).href)
+
+await alice.page.getByRole('meter').nth(8).waitFor()
+await take('my-namespaces', alice)
+await go(alice, '/namespaces/new')
+await alice.page.getByRole('textbox', { name: 'Name' }).fill('payments')
+await alice.page.getByText('NetworkPolicy').waitFor()
+await take('create', alice)
+await go(admin, '/namespaces/ledger')
+await admin.page.getByRole('button', { name: 'Remove finalizer' }).waitFor()
+await take('why', admin)
+await go(admin, '/templates/default/edit')
+await admin.page.getByText('"12"').click()
+await admin.page.keyboard.press('End')
+await admin.page.keyboard.press('Backspace')
+await admin.page.keyboard.type('0"')
+await admin.page.getByRole('button', { name: 'Plan' }).click()
+await admin.page.getByRole('heading', { name: /It selects/ }).waitFor()
+await take('plan', admin)
