@@ -29,6 +29,8 @@ import {
 } from '../http/limits.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
 
+export { leastMaxStoreBytes } from '../storage/storage-choice.ts'
+
 export interface HistoryWindow {
   readonly ageMs: number
   readonly bytes: number
@@ -56,6 +58,8 @@ export interface Config {
   readonly storage: StorageChoice
   /** Serve a store that ends before what was acknowledged; see docs/operations.md. */
   readonly acceptLoss?: boolean
+  /** Of a SQLite store; beyond it only deletes and small changes are taken. Absent = as large as the disk allows. */
+  readonly maxStoreBytes?: number
   /** Absent = values are stored as they are. */
   readonly encryption?: EncryptionChoice
   /** Which of several processes on one data directory this is; no two that run have the same. */

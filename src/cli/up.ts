@@ -1,7 +1,14 @@
 /** `borough up`: serves until it is told to stop. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Config, defaultConfig, parseControllers, parsePortRange, parseServiceRanges } from '../app/config.ts'
+import {
+  type Config,
+  defaultConfig,
+  leastMaxStoreBytes,
+  parseControllers,
+  parsePortRange,
+  parseServiceRanges,
+} from '../app/config.ts'
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { parseDurationMs } from './duration.ts'
@@ -33,6 +40,7 @@ interface UpFlags
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
   readonly acceptLoss?: true
+  readonly maxStoreSize?: number
   readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
@@ -119,6 +127,7 @@ function addServingOptions(command: Command): void {
   addEtcdOptions(command, { prefix: true })
   addEncryptionOptions(command)
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
+    .option('--max-store-size <size>', 'of a SQLite store, like 8Gi; beyond it only deletes are taken', parseStoreSize)
     .option(
       '--tls-san <names...>',
       'further names or addresses of the serving certificate: of a load balancer, say',
@@ -216,6 +225,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     dataDir: resolve(flags.dataDir),
     storage: storageChoice(flags.storage, flags, command),
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
+    ...(flags.maxStoreSize === undefined ? {} : { maxStoreBytes: flags.maxStoreSize }),
     listen: flags.listen,
     extraNames: flags.tlsSan,
     ...tlsFilesOf(flags, command),
@@ -300,6 +310,18 @@ function parseLabel(text: string): string {
   const [problem] = isDns1123Label(text)
   if (problem !== undefined) throw new InvalidArgumentError(`It names a namespace: ${problem}`)
   return text
+}
+
+/** `512Mi`, `8Gi`, `1Ti` in bytes. */
+function parseStoreSize(text: string): number {
+  const [, digits = '', unit = 'Mi'] = /^(\d+)(Mi|Gi|Ti)$/.exec(text) ?? []
+  const bytes = Number(digits) * 1024 ** ({ Mi: 2, Gi: 3, Ti: 4 }[unit] ?? 2)
+  if (digits === '' || bytes < leastMaxStoreBytes) {
+    throw new InvalidArgumentError(
+      `It must be like 512Mi or 8Gi, and no less than ${leastMaxStoreBytes / 1024 ** 2}Mi.`,
+    )
+  }
+  return bytes
 }
 
 function parseCount(text: string): number {

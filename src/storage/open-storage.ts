@@ -9,7 +9,13 @@ import type { RebuiltIndex } from './sqlite/rebuild-index.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
 import type { Verification } from './sqlite/verify.ts'
 import { type Revision, type Storage, StorageError } from './storage.ts'
-import { type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from './storage-choice.ts'
+import {
+  type EtcdLogin,
+  type EtcdTlsFiles,
+  etcdPasswordVariable,
+  reserveBytes,
+  type StorageChoice,
+} from './storage-choice.ts'
 
 export const storeFolder = 'store'
 
@@ -19,6 +25,8 @@ export interface StoragePlace {
   readonly dataDir?: string
   /** Of sqlite: open it although it ends before what was acknowledged. */
   readonly acceptLoss?: boolean
+  /** Of sqlite: the largest size of the file. Absent = as large as the disk allows. */
+  readonly maxStoreBytes?: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -43,6 +51,7 @@ export async function beginStorage({
   storage,
   dataDir,
   acceptLoss = false,
+  maxStoreBytes = 0,
   clock,
   log,
 }: StoragePlace): Promise<BegunStorage> {
@@ -52,7 +61,8 @@ export async function beginStorage({
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
-      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss }))
+      const room = { maxFileBytes: maxStoreBytes, reserveBytes }
+      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss, ...room }))
     }
     case 'relay': {
       const { RelayStorage } = await import('./relay/relay-storage.ts')

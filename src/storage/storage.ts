@@ -148,6 +148,18 @@ export interface OpenedState {
   valueAt(key: string, revision: Revision): Uint8Array
 }
 
+/** Whether a store that lies on a disk of ours can be written, and how much room it has. */
+export interface StoreCondition {
+  /** `small`: no room; only deletes, and changes that take hardly more. `none`: not until a restart. */
+  readonly writes: 'all' | 'small' | 'none'
+  /** What an operator should know of it, one line each; empty: all is well. */
+  readonly warnings: readonly string[]
+  /** Of the file and its log. */
+  readonly usedBytes: number
+  /** Until there is no more room: on the disk, or to the largest size. */
+  readonly freeBytes: number
+}
+
 export interface Storage extends AsyncDisposable {
   /** `revision` is `endOfCommit` of the store's, or of `at`: what to watch `after`. */
   get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
@@ -183,6 +195,8 @@ export interface Storage extends AsyncDisposable {
    * asked.
    */
   readonly ownRevision?: Revision | undefined
+  /** Absent: the store lies elsewhere. */
+  condition?(): StoreCondition
   /**
    * Forgets history before `endOfCommit(before)`: reads `at` an earlier commit and watches `after` anything older fail
    * with `compacted`. Idempotent; an older `before` than the last one does nothing. Throws `future`.
