@@ -33,7 +33,7 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
   readonly #storage: Storage & Partial<HistoryGauge>
   readonly #encryption: Encryption
   readonly historyBytes?: () => number
-  readonly condition?: () => StoreCondition
+  readonly condition?: () => StoreCondition | undefined
   readonly revisionBeyond?: (sizeBytes: number) => Revision | undefined
 
   /** Closes both. */

@@ -69,4 +69,4 @@ function checkKms(encryption: Encryption): void {
 export const roomChecks = (storage: Storage): readonly HealthCheck[] =>
   storage.condition === undefined
     ? []
-    : [{ name: 'storage-room', check() {}, warnings: () => storage.condition?.().warnings ?? [] }]
+    : [{ name: 'storage-room', check() {}, warnings: () => storage.condition?.()?.warnings ?? [] }]

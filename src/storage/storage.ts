@@ -195,8 +195,8 @@ export interface Storage extends AsyncDisposable {
    * asked.
    */
   readonly ownRevision?: Revision | undefined
-  /** Absent: the store lies elsewhere. */
-  condition?(): StoreCondition
+  /** Absent: the store lies elsewhere; undefined: it is closed. */
+  condition?(): StoreCondition | undefined
   /**
    * Forgets history before `endOfCommit(before)`: reads `at` an earlier commit and watches `after` anything older fail
    * with `compacted`. Idempotent; an older `before` than the last one does nothing. Throws `future`.

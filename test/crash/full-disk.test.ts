@@ -60,7 +60,7 @@ describe('a store of a largest size', () => {
     expect((await storage.range(everything)).entries).toHaveLength(keys.length)
     for (const key of keys.slice(10)) expect(await write(storage, key, undefined)).toBe('ok')
     await storage.compact(await storage.currentRevision())
-    await expect.poll(() => storage.condition().writes, { timeout: 5000 }).toBe('all')
+    await expect.poll(() => storage.condition()?.writes, { timeout: 5000 }).toBe('all')
     expect(await write(storage, '/new', value(64))).toBe('ok')
     expect((await storage.range(everything)).entries).toHaveLength(11)
   })
@@ -73,17 +73,23 @@ describe('a store of a largest size', () => {
     foreign.exec("INSERT INTO log (revision, key) VALUES (9000000, '/b')")
     foreign.close()
     expect(await write(storage, '/a', value(1))).toBe('unavailable')
-    await expect.poll(() => storage.condition().writes).toBe('none')
-    expect(storage.condition().warnings).toEqual([
+    await expect.poll(() => storage.condition()?.writes).toBe('none')
+    expect(storage.condition()?.warnings).toEqual([
       `another program has written into ${join(directory, 'state.db')}; no more writes are taken until a restart`,
     ])
     expect((await storage.get('/a')).entry?.value).toHaveLength(1024)
   })
 
+  it('that is closed has no condition that metrics could ask for', async () => {
+    const storage = await SqliteStorage.open({ directory, ...room })
+    await storage[Symbol.asyncDispose]()
+    expect(storage.condition()).toBeUndefined()
+  })
+
   it('tells before it happens', async () => {
     await using storage = await SqliteStorage.open({ directory, ...room })
-    expect(storage.condition().warnings).toEqual([])
-    for (let i = 0; storage.condition().warnings.length === 0; i++) {
+    expect(storage.condition()?.warnings).toEqual([])
+    for (let i = 0; storage.condition()?.warnings.length === 0; i++) {
       expect(await write(storage, `/k${i}`, value(32))).toBe('ok')
     }
     expect(storage.condition()).toMatchObject({

@@ -204,7 +204,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
     return this.#store.revisionBeyond(sizeBytes)
   }
 
-  condition(): StoreCondition {
+  condition(): StoreCondition | undefined {
+    if (this.#closing) return undefined
     const { isFull, broken } = this.#condition
     const { directory, maxFileBytes = 0, reserveBytes = 0 } = this.#options
     const mostBytes = usualBytes(maxFileBytes, reserveBytes)
