@@ -44,6 +44,7 @@ export async function runUp(
     ...kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, server.adminKubeconfig))),
     unlessFull(log, dataDir.announce({ url: server.url, pid: process.pid })),
   ])
+  await using _ = await startBackups({ ...config, log })
   const signalled = Promise.race([
     once(process, 'SIGINT').then(() => 'SIGINT'),
     once(process, 'SIGTERM').then(() => 'SIGTERM'),
@@ -76,6 +77,30 @@ async function serveWith(config: Config, workers: number): Promise<Served> {
   const server = await serve(config, opened)
   opening.move()
   return server
+}
+
+/** They stop before the server does. */
+async function startBackups({
+  backup: plan,
+  dataDir,
+  encryption,
+  clock,
+  log,
+}: Config): Promise<AsyncDisposable | null> {
+  if (plan === undefined || dataDir === undefined) return null
+  const { BackupSchedule, openCopyEncryption } = await import('../backup/backup.ts')
+  const options = { clock, log }
+  const schedule = new BackupSchedule({
+    ...options,
+    plan,
+    dataDir,
+    options: async () =>
+      encryption === undefined
+        ? options
+        : { ...options, encryption: await openCopyEncryption({ ...encryption, automaticReload: false }, options) },
+  })
+  schedule.start()
+  return schedule
 }
 
 /** Without room for these files the store is served all the same; those of the start before are as good. */

@@ -11,6 +11,7 @@ import {
 } from '../app/config.ts'
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
+import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
 import { parseDurationMs } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
 import { addEncryptionOptions, encryptionOf, type ServedEncryptionFlags } from './encryption-flags.ts'
@@ -35,6 +36,7 @@ interface UpFlags
     AuthorizationFlags,
     ElectionFlags,
     LoadFlags,
+    BackupFlags,
     ServedEncryptionFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
@@ -125,7 +127,7 @@ function addServingOptions(command: Command): void {
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
   addEtcdOptions(command, { prefix: true })
-  addEncryptionOptions(command)
+  addBackupOptions(addEncryptionOptions(command))
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
     .option('--max-store-size <size>', 'of a SQLite store, like 8Gi; beyond it only deletes are taken', parseStoreSize)
     .option(
@@ -240,6 +242,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     controllers: flags.controllers,
     leaseTiming: leaseTimingOf(flags, command),
     ...encryptionOf(flags, command),
+    ...backupOf(flags, flags.storage.engine, command),
     population: flags.population,
     listOwnNamespaces: flags.listOwnNamespaces,
     featureGates: flags.featureGates,

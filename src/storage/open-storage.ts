@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
+import type { LoggedChanges } from './sqlite/changes.ts'
 import type { RebuiltIndex } from './sqlite/rebuild-index.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
 import type { Verification } from './sqlite/verify.ts'
@@ -126,6 +127,18 @@ async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
 export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
   const { openSnapshot } = await import('./sqlite/snapshot.ts')
   return openSnapshot(join(dataDir, storeFolder))
+}
+
+/** Of a data directory, also while a server runs on it. undefined: they are not all kept. @throws StorageError */
+export async function changesOf(dataDir: string, after: Revision): Promise<LoggedChanges | undefined> {
+  const { openChanges } = await import('./sqlite/changes.ts')
+  return openChanges(join(dataDir, storeFolder), after)
+}
+
+/** Keeps what comes after `revision` in the log, for the next backup. */
+export async function markBackedUp(dataDir: string, revision: Revision): Promise<void> {
+  const { markBackup } = await import('./sqlite/changes.ts')
+  markBackup(join(dataDir, storeFolder), revision)
 }
 
 /** Of a data directory, also while a server runs on it. @throws StorageError */

@@ -11,11 +11,12 @@
  * Values are sealed here, and opened when they come back. One that is damaged is answered as a note (`damageNote`). A
  * store refuses to open where its index does not fit its log, or its log ends before what was acknowledged.
  */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { sealValue } from '../sealed-value.ts'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { AcknowledgedMark } from './acknowledged-mark.ts'
+import { sweepEnd } from './backup-mark.ts'
 import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
 import { addPair, emptyDigest, removePair } from './live-digest.ts'
 import type { LogChange, LogKey, LogOutcome, LogTransaction } from './log-entries.ts'
@@ -75,8 +76,7 @@ export class LogFile {
       this.#database = opened.adopt(new DatabaseSync(this.path, { timeout: options.lockTimeoutMs }), (database) => {
         if (database.isOpen) database.close()
       })
-      const { directory, maxFileBytes, reserveBytes } = options
-      prepareFile(this.#database, this.path, usualBytes(maxFileBytes, reserveBytes))
+      prepareFile(this.#database, this.path, usualBytes(options.maxFileBytes, options.reserveBytes))
       this.#meta = readMeta(this.#database, this.path)
       const statement = (sql: string): StatementSync => {
         const prepared = this.#database.prepare(sql)
@@ -95,9 +95,7 @@ export class LogFile {
       this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head))
       this.#owner.rememberFiles()
       const onChange = (): void => this.#tellCondition()
-      this.#room = opened.use(
-        new StoreRoom({ directory, maxFileBytes, reserveBytes, database: this.#database, onChange }),
-      )
+      this.#room = opened.use(new StoreRoom({ ...options, database: this.#database, onChange }))
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     }
@@ -162,8 +160,7 @@ export class LogFile {
   /** It deletes, or changes something into what takes hardly more. */
   #isSmall({ guards, keys, expects, values }: LogTransaction): boolean {
     return values.every((value, i) => {
-      if (value === undefined) return true
-      if (expects[guards + i] === expectAbsent) return false
+      if (value === undefined || expects[guards + i] === expectAbsent) return value === undefined
       const row = this.#length.get(keys[guards + i] as string)
       return row === undefined || value.byteLength - Number(columns(row)[0]) <= smallGrowthBytes
     })
@@ -243,15 +240,16 @@ export class LogFile {
 
   /** One step. True when nothing is left to sweep. */
   sweep(): boolean {
-    const { swept: from, compacted } = this.#meta
-    if (from >= compacted) return true
+    const { swept: from } = this.#meta
+    const end = sweepEnd(dirname(this.path), this.compacted, this.#room.isFull, this.#now())
+    if (from >= end) return true
     const step = this.#database.prepare(
       `SELECT max(revision) AS last, count(*) AS rows FROM
          (SELECT revision FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?)`,
     )
     try {
-      const { last, rows } = step.get(from, compacted, sweepStep) ?? {}
-      const to = rows === sweepStep && typeof last === 'number' ? last : compacted
+      const { last, rows } = step.get(from, end, sweepStep) ?? {}
+      const to = rows === sweepStep && typeof last === 'number' ? last : end
       this.#change({ ...this.#meta, swept: to }, () => {
         this.#database
           .prepare(
@@ -261,7 +259,7 @@ export class LogFile {
           .run(from, to)
         this.#database.prepare('DELETE FROM log WHERE revision > ? AND revision <= ? AND value IS NULL').run(from, to)
       })
-      return to >= compacted
+      return to >= end
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     }
