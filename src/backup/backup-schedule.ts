@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { ensurePrivateDirectory } from '../base/private-files.ts'
+import { restBetween } from '../base/rest-between.ts'
 import { backUpInto, forgetOld, type SetOptions } from './backup-set.ts'
 
 export interface BackupPlan {
@@ -62,7 +63,11 @@ export class BackupSchedule implements AsyncDisposable {
       await ensurePrivateDirectory(folder)
       const options = await this.#options()
       using _ = options.encryption
-      const done = await backUpInto(folder, this.#dataDir, { ...options, fullAfterMs: fullEveryMs })
+      const done = await backUpInto(folder, this.#dataDir, {
+        ...options,
+        fullAfterMs: fullEveryMs,
+        rest: restBetween(),
+      })
       const forgotten = await forgetOld(folder, keep)
       log.info({ ...done, forgotten }, 'backed up')
     } catch (error) {

@@ -5,7 +5,6 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { restBetween } from '../base/rest-between.ts'
 import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
 import { formatTime } from '../kube/time.ts'
 import { changesOf, markBackedUp } from '../storage/open-storage.ts'
@@ -50,6 +49,8 @@ async function filesOf(folder: string): Promise<readonly SetFile[]> {
 export interface SetOptions extends PlaceOptions {
   /** A full one where the newest full one is older. Default: never for that alone. */
   readonly fullAfterMs?: number
+  /** Called between pieces of the work, by a process that has other things to do. */
+  readonly rest?: () => Promise<void>
 }
 
 /** Of what changed since the newest backup of the folder, where that can be had; else a full one. @throws CopyError */
@@ -80,7 +81,7 @@ async function backUpWhole(folder: string, dataDir: string, options: SetOptions)
     return path
   })
   await using target = encryption === undefined ? file : encryptedTarget(file, encryption)
-  const { revision, entries } = await copyStore(source, target, () => undefined, restBetween())
+  const { revision, entries } = await copyStore(source, target, () => undefined, options.rest)
   return { path, full: true, revision, entries }
 }
 
@@ -98,13 +99,12 @@ async function backUpChanges(
   const { revision } = log
   if (revision === newest.revision) return { path: newest.path, full: false, revision, entries: 0 }
   const keys = (await keysOf(dataDir)).map((pair) => sealed(pair, options.encryption))
-  const rest = restBetween()
   async function* changes(): AsyncGenerator<KeptChange> {
     for (const { key, value } of keys) yield { key, value, revision, timeMs: 0 }
     let since = 0
     for (const change of log?.changes() ?? []) {
       yield change
-      if (++since % changesAtOnce === 0) await rest()
+      if (++since % changesAtOnce === 0) await options.rest?.()
     }
   }
   const head = { after: newest.revision, previous, revision, time: formatTime(options.clock.now()) }

@@ -2,6 +2,7 @@
  * Back in time: sets of backups, full and of what changed, and stores restored from them to any point. A store is
  * written by a random history; what it held at each moment is compared with what is restored.
  */
+import { spawnSync } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -132,6 +133,17 @@ describe('a set of backups', () => {
     expect(Object.keys(await restoredState(at(2.5)))).toEqual(['/a', '/b'])
     expect(Object.keys(await restoredState(at(60)))).toEqual(['/a', '/b', '/c'])
     await expect(restore(at(-1))).rejects.toThrow(`${set} has no full backup of then or before`)
+  })
+
+  it('the command writes all of it before its process ends', async () => {
+    {
+      await using storage = await open()
+      for (let i = 0; i < 130; i++) await put(storage, `/k${i}`, 'v')
+    }
+    const args = ['src/cli/main.ts', 'backup', '--data-dir', dataDir, '--incremental', '--to', set, '-o', 'json']
+    const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ full: true, entries: 130 })
   })
 
   it('where the changes since are not kept any more, the next one is full', async () => {
