@@ -8,6 +8,7 @@ import type { AuditConfig } from '../audit/open-audit.ts'
 import type { FrontProxy } from '../authn/front-proxy.ts'
 import type { OidcConfig } from '../authn/identity-config.ts'
 import type { AuthorizationWebhookConfig } from '../authz/open-authorization-webhook.ts'
+import type { BackupPlan } from '../backup/backup.ts'
 import type { Clock } from '../base/clock.ts'
 import { systemClock } from '../base/clock.ts'
 import { type Ids, randomIds } from '../base/ids.ts'
@@ -28,6 +29,8 @@ import {
   leastMaxMemoryBytes,
 } from '../http/limits.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
+
+export { leastMaxStoreBytes } from '../storage/storage-choice.ts'
 
 export interface HistoryWindow {
   readonly ageMs: number
@@ -65,6 +68,10 @@ export interface Config {
   readonly storage: StorageChoice
   /** Serve a store that ends before what was acknowledged; see docs/operations.md. */
   readonly acceptLoss?: boolean
+  /** Of a SQLite store; beyond it only deletes and small changes are taken. Absent = as large as the disk allows. */
+  readonly maxStoreBytes?: number
+  /** Of a SQLite store; absent = the server makes no backups. */
+  readonly backup?: BackupPlan
   /** Absent = values are stored as they are. */
   readonly encryption?: EncryptionChoice
   /** Which of several processes on one data directory this is; no two that run have the same. */

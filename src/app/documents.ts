@@ -2,7 +2,7 @@
 
 import { serviceAccountIssuer } from '../authn/open-authentication.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
-import { kmsChecks } from '../encryption/store-health.ts'
+import { kmsChecks, roomChecks } from '../encryption/store-health.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import type { DocumentsDeps } from '../http/documents.ts'
@@ -37,6 +37,7 @@ export function documentsOf(
           ping,
           ...kms,
           { name: 'storage', check: () => lister.refresh(), warnings: () => [...cache.damaged.all()] },
+          ...roomChecks(storage),
         ],
       },
       onFailure: (endpoint, check, error) => config.log.error({ endpoint, check, error }, 'a health check failed'),

@@ -2,18 +2,18 @@
  * A backup as a file: lines of JSON, so that it can be looked into with any tool.
  *
  *   {"format":"borough-backup","version":1,"revision":99327,"time":"2026-11-21T06:00:00Z"}
- *   {"key":"/registry/namespaces/default","value":"{\"metadata\":…"}      or "base64" where a value is not UTF-8
+ *   {"key":"/registry/namespaces/default","value":"{\"metadata\":…","crc":…}      or "base64" where it is not UTF-8
  *   {"entries":81,"sha256":"…"}
  *
  * It holds everything, Secrets and the keys of the certificate authority too: readable by its owner alone. It is
  * written beside its place and moved there when it is whole; a file without its last line, or whose digest differs, is
  * refused.
  */
-import { isUtf8 } from 'node:buffer'
-import { createReadStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline'
+import { positionsPerCommit } from '../storage/storage.ts'
+import { crcOf, encodedValue } from './change-file.ts'
+import { type BackupLine, linesOf } from './json-lines.ts'
 import { ContentDigest, type Contents, CopyError, digestOf, type Pair, type Source, type Target } from './store-copy.ts'
 
 const format = 'borough-backup'
@@ -21,88 +21,94 @@ const version = 1
 /** Characters that are written at a time. */
 const chunkLength = 256 * 1024
 
-interface Line {
-  readonly format?: string
-  readonly version?: number
-  readonly revision?: number
-  readonly key?: string
-  readonly value?: string
-  readonly base64?: string
-  readonly entries?: number
-  readonly sha256?: string
+/** More commits than a store can have made in a second. */
+const commitsPerSecond = 10_000
+const leastRaise = 1_000_000
+/** So that there is room for a hundred restores of backups from long ago. */
+const mostRaise = 50_000_000_000
+
+/** The highest revision that a store can have given out that was at `revision` at that time. */
+export function lastIssued(revision: number, timeMs: number, nowMs: number): number {
+  const seconds = Number.isNaN(timeMs) ? 0 : Math.max(0, (nowMs - timeMs) / 1000)
+  const commits = Math.min(mostRaise, Math.max(leastRaise, Math.ceil(seconds * commitsPerSecond)))
+  return revision + commits * positionsPerCommit
 }
 
-export function backupSource(path: string): Source {
+/** What a backup says of itself, beside what it holds. */
+export interface BackupContents extends Contents {
+  readonly timeMs: number
+  readonly sha256: string
+}
+
+export interface BackupSource extends Source {
+  read(): Promise<BackupContents>
+}
+
+export function backupSource(path: string): BackupSource {
   return {
     name: path,
     async read() {
       // Twice: a damaged file must not be found out halfway.
-      await check(path)
-      return contentsOf(path)
+      const sha256 = await check(path)
+      return { ...(await contentsOf(path)), sha256 }
     },
   }
 }
 
 /** @throws CopyError */
-async function check(path: string): Promise<void> {
-  await digestOf({ name: path, read: () => contentsOf(path) })
+async function check(path: string): Promise<string> {
+  return await digestOf({ name: path, read: () => contentsOf(path) })
 }
 
-async function contentsOf(path: string): Promise<Contents> {
+async function contentsOf(path: string): Promise<Omit<BackupContents, 'sha256'>> {
   const lines = linesOf(path)
   const first = await lines.next()
-  const header = first.done ? undefined : first.value
+  const header = first.done ? undefined : first.value.line
   if (header?.format !== format) throw new CopyError(`${path} is not a backup of Borough`)
   if (header.version !== version || header.revision === undefined) {
     throw new CopyError(`${path} has format version ${header.version}, this version reads ${version}`)
   }
   return {
     revision: header.revision,
+    timeMs: Date.parse(String(header.time)),
     pairs: () => pairsOf(path, lines),
-    [Symbol.asyncDispose]: async () => void (await lines.return()),
+    [Symbol.asyncDispose]: async () => void (await lines.return(undefined)),
   }
 }
 
-async function* pairsOf(path: string, lines: AsyncGenerator<Line, void>): AsyncGenerator<Pair> {
+async function* pairsOf(path: string, lines: AsyncGenerator<{ readonly line: BackupLine }>): AsyncGenerator<Pair> {
   const digest = new ContentDigest()
-  for await (const { key, value, base64, entries, sha256 } of lines) {
+  for await (const { line } of lines) {
+    const { key, value, base64, entries, sha256, crc } = line
     if (key === undefined) {
       if (sha256 === digest.finish() && entries === digest.entries) return
       throw new CopyError(`${path} is damaged: what it holds is not what was written`)
     }
     const pair = { key, value: base64 === undefined ? Buffer.from(value ?? '') : Buffer.from(base64, 'base64') }
+    // Files of before have none.
+    if (crc !== undefined && crc !== crcOf(key, pair.value)) {
+      throw new CopyError(`${path} is damaged: ${key} is not what was written`)
+    }
     digest.add(pair)
     yield pair
   }
   throw new CopyError(`${path} is cut off: its last line is missing`)
 }
 
-async function* linesOf(path: string): AsyncGenerator<Line, void> {
-  const input = createReadStream(path)
-  const opened = new Promise<void>((resolve, reject) => input.once('open', () => resolve()).once('error', reject))
-  try {
-    await opened
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      try {
-        yield JSON.parse(line) as Line
-      } catch (cause) {
-        if (!(cause instanceof SyntaxError)) throw cause
-        throw new CopyError(`${path} is damaged: a line is not JSON`, { cause })
-      }
-    }
-  } finally {
-    input.destroy()
-  }
-}
-
 /** `time`: RFC 3339, for the reader of the file. */
-export async function backupTarget(path: string, time: string): Promise<Target> {
+/** `finalPath`: by the revision of what is kept; default: `path`. */
+export async function backupTarget(
+  path: string,
+  time: string,
+  finalPath: (revision: number) => string = () => path,
+): Promise<Target> {
   const part = `${path}.part`
   const file = await open(part, 'w', 0o600)
   const digest = new ContentDigest()
   let waiting: string[] = []
   let waitingLength = 0
   let finished = false
+  let whole = path
 
   const add = async (line: object): Promise<void> => {
     const text = `${JSON.stringify(line)}\n`
@@ -119,23 +125,25 @@ export async function backupTarget(path: string, time: string): Promise<Target> 
   return {
     name: path,
     isEmpty: async () => !(await exists(path)),
-    begin: (revision) => add({ format, version, revision, time }),
+    begin: (revision) => {
+      whole = finalPath(revision)
+      return add({ format, version, revision, time })
+    },
     async write(pair) {
       digest.add(pair)
       const { key, value } = pair
-      const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      await add(isUtf8(bytes) ? { key, value: bytes.toString('utf8') } : { key, base64: bytes.toString('base64') })
+      await add({ key, ...encodedValue(value), crc: crcOf(key, value) })
     },
     async finish() {
       await add({ entries: digest.entries, sha256: digest.finish() })
       await flush()
       await file.sync()
-      await rename(part, path)
+      await rename(part, whole)
       finished = true
       await using directory = await open(dirname(path), 'r')
       await directory.sync()
     },
-    read: () => contentsOf(path),
+    read: () => contentsOf(whole),
     // It has its name since it is whole, and says itself whether it is.
     seal: () => Promise.resolve(),
     async [Symbol.asyncDispose]() {

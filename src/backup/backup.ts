@@ -4,11 +4,14 @@
  * `backup-file.ts` are the places.
  */
 import { formatTime } from '../kube/time.ts'
-import { backupSource, backupTarget } from './backup-file.ts'
+import { backupSource, backupTarget, lastIssued } from './backup-file.ts'
+import { type RestorePoint, setSource } from './backup-set.ts'
 import { decryptedSource, encryptedTarget } from './key-entries.ts'
 import type { Source, Target } from './store-copy.ts'
 import { type PlaceOptions, type StorePlace, storeSource, storeTarget } from './store-places.ts'
 
+export { type BackupPlan, BackupSchedule } from './backup-schedule.ts'
+export { backUpInto, forgetOld, type RestorePoint, type SetBackup } from './backup-set.ts'
 export {
   type DamagedEntry,
   damagedAt,
@@ -31,16 +34,30 @@ export function openCopyEncryption(choice: EncryptionChoice, options: PlaceOptio
   return Encryption.open({ choice, storage: nothingStored, clock: options.clock, log: options.log })
 }
 
-export type Place = StorePlace | { readonly file: string }
+export type TargetPlace = StorePlace | { readonly file: string }
+export type Place =
+  | TargetPlace
+  /** Of `backUpInto`; to read from. */
+  | { readonly folder: string; readonly point: RestorePoint }
 
 export function sourceAt(place: Place, options: PlaceOptions): Source {
-  const source = 'file' in place ? backupSource(place.file) : storeSource(place, options)
+  if ('folder' in place) return setSource(place.folder, place.point, options)
+  const source = 'file' in place ? datedSource(place.file, options) : storeSource(place, options)
   const { encryption } = options
   return encryption === undefined || 'dataDir' in place ? source : decryptedSource(source, encryption)
 }
 
+/** A restore goes on above every revision that can have been given out since. */
+const datedSource = (file: string, { clock }: PlaceOptions): Source => ({
+  name: file,
+  async read() {
+    const contents = await backupSource(file).read()
+    return { ...contents, lastIssued: lastIssued(contents.revision, contents.timeMs, clock.now()) }
+  },
+})
+
 /** @throws CopyError, PrivateFileError, DataDirBusyError, StorageError */
-export async function targetAt(place: Place, options: PlaceOptions): Promise<Target> {
+export async function targetAt(place: TargetPlace, options: PlaceOptions): Promise<Target> {
   const target =
     'file' in place
       ? await backupTarget(place.file, formatTime(options.clock.now()))

@@ -30,6 +30,7 @@ export function encryptedTarget(target: Target, encryption: Encryption): Target 
 function decryptedContents(contents: Contents, encryption: Encryption): Contents {
   return {
     revision: contents.revision,
+    ...(contents.lastIssued === undefined ? {} : { lastIssued: contents.lastIssued }),
     async *pairs() {
       for await (const pair of contents.pairs()) yield isKey(pair) ? await decrypted(pair, encryption) : pair
     },

@@ -16,6 +16,8 @@ export interface Pair {
 export interface Contents extends AsyncDisposable {
   /** As resourceVersion. */
   readonly revision: number
+  /** The highest revision that can have been given out by the store that it is of; absent: `revision`. */
+  readonly lastIssued?: number
   /** Ascending by key, in bytes; may be asked for once. */
   pairs(): AsyncIterable<Pair>
 }
@@ -29,7 +31,10 @@ export interface Source {
 export interface Target extends AsyncDisposable {
   readonly name: string
   isEmpty(): Promise<boolean>
-  /** Before the first pair. `revision`: of the source. From here on no process may use the place, until `seal`. */
+  /**
+   * Before the first pair. `revision`: none up to it may be given out. From here on no process may use the place, until
+   * `seal`.
+   */
   begin(revision: number, from: string): Promise<void>
   /** Takes the pairs in order; may keep some back until `finish`. */
   write(pair: Pair): Promise<void>
@@ -81,11 +86,15 @@ export class ContentDigest {
   }
 }
 
+/** Between two calls of `rest`, for a process that has other things to do. */
+const pairsAtOnce = 64
+
 /** @throws CopyError when the target holds anything, or does not hold at the end what the source held */
 export async function copyStore(
   source: Source,
   target: Target,
   progress: (entries: number, bytes: number) => void,
+  rest?: () => Promise<void>,
 ): Promise<CopyResult> {
   if (!(await target.isEmpty())) {
     throw new CopyError(
@@ -94,16 +103,17 @@ export async function copyStore(
   }
   await using contents = await source.read()
   const digest = new ContentDigest()
-  await target.begin(contents.revision, source.name)
+  await target.begin(contents.lastIssued ?? contents.revision, source.name)
   for await (const pair of contents.pairs()) {
     digest.add(pair)
     await target.write(pair)
     progress(digest.entries, digest.bytes)
+    if (digest.entries % pairsAtOnce === 0) await rest?.()
   }
   await target.finish()
   const { revision } = contents
   const result = { revision, entries: digest.entries, bytes: digest.bytes, sha256: digest.finish() }
-  const found = await digestOf(target)
+  const found = await digestOf(target, rest)
   if (found !== result.sha256) {
     throw new CopyError(
       `${target.name} does not hold what ${source.name} held (sha256 ${found} instead of ${result.sha256}): ` +
@@ -115,9 +125,12 @@ export async function copyStore(
 }
 
 /** Of everything that is there. */
-export async function digestOf(place: Source | Target): Promise<string> {
+export async function digestOf(place: Source | Target, rest?: () => Promise<void>): Promise<string> {
   await using contents = await place.read()
   const digest = new ContentDigest()
-  for await (const pair of contents.pairs()) digest.add(pair)
+  for await (const pair of contents.pairs()) {
+    digest.add(pair)
+    if (digest.entries % pairsAtOnce === 0) await rest?.()
+  }
   return digest.finish()
 }

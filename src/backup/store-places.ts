@@ -75,12 +75,17 @@ export async function storeTarget(place: StorePlace, options: PlaceOptions): Pro
   return 'dataDir' in place ? directoryTarget(place.dataDir, options) : etcdTarget(place.etcd, options)
 }
 
-async function readDirectory(dataDir: string): Promise<Contents> {
+/** Of the authority and of service accounts, as they lie in a data directory. */
+export async function keysOf(dataDir: string): Promise<readonly Pair[]> {
   const files = await directoryPkiStore(join(dataDir, 'pki')).read()
-  const keys = [...files]
+  return [...files]
     .filter(([name]) => !isOwn(name))
     .map(([name, text]) => ({ key: sharedPkiPrefix + name, value: Buffer.from(text) }))
     .sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+}
+
+async function readDirectory(dataDir: string): Promise<Contents> {
+  const keys = await keysOf(dataDir)
   const snapshot = await snapshotOf(dataDir)
   return {
     revision: snapshot.revision,
@@ -101,6 +106,9 @@ async function readDirectory(dataDir: string): Promise<Contents> {
   }
 }
 
+export const keysInClear = (name: string): CopyError =>
+  new CopyError(`${name} is encrypted, and its keys are not: --encryption-provider-config <file>`)
+
 /** What is encrypted must not lie beside keys in clear. The mark comes before all that is encrypted. */
 function withoutClearKeys(contents: Contents, name: string): Contents {
   return {
@@ -108,7 +116,7 @@ function withoutClearKeys(contents: Contents, name: string): Contents {
     async *pairs() {
       for await (const pair of contents.pairs()) {
         if (pair.key === encryptedMarker) {
-          throw new CopyError(`${name} is encrypted, and its keys are not: --encryption-provider-config <file>`)
+          throw keysInClear(name)
         }
         yield pair
       }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { relative } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { type Config } from '../app/config.ts'
+import type { Log } from '../base/log.ts'
 import { writePrivateFile } from '../base/private-files.ts'
 import { adminKubeconfigPath, openDataDir } from '../datadir/data-dir.ts'
 import { beginServerStorage } from '../encryption/server-storage.ts'
@@ -40,9 +41,10 @@ export async function runUp(
   await using server = await serveWith({ ...config, log }, workers)
   const kubeconfigs = [adminKubeconfigPath(dataDir.path), ...(config.kubeconfigPath ? [config.kubeconfigPath] : [])]
   await Promise.all([
-    ...kubeconfigs.map((path) => writePrivateFile(path, server.adminKubeconfig)),
-    dataDir.announce({ url: server.url, pid: process.pid }),
+    ...kubeconfigs.map((path) => unlessFull(log, writePrivateFile(path, server.adminKubeconfig))),
+    unlessFull(log, dataDir.announce({ url: server.url, pid: process.pid })),
   ])
+  await using _ = await startBackups({ ...config, log })
   const signalled = Promise.race([
     once(process, 'SIGINT').then(() => 'SIGINT'),
     once(process, 'SIGTERM').then(() => 'SIGTERM'),
@@ -75,6 +77,47 @@ async function serveWith(config: Config, workers: number): Promise<Served> {
   const server = await serve(config, opened)
   opening.move()
   return server
+}
+
+/** They stop before the server does. */
+async function startBackups({
+  backup: plan,
+  dataDir,
+  encryption,
+  clock,
+  log,
+}: Config): Promise<AsyncDisposable | null> {
+  if (plan === undefined || dataDir === undefined) return null
+  const { BackupSchedule, openCopyEncryption } = await import('../backup/backup.ts')
+  const options = { clock, log }
+  const schedule = new BackupSchedule({
+    ...options,
+    plan,
+    dataDir,
+    options: async () =>
+      encryption === undefined
+        ? options
+        : { ...options, encryption: await openCopyEncryption({ ...encryption, automaticReload: false }, options) },
+  })
+  schedule.start()
+  return schedule
+}
+
+/** Without room for these files the store is served all the same; those of the start before are as good. */
+async function unlessFull(log: Log, work: Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isFull(error)) throw error
+    log.error({ error }, 'a file in the data directory was left as it is: there is no room for it')
+  }
+}
+
+function isFull(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if ('code' in each && (each.code === 'ENOSPC' || each.code === 'EDQUOT')) return true
+  }
+  return false
 }
 
 /** Signals are meant for the primary, though a terminal sends them to all. */

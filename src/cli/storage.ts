@@ -1,7 +1,7 @@
 /** `borough storage copy`, `borough backup`, `borough restore`: a whole store, moved or kept, and proved. */
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { CopyResult, Place, Source, StorePlace, Target } from '../backup/backup.ts'
+import type { CopyResult, Place, RestorePoint, Source, StorePlace, Target, TargetPlace } from '../backup/backup.ts'
 import { addEncryptionOption, type EncryptionFlags, encryptionOf } from './encryption-flags.ts'
 import { outputOption } from './output-option.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedEtcd, parseEtcd, storageChoice } from './storage-flags.ts'
@@ -16,6 +16,16 @@ interface CopyFlags extends Omit<EtcdFlags, 'etcdPrefix'>, EncryptionFlags {
   readonly from: NamedPlace
   readonly to: NamedPlace
   readonly output: string
+}
+
+interface BackupCommandFlags extends StoreFlags, EncryptionFlags {
+  readonly to: string
+  readonly incremental?: true
+}
+
+interface RestoreFlags extends StoreFlags, EncryptionFlags {
+  readonly from: string
+  readonly to?: RestorePoint
 }
 
 const digestHelp = `
@@ -56,23 +66,33 @@ export function addBackupCommand(program: Command): void {
   backup
     .description('write everything that a store holds at one revision to a file, also while it is served')
     .requiredOption('--to <file>', 'a file that is not there yet; it will hold secrets, readable by you alone')
+    .option('--incremental', 'into a folder: what changed since its newest backup, or everything where that is gone')
   addEncryptionOption(addStoreOptions(backup))
     .addHelpText(
       'after',
       `${digestHelp}
 
 Examples:
+  borough backup --data-dir /var/lib/borough --incremental --to /backup/borough
   borough backup --data-dir /var/lib/borough --to /backup/borough-monday
   borough backup --storage etcd://10.0.0.1:2379 --to /backup/borough-monday -o json`,
     )
-    .action(async (flags: StoreFlags & EncryptionFlags & { readonly to: string }, command: Command) => {
+    .action(async (flags: BackupCommandFlags, command: Command) => {
+      if (flags.incremental) return backUpIncrementally(flags, command)
       await run('backed up', storeOf(flags, command), { file: resolve(flags.to) }, flags, command)
     })
 }
 
 export function addRestoreCommand(program: Command): void {
   const restore = program.command('restore')
-  restore.description('fill an empty store from a backup').requiredOption('--from <file>', 'what borough backup wrote')
+  restore
+    .description('fill an empty store from a backup')
+    .requiredOption('--from <file>', 'what borough backup wrote: a file, or a folder of --incremental')
+    .option(
+      '--to <point>',
+      'of a folder: a revision, or a time like 2026-11-21T06:00:00Z; default: its end',
+      parsePoint,
+    )
   addEncryptionOption(addStoreOptions(restore))
     .addHelpText(
       'after',
@@ -83,15 +103,16 @@ Examples:
   borough restore --from /backup/borough-monday --data-dir /var/lib/borough
   borough restore --from /backup/borough-monday --storage etcd://10.0.0.1:2379`,
     )
-    .action(async (flags: StoreFlags & EncryptionFlags & { readonly from: string }, command: Command) => {
-      await run('restored', { file: resolve(flags.from) }, storeOf(flags, command), flags, command)
+    .action(async (flags: RestoreFlags, command: Command) => {
+      const from = await restoreFrom(flags, command)
+      await run('restored', from, storeOf(flags, command), flags, command)
     })
 }
 
 async function run(
   done: string,
   from: Place,
-  to: Place,
+  to: TargetPlace,
   flags: EncryptionFlags & { readonly output: string },
   command: Command,
 ): Promise<void> {
@@ -115,6 +136,40 @@ async function run(
       ? `${JSON.stringify({ ...result, seconds })}\n`
       : `${inWords(done, source, target, result)}\n`,
   )
+}
+
+async function backUpIncrementally(flags: BackupCommandFlags, command: Command): Promise<void> {
+  const place = storeOf(flags, command)
+  if (!('dataDir' in place)) return command.error("--incremental is of a SQLite store: take etcd's own snapshots")
+  const { backUpInto } = await import('../backup/backup.ts')
+  const { ensurePrivateDirectory } = await import('../base/private-files.ts')
+  const options = await placeOptions(encryptionOf(flags, command).encryption)
+  using _ = options.encryption
+  const folder = resolve(flags.to)
+  await ensurePrivateDirectory(folder)
+  const done = await backUpInto(folder, place.dataDir, options)
+  const what = done.full ? `everything, ${done.entries} entries` : `${done.entries} changes`
+  process.stdout.write(
+    flags.output === 'json'
+      ? `${JSON.stringify(done)}\n`
+      : `${place.dataDir} backed up to ${done.path}: ${what}, at revision ${done.revision}; verified\n`,
+  )
+}
+
+async function restoreFrom({ from, to }: RestoreFlags, command: Command): Promise<Place> {
+  const path = resolve(from)
+  const { stat } = await import('node:fs/promises')
+  if ((await stat(path)).isDirectory()) return { folder: path, point: to }
+  if (to !== undefined) command.error('--to is of a folder of backup --incremental')
+  return { file: path }
+}
+
+/** A revision, or RFC 3339. */
+function parsePoint(text: string): RestorePoint {
+  if (/^\d+$/.test(text)) return { revision: Number(text) }
+  const timeMs = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(timeMs)) throw new InvalidArgumentError('It must be a revision, or like 2026-11-21T06:00:00Z.')
+  return { timeMs }
 }
 
 function inWords(

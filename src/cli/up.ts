@@ -5,12 +5,14 @@ import {
   type Config,
   defaultConfig,
   extraAdmission,
+  leastMaxStoreBytes,
   parseControllers,
   parsePortRange,
   parseServiceRanges,
 } from '../app/config.ts'
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
+import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
 import { parseDurationMs } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
 import { addEncryptionOptions, encryptionOf, type ServedEncryptionFlags } from './encryption-flags.ts'
@@ -35,11 +37,13 @@ interface UpFlags
     AuthorizationFlags,
     ElectionFlags,
     LoadFlags,
+    BackupFlags,
     ServedEncryptionFlags {
   readonly dataDir: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly storage: NamedStorage
   readonly acceptLoss?: true
+  readonly maxStoreSize?: number
   readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
@@ -124,8 +128,9 @@ function addServingOptions(command: Command): void {
         .default({ engine: 'sqlite' } satisfies NamedStorage, 'sqlite'),
     )
   addEtcdOptions(command, { prefix: true })
-  addEncryptionOptions(command)
+  addBackupOptions(addEncryptionOptions(command))
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
+    .option('--max-store-size <size>', 'of a SQLite store, like 8Gi; beyond it only deletes are taken', parseStoreSize)
     .option(
       '--tls-san <names...>',
       'further names or addresses of the serving certificate: of a load balancer, say',
@@ -223,6 +228,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     dataDir: resolve(flags.dataDir),
     storage: storageChoice(flags.storage, flags, command),
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
+    ...(flags.maxStoreSize === undefined ? {} : { maxStoreBytes: flags.maxStoreSize }),
     listen: flags.listen,
     extraNames: flags.tlsSan,
     ...tlsFilesOf(flags, command),
@@ -237,6 +243,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     controllers: flags.controllers,
     leaseTiming: leaseTimingOf(flags, command),
     ...encryptionOf(flags, command),
+    ...backupOf(flags, flags.storage.engine, command),
     population: flags.population,
     listOwnNamespaces: flags.listOwnNamespaces,
     featureGates: flags.featureGates,
@@ -307,6 +314,18 @@ function parseLabel(text: string): string {
   const [problem] = isDns1123Label(text)
   if (problem !== undefined) throw new InvalidArgumentError(`It names a namespace: ${problem}`)
   return text
+}
+
+/** `512Mi`, `8Gi`, `1Ti` in bytes. */
+function parseStoreSize(text: string): number {
+  const [, digits = '', unit = 'Mi'] = /^(\d+)(Mi|Gi|Ti)$/.exec(text) ?? []
+  const bytes = Number(digits) * 1024 ** ({ Mi: 2, Gi: 3, Ti: 4 }[unit] ?? 2)
+  if (digits === '' || bytes < leastMaxStoreBytes) {
+    throw new InvalidArgumentError(
+      `It must be like 512Mi or 8Gi, and no less than ${leastMaxStoreBytes / 1024 ** 2}Mi.`,
+    )
+  }
+  return bytes
 }
 
 function parseCount(text: string): number {

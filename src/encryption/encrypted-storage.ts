@@ -21,6 +21,7 @@ import {
   type Span,
   type Storage,
   StorageError,
+  type StoreCondition,
   type Transaction,
 } from '../storage/storage.ts'
 import { checkTransaction } from '../storage/transaction-shape.ts'
@@ -32,6 +33,7 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
   readonly #storage: Storage & Partial<HistoryGauge>
   readonly #encryption: Encryption
   readonly historyBytes?: () => number
+  readonly condition?: () => StoreCondition | undefined
   readonly revisionBeyond?: (sizeBytes: number) => Revision | undefined
 
   /** Closes both. */
@@ -39,6 +41,8 @@ export class EncryptedStorage implements Storage, Partial<HistoryGauge> {
     this.#storage = storage
     this.#encryption = encryption
     if (storage.historyBytes) this.historyBytes = () => storage.historyBytes?.() ?? 0
+    const condition = storage.condition?.bind(storage)
+    if (condition) this.condition = condition
     if (storage.revisionBeyond) this.revisionBeyond = (sizeBytes) => storage.revisionBeyond?.(sizeBytes)
   }
 

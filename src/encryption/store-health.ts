@@ -2,14 +2,29 @@
 
 import type { FeatureParts, ReadFamily } from '../feature/feature.ts'
 import type { HealthCheck } from '../http/health.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, StoreCondition } from '../storage/storage.ts'
 import type { Encryption } from './encryption.ts'
 import { encryptionOf } from './server-storage.ts'
 
 /** Part of the server as features are. */
 export const storeParts = (storage: Storage): FeatureParts => ({
-  metrics: ({ families }) => families(() => encryptionFamilies(encryptionOf(storage))),
+  metrics({ families }) {
+    families(() => encryptionFamilies(encryptionOf(storage)))
+    families(() => roomFamilies(storage.condition?.()))
+  },
 })
+
+function roomFamilies(condition: StoreCondition | undefined): readonly ReadFamily[] {
+  const gauge = (name: string, help: string, value: number | undefined): ReadFamily => {
+    return { type: 'gauge', name, help, samples: value === undefined ? [] : [{ labels: {}, value }] }
+  }
+  const limited = condition && Number(condition.writes !== 'all')
+  return [
+    gauge('borough_storage_writes_limited', '1 where the store is full or can not be written.', limited),
+    gauge('borough_storage_used_bytes', 'The store and its log.', condition?.usedBytes),
+    gauge('borough_storage_free_bytes', 'Until the disk or the largest size is reached.', condition?.freeBytes),
+  ]
+}
 
 function encryptionFamilies(encryption: Encryption | undefined): readonly ReadFamily[] {
   const reloads = encryption?.reloads() ?? []
@@ -49,3 +64,9 @@ function checkKms(encryption: Encryption): void {
   const [problem] = encryption.problems()
   if (problem !== undefined) throw new Error(problem)
 }
+
+/** Reads go on, so it never fails: what limits writes, or soon will, is a warning. */
+export const roomChecks = (storage: Storage): readonly HealthCheck[] =>
+  storage.condition === undefined
+    ? []
+    : [{ name: 'storage-room', check() {}, warnings: () => storage.condition?.()?.warnings ?? [] }]

@@ -33,7 +33,10 @@ const statuses: Readonly<Record<StorageErrorCode, Status>> = {
     reason: 'RequestEntityTooLarge',
     code: 413,
   }),
-  full: failure({ message: 'the store is full: nothing can be written until there is room', code: 507 }),
+  full: failure({
+    message: 'the store is full: only deletes and small changes are taken until there is room',
+    code: 507,
+  }),
   unavailable: away,
   closed: away,
   locked: away,

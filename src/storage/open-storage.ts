@@ -5,11 +5,18 @@ import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
+import type { LoggedChanges } from './sqlite/changes.ts'
 import type { RebuiltIndex } from './sqlite/rebuild-index.ts'
 import type { FileSnapshot } from './sqlite/snapshot.ts'
 import type { Verification } from './sqlite/verify.ts'
 import { type Revision, type Storage, StorageError } from './storage.ts'
-import { type EtcdLogin, type EtcdTlsFiles, etcdPasswordVariable, type StorageChoice } from './storage-choice.ts'
+import {
+  type EtcdLogin,
+  type EtcdTlsFiles,
+  etcdPasswordVariable,
+  reserveBytes,
+  type StorageChoice,
+} from './storage-choice.ts'
 
 export const storeFolder = 'store'
 
@@ -19,6 +26,8 @@ export interface StoragePlace {
   readonly dataDir?: string
   /** Of sqlite: open it although it ends before what was acknowledged. */
   readonly acceptLoss?: boolean
+  /** Of sqlite: the largest size of the file. Absent = as large as the disk allows. */
+  readonly maxStoreBytes?: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -43,6 +52,7 @@ export async function beginStorage({
   storage,
   dataDir,
   acceptLoss = false,
+  maxStoreBytes = 0,
   clock,
   log,
 }: StoragePlace): Promise<BegunStorage> {
@@ -52,7 +62,8 @@ export async function beginStorage({
     case 'sqlite': {
       if (dataDir === undefined) throw new Error('storage sqlite needs a data directory')
       const { SqliteStorage } = await import('./sqlite/sqlite-storage.ts')
-      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss }))
+      const room = { maxFileBytes: maxStoreBytes, reserveBytes }
+      return begun(SqliteStorage.open({ directory: join(dataDir, storeFolder), clock, acceptLoss, ...room }))
     }
     case 'relay': {
       const { RelayStorage } = await import('./relay/relay-storage.ts')
@@ -116,6 +127,18 @@ async function readPem(path: string, isSecret: boolean): Promise<Uint8Array> {
 export async function snapshotOf(dataDir: string): Promise<FileSnapshot> {
   const { openSnapshot } = await import('./sqlite/snapshot.ts')
   return openSnapshot(join(dataDir, storeFolder))
+}
+
+/** Of a data directory, also while a server runs on it. undefined: they are not all kept. @throws StorageError */
+export async function changesOf(dataDir: string, after: Revision): Promise<LoggedChanges | undefined> {
+  const { openChanges } = await import('./sqlite/changes.ts')
+  return openChanges(join(dataDir, storeFolder), after)
+}
+
+/** Keeps what comes after `revision` in the log, for the next backup. */
+export async function markBackedUp(dataDir: string, revision: Revision): Promise<void> {
+  const { markBackup } = await import('./sqlite/changes.ts')
+  markBackup(join(dataDir, storeFolder), revision)
 }
 
 /** Of a data directory, also while a server runs on it. @throws StorageError */

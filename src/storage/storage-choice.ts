@@ -43,3 +43,8 @@ export interface EtcdTlsFiles {
 /** True if other processes may serve the same store at the same time. */
 export const isShared = ({ storage }: { readonly storage: StorageChoice }): boolean =>
   storage.engine === 'etcd' || storage.engine === 'relay'
+
+/** Of a SQLite store: kept back so that it can be emptied, closed and opened where there is no more room. */
+export const reserveBytes: number = 8 * 1024 * 1024
+/** The least that a largest size may be. */
+export const leastMaxStoreBytes: number = 8 * reserveBytes

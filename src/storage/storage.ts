@@ -150,6 +150,18 @@ export interface OpenedState {
   valuesIn(span: Span): Iterable<Entry>
 }
 
+/** Whether a store that lies on a disk of ours can be written, and how much room it has. */
+export interface StoreCondition {
+  /** `small`: no room; only deletes, and changes that take hardly more. `none`: not until a restart. */
+  readonly writes: 'all' | 'small' | 'none'
+  /** What an operator should know of it, one line each; empty: all is well. */
+  readonly warnings: readonly string[]
+  /** Of the file and its log. */
+  readonly usedBytes: number
+  /** Until there is no more room: on the disk, or to the largest size. */
+  readonly freeBytes: number
+}
+
 export interface Storage extends AsyncDisposable {
   /** `revision` is `endOfCommit` of the store's, or of `at`: what to watch `after`. */
   get(key: string, options?: ReadOptions): Promise<{ readonly revision: Revision; readonly entry: Entry | undefined }>
@@ -185,6 +197,8 @@ export interface Storage extends AsyncDisposable {
    * asked.
    */
   readonly ownRevision?: Revision | undefined
+  /** Absent: the store lies elsewhere; undefined: it is closed. */
+  condition?(): StoreCondition | undefined
   /**
    * Time of the newest commit when the store was opened, by the clock of the process that made it; absent or
    * undefined = it is not known.

@@ -3,7 +3,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { copyStore, openCopyEncryption, type Place, reencryptAt, sourceAt, targetAt } from '../../src/backup/backup.ts'
+import {
+  copyStore,
+  openCopyEncryption,
+  type Place,
+  reencryptAt,
+  sourceAt,
+  type TargetPlace,
+  targetAt,
+} from '../../src/backup/backup.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import { silentLog } from '../../src/base/log.ts'
 import { Encryption } from '../../src/encryption/encryption.ts'
@@ -34,7 +42,7 @@ const serve = async (providers: readonly object[], at = dataDir): Promise<Served
 const create = (server: ServedStore, name: string) =>
   server.send('POST', secrets, { metadata: { name }, data: { p: plain } })
 
-async function copy(from: Place, to: Place, ...providers: readonly object[]): Promise<void> {
+async function copy(from: Place, to: TargetPlace, ...providers: readonly object[]): Promise<void> {
   using encryption =
     providers.length === 0 ? undefined : await openCopyEncryption(await configuration(...providers), clockAndLog)
   const options = encryption === undefined ? clockAndLog : { ...clockAndLog, encryption }

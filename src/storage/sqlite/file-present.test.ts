@@ -26,7 +26,7 @@ it('shows the state at the head, however far ahead the file is', () => {
   fc.assert(
     fc.property(steps, fc.nat(30), fc.constantFrom(...keys), (script, many, start) => {
       rmSync(directory, { recursive: true, force: true })
-      const log = new LogFile({ directory, maxFileBytes: 0, lockTimeoutMs: 1000, acceptLoss: false })
+      const log = new LogFile({ directory, maxFileBytes: 0, reserveBytes: 0, lockTimeoutMs: 1000, acceptLoss: false })
       const state = new Map<string, { readonly revision: Revision; readonly text: string }>()
       const states: { readonly head: Revision; readonly entries: readonly string[] }[] = []
       const note = (): void => {

@@ -7,7 +7,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { EntryCursor, Present } from '../mvcc/present.ts'
 import { type Entry, type Revision, type Span, StorageError } from '../storage.ts'
-import { readMeta } from './file-format.ts'
+import { pragma, readMeta } from './file-format.ts'
 import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
@@ -121,6 +121,13 @@ export class FilePresent implements Present, Disposable {
         return valueAt()
       },
     }
+  }
+
+  /** With what is in the log. */
+  fileBytes(): number {
+    return this.#reading(
+      () => Number(pragma(this.#database, 'page_count')) * Number(pragma(this.#database, 'page_size')),
+    )
   }
 
   [Symbol.dispose](): void {

@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { positionsPerCommit } from '../storage.ts'
-import { LogFile, type LogTransaction } from './log-file.ts'
+import type { LogTransaction } from './log-entries.ts'
+import { LogFile } from './log-file.ts'
 import { expectAbsent } from './messages.ts'
 
 let directory: string
 let log: LogFile
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'borough-log-'))
-  log = new LogFile({ directory, maxFileBytes: 200_000, lockTimeoutMs: 0, acceptLoss: false })
+  log = new LogFile({ directory, maxFileBytes: 200_000, reserveBytes: 0, lockTimeoutMs: 0, acceptLoss: false })
 })
 afterEach(async () => {
   log.close()

@@ -11,51 +11,26 @@
  * Values are sealed here, and opened when they come back. One that is damaged is answered as a note (`damageNote`). A
  * store refuses to open where its index does not fit its log, or its log ends before what was acknowledged.
  */
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { sealValue } from '../sealed-value.ts'
 import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 import { AcknowledgedMark } from './acknowledged-mark.ts'
+import { sweepEnd } from './backup-mark.ts'
 import { type Meta, metaValues, prepareFile, readMeta, updateMeta } from './file-format.ts'
 import { addPair, emptyDigest, removePair } from './live-digest.ts'
+import type { LogChange, LogKey, LogOutcome, LogTransaction } from './log-entries.ts'
 import { findEnd, markName } from './loss.ts'
-import type { WriterOptions } from './messages.ts'
-import { expectAbsent, expectNever } from './messages.ts'
+import { expectAbsent, expectNever, type WriterCondition, type WriterOptions } from './messages.ts'
 import { OwnerLock } from './owner-lock.ts'
-import { checkRow, openRow } from './rows.ts'
-import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
+import { checkRow, columns, isNextBefore, openRow } from './rows.ts'
+import { errorOf, type Fault, faultOf, fullFault } from './sqlite-faults.ts'
+import { StoreRoom, smallGrowthBytes, usualBytes } from './store-room.ts'
 
 /** Rows of the log that one step of a compaction looks at. */
 const sweepStep = 1000
 /** Changes per answer to a question for history. */
 const historyStep = 2000
-
-/** A transaction as the writer sees it. Keys and expectations: guards first, then writes. */
-export interface LogTransaction {
-  readonly ticket: number
-  readonly guards: number
-  readonly keys: readonly string[]
-  /** See `messages.ts`: a revision, `expectAbsent`, `expectNever`, or a ticket as -1 - id. */
-  readonly expects: readonly number[]
-  /** Per write; undefined deletes. */
-  readonly values: readonly (Uint8Array | undefined)[]
-}
-
-/** The first revision; or the places (in `keys`) of lost expectations; or a fault. */
-export type LogOutcome = Revision | readonly number[] | Fault
-
-export interface LogKey {
-  readonly key: string
-  readonly revision: Revision
-}
-
-export interface LogChange {
-  readonly key: string
-  readonly revision: Revision
-  readonly previous: Revision | undefined
-  readonly previousValue: Uint8Array | undefined
-  readonly deleted: boolean
-}
 
 export class LogFile {
   readonly path: string
@@ -64,8 +39,11 @@ export class LogFile {
   readonly #opened: DisposableStack
   readonly #owner: OwnerLock
   readonly #mark: AcknowledgedMark
+  readonly #room: StoreRoom
   readonly #now: () => number
+  readonly #onCondition: (condition: WriterCondition) => void
   readonly #find: StatementSync
+  readonly #length: StatementSync
   readonly #newest: StatementSync
   readonly #append: StatementSync
   readonly #create: StatementSync
@@ -79,8 +57,13 @@ export class LogFile {
   #broken: Fault | undefined
 
   /** @throws StorageError code=locked | corrupt | unavailable | full */
-  constructor(options: WriterOptions, now: () => number = Date.now) {
+  constructor(
+    options: WriterOptions,
+    onCondition: (condition: WriterCondition) => void = () => undefined,
+    now: () => number = Date.now,
+  ) {
     this.path = join(options.directory, 'state.db')
+    this.#onCondition = onCondition
     this.#now = now
     using opened = new DisposableStack()
     this.#owner = opened.use(new OwnerLock(options.directory))
@@ -93,7 +76,7 @@ export class LogFile {
       this.#database = opened.adopt(new DatabaseSync(this.path, { timeout: options.lockTimeoutMs }), (database) => {
         if (database.isOpen) database.close()
       })
-      prepareFile(this.#database, this.path, options.maxFileBytes)
+      prepareFile(this.#database, this.path, usualBytes(options.maxFileBytes, options.reserveBytes))
       this.#meta = readMeta(this.#database, this.path)
       const statement = (sql: string): StatementSync => {
         const prepared = this.#database.prepare(sql)
@@ -101,6 +84,7 @@ export class LogFile {
         return prepared
       }
       this.#find = statement('SELECT revision FROM present WHERE key = ?')
+      this.#length = statement('SELECT length(l.value) FROM present p JOIN log l USING (revision) WHERE p.key = ?')
       this.#newest = statement('SELECT revision FROM log ORDER BY revision DESC LIMIT 1')
       this.#append = statement('INSERT INTO log (revision, key, previous, value, header) VALUES (?, ?, ?, ?, ?)')
       this.#create = statement('INSERT INTO present (key, revision) VALUES (?, ?)')
@@ -110,6 +94,8 @@ export class LogFile {
       if (end.loss !== undefined) this.#beginAfter(end.acknowledged)
       this.#mark = opened.use(new AcknowledgedMark(join(options.directory, markName), this.head))
       this.#owner.rememberFiles()
+      const onChange = (): void => this.#tellCondition()
+      this.#room = opened.use(new StoreRoom({ ...options, database: this.#database, onChange }))
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     }
@@ -156,12 +142,41 @@ export class LogFile {
   commit(group: readonly LogTransaction[], settledThrough: number): LogOutcome[] {
     this.#forgetLeft(settledThrough)
     const headBefore = this.head
-    let outcomes = this.#commitTogether(group)
-    // Without room for all there may be room for some, above all for deletes: try each by itself.
-    if (group.length > 1 && outcomes.every(isFullFault)) {
-      outcomes = group.map((transaction) => this.#commitTogether([transaction])[0] as LogOutcome)
-    }
+    const outcomes = this.#room.isFull ? this.#commitEach(group) : this.#commitWithRoom(group)
     return this.head === headBefore ? outcomes : this.#marked(outcomes)
+  }
+
+  #commitWithRoom(group: readonly LogTransaction[]): LogOutcome[] {
+    const outcomes = this.#commitTogether(group)
+    if (!outcomes.every(isFullFault)) return outcomes
+    // Without room for all there may be room for some, above all for deletes: try each by itself.
+    return this.#room.giveUp() || group.length > 1 ? this.#commitEach(group) : outcomes
+  }
+
+  #commitEach(group: readonly LogTransaction[]): LogOutcome[] {
+    return group.map((transaction) => {
+      if (!this.#room.isFull || this.#isSmall(transaction)) return this.#commitTogether([transaction])[0] as LogOutcome
+      this.#left.set(transaction.ticket, undefined)
+      return fullFault(this.path)
+    })
+  }
+
+  /** It deletes, or changes something into what takes hardly more. */
+  #isSmall({ guards, keys, expects, values }: LogTransaction): boolean {
+    return values.every((value, i) => {
+      if (value === undefined || expects[guards + i] === expectAbsent) return value === undefined
+      const row = this.#length.get(keys[guards + i] as string)
+      return row === undefined || value.byteLength - Number(columns(row)[0]) <= smallGrowthBytes
+    })
+  }
+
+  #tellCondition(): void {
+    this.#onCondition({ isFull: this.#room.isFull, broken: this.#broken?.message })
+  }
+
+  #break(fault: Fault): void {
+    this.#broken = withoutWrites(fault)
+    this.#tellCondition()
   }
 
   /** Where the end can't be marked, nothing may be acknowledged. */
@@ -171,7 +186,7 @@ export class LogFile {
       return outcomes
     } catch (error) {
       const fault = faultOf(error, this.path)
-      this.#broken = withoutWrites(fault)
+      this.#break(fault)
       return outcomes.map((outcome) => (typeof outcome === 'number' ? fault : outcome))
     }
   }
@@ -229,15 +244,16 @@ export class LogFile {
 
   /** One step. True when nothing is left to sweep. */
   sweep(): boolean {
-    const { swept: from, compacted } = this.#meta
-    if (from >= compacted) return true
+    const { swept: from } = this.#meta
+    const end = sweepEnd(dirname(this.path), this.compacted, this.#room.isFull, this.#now())
+    if (from >= end) return true
     const step = this.#database.prepare(
       `SELECT max(revision) AS last, count(*) AS rows FROM
          (SELECT revision FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?)`,
     )
     try {
-      const { last, rows } = step.get(from, compacted, sweepStep) ?? {}
-      const to = rows === sweepStep && typeof last === 'number' ? last : compacted
+      const { last, rows } = step.get(from, end, sweepStep) ?? {}
+      const to = rows === sweepStep && typeof last === 'number' ? last : end
       this.#change({ ...this.#meta, swept: to }, () => {
         this.#database
           .prepare(
@@ -247,7 +263,7 @@ export class LogFile {
           .run(from, to)
         this.#database.prepare('DELETE FROM log WHERE revision > ? AND revision <= ? AND value IS NULL').run(from, to)
       })
-      return to >= compacted
+      return to >= end
     } catch (error) {
       throw errorOf(faultOf(error, this.path))
     }
@@ -365,9 +381,7 @@ export class LogFile {
     } catch (error) {
       const fault = faultOf(error, this.path)
       // Full and locked are answered before anything is flushed: the file is as it was. All else is not known.
-      if (fault.code !== 'full' && fault.code !== 'locked') {
-        this.#broken = withoutWrites(fault)
-      }
+      if (fault.code !== 'full' && fault.code !== 'locked') this.#break(fault)
       // Some faults have rolled back already.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       throw new StorageError(fault.code, fault.message, { cause: error })
@@ -379,21 +393,10 @@ export class LogFile {
   }
 }
 
-/** Commits have consecutive numbers, and the changes of one consecutive positions. */
-function isNextBefore(newer: Revision, revision: Revision): boolean {
-  const isFirst = newer % positionsPerCommit === 0
-  return isFirst ? endOfCommit(revision) === newer - 1 : revision === newer - 1
-}
-
 function withoutWrites({ code, message }: Fault): Fault {
   return { code, message: `${message}; no more writes are taken until a restart` }
 }
 
 function isFullFault(outcome: LogOutcome): boolean {
   return typeof outcome === 'object' && 'code' in outcome && outcome.code === 'full'
-}
-
-/** `setReturnArrays` makes rows arrays, which the types of node:sqlite do not tell. */
-function columns(row: unknown): readonly unknown[] {
-  return row as readonly unknown[]
 }

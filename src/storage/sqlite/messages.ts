@@ -11,6 +11,8 @@ export interface WriterOptions {
   readonly directory: string
   /** The largest size of the file; 0 = as large as the disk allows. */
   readonly maxFileBytes: number
+  /** Kept back for the case that there is no room; 0 = nothing. */
+  readonly reserveBytes: number
   /** How long to wait for another program that holds the file. */
   readonly lockTimeoutMs: number
   /** Open the store although it ends before what was acknowledged. */
@@ -31,7 +33,16 @@ export interface Opened {
   readonly committedMs: number | undefined
 }
 
+/** What of the store can be written. */
+export interface WriterCondition {
+  /** Only what frees room, or takes little. */
+  readonly isFull: boolean
+  /** Nothing at all, until a restart: why, in one line. */
+  readonly broken: string | undefined
+}
+
 export type FromWriter =
+  | ({ readonly type: 'condition' } & WriterCondition)
   | Opened
   | PackedKeys
   | { readonly type: 'loaded' }

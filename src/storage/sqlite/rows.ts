@@ -1,7 +1,7 @@
 /** Rows of the log as they come from the file: checked, or answered as damaged. */
 import { damageNote } from '../damaged-value.ts'
 import { DamagedValueError, openValue } from '../sealed-value.ts'
-import { positionsPerCommit, type Revision, StorageError } from '../storage.ts'
+import { endOfCommit, positionsPerCommit, type Revision, StorageError } from '../storage.ts'
 
 export interface LogRow {
   /** Where the value should lie. */
@@ -42,4 +42,15 @@ export function checkRow({ key, revision, logKey, value, header }: LogRow, seale
     if (error instanceof DamagedValueError) throw new StorageError('damaged', error.message, { cause: error })
     throw error
   }
+}
+
+/** Commits have consecutive numbers, and the changes of one consecutive positions. */
+export function isNextBefore(newer: Revision, revision: Revision): boolean {
+  const isFirst = newer % positionsPerCommit === 0
+  return isFirst ? endOfCommit(revision) === newer - 1 : revision === newer - 1
+}
+
+/** `setReturnArrays` makes rows arrays, which the types of node:sqlite do not tell. */
+export function columns(row: unknown): readonly unknown[] {
+  return row as readonly unknown[]
 }

@@ -66,7 +66,7 @@ function readOnlyFault(path: string): Fault {
   return { code: 'unavailable', message: `${path} is read-only for this process` }
 }
 
-function fullFault(path: string): Fault {
+export function fullFault(path: string): Fault {
   return { code: 'full', message: `there is no room for ${path} to grow` }
 }
 

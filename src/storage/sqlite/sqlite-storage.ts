@@ -17,7 +17,7 @@ import type { Worker } from 'node:worker_threads'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Stream } from '../../base/stream.ts'
 import type { HistoryGauge } from '../compactor.ts'
-import { type AppliedWrite, VersionedStore } from '../mvcc/versioned-store.ts'
+import { VersionedStore } from '../mvcc/versioned-store.ts'
 import type {
   Change,
   ChangeBatch,
@@ -31,18 +31,21 @@ import type {
   Revision,
   Span,
   Storage,
+  StoreCondition,
   Transaction,
-  Write,
 } from '../storage.ts'
 import { endOfCommit, StorageError } from '../storage.ts'
-import { checkTickets, QueuedTicket, settle } from '../ticket.ts'
+import { checkTickets, QueuedTicket } from '../ticket.ts'
 import { checkTransaction } from '../transaction-shape.ts'
 import { FilePresent } from './file-present.ts'
 import { type Outcome, outcomesOf, packGroup } from './groups.ts'
 import { historyOf } from './loading.ts'
-import type { FromWriter, Opened, PackedHistory, PackedOutcomes, ToWriter } from './messages.ts'
+import type { FromWriter, Opened, PackedHistory, PackedOutcomes, ToWriter, WriterCondition } from './messages.ts'
+import { applied, type QueuedCommit, type Waiter } from './queued-commit.ts'
 import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
 import { startWriter } from './start-writer.ts'
+import { conditionOf } from './store-condition.ts'
+import { usualBytes } from './store-room.ts'
 
 export interface SqliteStorageOptions {
   /** Holds the files of the store (0700 and 0600). Created if missing. */
@@ -52,6 +55,8 @@ export interface SqliteStorageOptions {
   readonly watchLimit?: number
   /** The largest size of the file; beyond it commits are refused as `full`. Absent = as large as the disk allows. */
   readonly maxFileBytes?: number
+  /** Kept back for deletes, for the case that there is no room. Default 0 = nothing. */
+  readonly reserveBytes?: number
   /** How long a commit waits for another program that has locked the file. Default 5 s. */
   readonly lockTimeoutMs?: number
   /** Open the store although it ends before what was acknowledged. */
@@ -61,18 +66,6 @@ export interface SqliteStorageOptions {
 /** Groups with the writer at a time. One would leave it idle between two; more would only make groups smaller. */
 const maxGroupsUnderWay = 2
 
-interface QueuedCommit {
-  readonly transaction: Transaction
-  readonly ticket: QueuedTicket
-  readonly resolve: (commit: Commit) => void
-  readonly reject: (error: Error) => void
-}
-
-interface Waiter {
-  readonly resolve: () => void
-  readonly reject: (error: StorageError) => void
-}
-
 export class SqliteStorage implements Storage, HistoryGauge {
   readonly openedCommitMs: number | undefined
   readonly #worker: Worker
@@ -80,7 +73,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   readonly #present: FilePresent
   /** All keys at the start; undefined once they were taken, or something was committed. */
   #opened: KeysPiece[] | undefined = []
-  readonly #directory: string
+  readonly #options: SqliteStorageOptions
   #waiting: QueuedCommit[] = []
   /** With the writer, in the order of their outcomes. */
   #sent: QueuedCommit[][] = []
@@ -92,13 +85,14 @@ export class SqliteStorage implements Storage, HistoryGauge {
   #historyStep: Promise<void> | undefined
   #compactions: (Waiter & { readonly target: Revision })[] = []
   #failed: StorageError | undefined
+  #condition: WriterCondition = { isFull: false, broken: undefined }
   #closing: Promise<void> | undefined
   #closed: Waiter | undefined
 
   private constructor(worker: Worker, options: SqliteStorageOptions, opened: Opened) {
     this.openedCommitMs = opened.committedMs
     this.#worker = worker
-    this.#directory = options.directory
+    this.#options = options
     this.#present = new FilePresent(join(options.directory, 'state.db'), () => this.#store.head)
     this.#store = new VersionedStore({
       present: this.#present,
@@ -214,6 +208,14 @@ export class SqliteStorage implements Storage, HistoryGauge {
     return this.#store.revisionBeyond(sizeBytes)
   }
 
+  condition(): StoreCondition | undefined {
+    if (this.#closing) return undefined
+    const { isFull, broken } = this.#condition
+    const { directory, maxFileBytes = 0, reserveBytes = 0 } = this.#options
+    const mostBytes = usualBytes(maxFileBytes, reserveBytes)
+    return conditionOf(directory, this.#present.fileBytes(), mostBytes, isFull, this.#failed?.message ?? broken)
+  }
+
   /** Commits handed in before are decided first. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close()
@@ -279,6 +281,9 @@ export class SqliteStorage implements Storage, HistoryGauge {
         else this.#closed?.resolve()
         this.#closed = undefined
         return
+      case 'condition':
+        this.#condition = message
+        return
       case 'opened':
       case 'keys':
       case 'loaded':
@@ -326,7 +331,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
           const current = new Map(keys.map((key) => [key, this.#store.find(key)]))
           return () => resolve({ ok: false, current })
         } catch (error) {
-          return () => reject(errorOf(faultOf(error, this.#directory)))
+          return () => reject(errorOf(faultOf(error, this.#options.directory)))
         }
       }
       case 'fault':
@@ -380,7 +385,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   /** The writer is gone. What it was asked and had not answered may have happened or not. */
   #fail(cause: unknown): void {
     if (this.#failed || (this.#closing && !this.#closed)) return
-    const error = new StorageError('unavailable', `the writer of ${this.#directory} has ended`, { cause })
+    const error = new StorageError('unavailable', `the writer of ${this.#options.directory} has ended`, { cause })
     this.#failed = error
     for (const { ticket, reject } of [...this.#sent.flat(), ...this.#waiting]) {
       ticket.failed()
@@ -393,10 +398,4 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#closed?.reject(error)
     this.#closed = undefined
   }
-}
-
-/** The expectation held, so it says what was there before. */
-function applied({ key, value, expect }: Write): AppliedWrite {
-  const before = settle(key, expect)
-  return { key, value, before: typeof before === 'number' ? before : undefined }
 }

@@ -18,6 +18,7 @@ async function answersTo(messages: readonly ToWriter[]): Promise<Outcome[]> {
   const workerData: WriterOptions = {
     directory: join(root, 'store'),
     maxFileBytes: 0,
+    reserveBytes: 0,
     lockTimeoutMs: 0,
     acceptLoss: false,
   }

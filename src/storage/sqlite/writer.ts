@@ -5,9 +5,18 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { append } from '../../base/append.ts'
 import type { Revision } from '../storage.ts'
-import { type LogChange, LogFile, type LogOutcome, type LogTransaction } from './log-file.ts'
-import { type FromWriter, type PackedGroup, type ToWriter, ValuePacker, type WriterOptions } from './messages.ts'
+import type { LogChange, LogOutcome, LogTransaction } from './log-entries.ts'
+import { LogFile } from './log-file.ts'
+import {
+  type FromWriter,
+  type PackedGroup,
+  type ToWriter,
+  ValuePacker,
+  type WriterCondition,
+  type WriterOptions,
+} from './messages.ts'
 import { type Fault, faultOf } from './sqlite-faults.ts'
+import { giveUpReserve } from './store-room.ts'
 
 /** Transactions and bytes in one group: a flush must not keep the first of them waiting for too long. */
 const maxGroup = 1024
@@ -19,7 +28,7 @@ function run(port: MessagePort, options: WriterOptions): void {
   const send = (message: FromWriter, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
   let log: LogFile
   try {
-    log = new LogFile(options)
+    log = openLog(options, (condition) => send({ type: 'condition', ...condition }))
   } catch (error) {
     return refuse(error)
   }
@@ -131,6 +140,18 @@ function run(port: MessagePort, options: WriterOptions): void {
   }
 
   port.on('message', work)
+}
+
+/** Without room even for what an opened store needs, the reserve is given up for that. */
+function openLog(options: WriterOptions, onCondition: (condition: WriterCondition) => void): LogFile {
+  for (;;) {
+    try {
+      return new LogFile(options, onCondition)
+    } catch (error) {
+      const { code } = faultOf(error, options.directory)
+      if ((code !== 'full' && code !== 'unavailable') || !giveUpReserve(options.directory)) throw error
+    }
+  }
 }
 
 function unpackGroup({ numbers, keys, values }: PackedGroup): LogTransaction[] {

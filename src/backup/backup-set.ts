@@ -1,0 +1,243 @@
+/**
+ * Backups of one data directory in one folder: full ones, and files of what changed after each. Their names tell what
+ * follows what: `full-<revision>`, `changes-<revision after which>-<revision>`, revisions with leading zeros. Each file
+ * is read back as a whole before it counts.
+ */
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Encryption, encryptedMarker } from '../encryption/encryption.ts'
+import { formatTime } from '../kube/time.ts'
+import { changesOf, markBackedUp } from '../storage/open-storage.ts'
+import { backupSource, backupTarget, lastIssued } from './backup-file.ts'
+import { type KeptChange, readChangeFile, writeChangeFile } from './change-file.ts'
+import { decryptedSource, encryptedTarget } from './key-entries.ts'
+import { type Contents, CopyError, copyStore, type Pair, type Source } from './store-copy.ts'
+import { keysInClear, keysOf, type PlaceOptions, storeSource } from './store-places.ts'
+
+interface SetFile {
+  readonly path: string
+  readonly after: number | undefined
+  readonly revision: number
+}
+
+export interface SetBackup {
+  readonly path: string
+  /** Else of what changed. */
+  readonly full: boolean
+  readonly revision: number
+  readonly entries: number
+}
+
+const namePattern = /^(?:full|changes-(\d{16}))-(\d{16})$/
+const digits = (revision: number): string => String(revision).padStart(16, '0')
+
+/** Ascending by revision; full ones after what ends at the same. */
+async function filesOf(folder: string): Promise<readonly SetFile[]> {
+  const names = (await readdir(folder)).filter((name) => namePattern.test(name))
+  return names
+    .map((name) => {
+      const [, after, revision] = namePattern.exec(name) ?? []
+      return {
+        path: join(folder, name),
+        after: after === undefined ? undefined : Number(after),
+        revision: Number(revision),
+      }
+    })
+    .sort((a, b) => a.revision - b.revision || (a.after ?? Infinity) - (b.after ?? Infinity))
+}
+
+export interface SetOptions extends PlaceOptions {
+  /** A full one where the newest full one is older. Default: never for that alone. */
+  readonly fullAfterMs?: number
+  /** Called between pieces of the work, by a process that has other things to do. */
+  readonly rest?: () => Promise<void>
+}
+
+/** Of what changed since the newest backup of the folder, where that can be had; else a full one. @throws CopyError */
+export async function backUpInto(folder: string, dataDir: string, options: SetOptions): Promise<SetBackup> {
+  const files = await filesOf(folder)
+  const newest = files.at(-1)
+  const full = files.findLast(({ after }) => after === undefined)
+  const isDue = full === undefined || (await isOlder(full.path, options))
+  const done =
+    (newest === undefined || isDue ? undefined : await backUpChanges(folder, dataDir, newest, options)) ??
+    (await backUpWhole(folder, dataDir, options))
+  await markBackedUp(dataDir, done.revision)
+  return done
+}
+
+async function isOlder(path: string, { fullAfterMs = Number.POSITIVE_INFINITY, clock }: SetOptions): Promise<boolean> {
+  return clock.now() - (await stat(path)).mtimeMs >= fullAfterMs
+}
+
+async function backUpWhole(folder: string, dataDir: string, options: SetOptions): Promise<SetBackup> {
+  const { encryption } = options
+  const part = join(folder, 'unfinished-full')
+  await rm(part, { force: true })
+  const source = storeSource({ dataDir }, options)
+  let path = part
+  const file = await backupTarget(part, formatTime(options.clock.now()), (revision) => {
+    path = join(folder, `full-${digits(revision)}`)
+    return path
+  })
+  await using target = encryption === undefined ? file : encryptedTarget(file, encryption)
+  const { revision, entries } = await copyStore(source, target, () => undefined, options.rest)
+  return { path, full: true, revision, entries }
+}
+
+/** undefined: not everything that changed since is kept. */
+async function backUpChanges(
+  folder: string,
+  dataDir: string,
+  newest: SetFile,
+  options: SetOptions,
+): Promise<SetBackup | undefined> {
+  const previous = await digestOfFile(newest)
+  using log = await changesOf(dataDir, newest.revision)
+  if (log === undefined) return undefined
+  if (options.encryption === undefined && log.has(encryptedMarker)) throw keysInClear(dataDir)
+  const { revision } = log
+  if (revision === newest.revision) return { path: newest.path, full: false, revision, entries: 0 }
+  const keys = (await keysOf(dataDir)).map((pair) => sealed(pair, options.encryption))
+  async function* changes(): AsyncGenerator<KeptChange> {
+    for (const { key, value } of keys) yield { key, value, revision, timeMs: 0 }
+    let since = 0
+    for (const change of log?.changes() ?? []) {
+      yield change
+      if (++since % changesAtOnce === 0) await options.rest?.()
+    }
+  }
+  const head = { after: newest.revision, previous, revision, time: formatTime(options.clock.now()) }
+  const path = join(folder, `changes-${digits(newest.revision)}-${digits(revision)}`)
+  const { sha256, entries } = await writeChangeFile(path, head, changes())
+  const read = await readChangeFile(path)
+  if (read.sha256 !== sha256) throw new CopyError(`${path} does not hold what was written`)
+  return { path, full: false, revision, entries }
+}
+
+const changesAtOnce = 64
+
+const sealed = ({ key, value }: Pair, encryption: Encryption | undefined): Pair =>
+  encryption === undefined ? { key, value } : { key, value: encryption.seal(key, value) }
+
+/** Of what a file holds, by its own last line; the whole of it is checked. */
+async function digestOfFile({ path, after }: SetFile): Promise<string> {
+  if (after !== undefined) return (await readChangeFile(path)).sha256
+  await using contents = await backupSource(path).read()
+  return contents.sha256
+}
+
+/** Removes what is older than the `keep` newest full backups. Answers how many files went. */
+export async function forgetOld(folder: string, keep: number): Promise<number> {
+  const files = await filesOf(folder)
+  const oldest = files.filter(({ after }) => after === undefined).at(-keep)
+  const old = oldest === undefined ? [] : files.filter(({ revision, after }) => (after ?? revision) < oldest.revision)
+  for (const { path } of old) await rm(path)
+  return old.length
+}
+
+/** The state of the folder's newest backup, or an earlier one: at a revision, or at a time. */
+export type RestorePoint = { readonly revision: number } | { readonly timeMs: number } | undefined
+
+export function setSource(folder: string, point: RestorePoint, options: PlaceOptions): Source {
+  const source: Source = { name: folder, read: () => readSet(folder, point, options) }
+  return options.encryption === undefined ? source : decryptedSource(source, options.encryption)
+}
+
+async function readSet(folder: string, point: RestorePoint, options: PlaceOptions): Promise<Contents> {
+  const files = await filesOf(folder)
+  const base = await baseOf(files, point)
+  if (base === undefined) throw new CopyError(`${folder} has no full backup of then or before`)
+  const contents = await backupSource(base.path).read()
+  const { changed, revision, timeMs = contents.timeMs } = await changesUpTo(files, base, point)
+  return {
+    revision,
+    lastIssued: lastIssued(files.at(-1)?.revision ?? revision, timeMs, options.clock.now()),
+    pairs: () => merged(contents.pairs(), changed),
+    [Symbol.asyncDispose]: () => Promise.resolve(contents[Symbol.asyncDispose]()),
+  }
+}
+
+/** The newest full backup that is not beyond the point. */
+async function baseOf(files: readonly SetFile[], point: RestorePoint): Promise<SetFile | undefined> {
+  for (const file of files.toReversed()) {
+    if (file.after !== undefined) continue
+    if (point === undefined || ('revision' in point && file.revision <= point.revision)) return file
+    if (!('timeMs' in point)) continue
+    await using contents = await backupSource(file.path).read()
+    if ((contents.timeMs ?? 0) <= point.timeMs) return file
+  }
+  return undefined
+}
+
+interface Changed {
+  /** By key: the last of its values; undefined = deleted. */
+  readonly changed: ReadonlyMap<string, Uint8Array | undefined>
+  readonly revision: number
+  /** Of the last file of changes that was read; undefined: none was. */
+  readonly timeMs: number | undefined
+}
+
+/** @throws CopyError where a file is missing in between */
+async function changesUpTo(files: readonly SetFile[], base: SetFile, point: RestorePoint): Promise<Changed> {
+  const changed = new Map<string, Uint8Array | undefined>()
+  let previous = await digestOfFile(base)
+  let end = base.revision
+  let revision = base.revision
+  let timeMs: number | undefined
+  const isWithin = (change: KeptChange): boolean =>
+    point === undefined ||
+    ('revision' in point ? change.revision <= point.revision : change.timeMs > 0 && change.timeMs <= point.timeMs)
+  for (let file = next(files, end); file !== undefined; file = next(files, end)) {
+    const { head, sha256, changes } = await readChangeFile(file.path)
+    if (head.after !== end || head.previous !== previous) {
+      throw new CopyError(`${file.path} does not follow what is there before it`)
+    }
+    let isWhole = true
+    for (const change of changes) {
+      // Keys of the authority have no time of their own: they go with the file.
+      if (change.timeMs > 0 && !isWithin(change)) {
+        isWhole = false
+        break
+      }
+      changed.set(change.key, change.value)
+      if (change.timeMs > 0) revision = Math.max(revision, change.revision)
+    }
+    timeMs = Date.parse(head.time)
+    if (!isWhole) break
+    ;({ revision: end } = head)
+    revision = end
+    previous = sha256
+  }
+  requireReached(point, revision, base)
+  return { changed, revision, timeMs }
+}
+
+const next = (files: readonly SetFile[], end: number): SetFile | undefined => files.find(({ after }) => after === end)
+
+function requireReached(point: RestorePoint, revision: number, base: SetFile): void {
+  if (point === undefined || !('revision' in point) || revision >= base.revision) return
+  throw new CopyError(`revision ${point.revision} is before the first backup`)
+}
+
+/** Ascending by key, as both are. */
+async function* merged(
+  pairs: AsyncIterable<Pair>,
+  changed: ReadonlyMap<string, Uint8Array | undefined>,
+): AsyncGenerator<Pair> {
+  const changes = [...changed].map(([key, value]) => ({ key, value, bytes: Buffer.from(key) }))
+  changes.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+  let i = 0
+  for await (const pair of pairs) {
+    const bytes = Buffer.from(pair.key)
+    for (let change = changes[i]; change && Buffer.compare(change.bytes, bytes) < 0; change = changes[++i]) {
+      if (change.value !== undefined) yield { key: change.key, value: change.value }
+    }
+    if (!changed.has(pair.key)) yield pair
+    else {
+      const { value } = changes[i++] ?? {}
+      if (value !== undefined) yield { key: pair.key, value }
+    }
+  }
+  for (const { key, value } of changes.slice(i)) if (value !== undefined) yield { key, value }
+}

@@ -1,0 +1,45 @@
+/** Files of JSON lines, as backups are. */
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { CopyError } from './store-copy.ts'
+
+/** What the lines of a backup, or of a file of changes, may say. */
+export interface BackupLine {
+  readonly format?: string
+  readonly version?: number
+  readonly revision?: number
+  readonly after?: number
+  readonly previous?: string
+  /** RFC 3339 of the whole, ms since 1970 of a change. */
+  readonly time?: string | number
+  readonly key?: string
+  readonly value?: string
+  readonly base64?: string
+  readonly deleted?: boolean
+  readonly crc?: number
+  readonly entries?: number
+  readonly sha256?: string
+}
+
+/** @throws CopyError for a line that is not JSON; what reading the file throws */
+export async function* linesOf(path: string): AsyncGenerator<{ readonly text: string; readonly line: BackupLine }> {
+  const input = createReadStream(path)
+  const opened = new Promise<void>((resolve, reject) => input.once('open', () => resolve()).once('error', reject))
+  try {
+    await opened
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      yield { text, line: parse(path, text) }
+    }
+  } finally {
+    input.destroy()
+  }
+}
+
+function parse(path: string, text: string): BackupLine {
+  try {
+    return JSON.parse(text) as BackupLine
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    throw new CopyError(`${path} is damaged: a line is not JSON`, { cause })
+  }
+}

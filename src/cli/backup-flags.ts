@@ -1,0 +1,43 @@
+/** Backups that a server makes by itself. */
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Config } from '../app/config.ts'
+import { parseDuration } from './duration.ts'
+
+export interface BackupFlags {
+  readonly backupDir?: string
+  readonly backupEvery: number
+  readonly backupFullEvery: number
+  readonly backupKeep: number
+}
+
+const hourMs = 3_600_000
+
+export const addBackupOptions = (command: Command): Command =>
+  command
+    .option('--backup-dir <dir>', 'back up the data directory into this folder, by itself')
+    .addOption(
+      new Option('--backup-every <duration>', 'how often: 30m, 1h; what changed since the one before')
+        .argParser(parseDuration)
+        .default(hourMs, '1h'),
+    )
+    .addOption(
+      new Option('--backup-full-every <duration>', 'how often everything')
+        .argParser(parseDuration)
+        .default(24 * hourMs, '24h'),
+    )
+    .option('--backup-keep <n>', 'backups of everything that are kept, with what changed after each', parseKeep, 7)
+
+/** @throws CommanderError */
+export function backupOf(flags: BackupFlags, engine: string, command: Command): Pick<Config, 'backup'> {
+  if (flags.backupDir === undefined) return {}
+  if (engine !== 'sqlite') command.error("--backup-dir is of a SQLite store: take etcd's own snapshots")
+  const { backupEvery: everyMs, backupFullEvery: fullEveryMs, backupKeep: keep } = flags
+  return { backup: { folder: resolve(flags.backupDir), everyMs, fullEveryMs, keep } }
+}
+
+function parseKeep(text: string): number {
+  const value = Number(text)
+  if (!(Number.isSafeInteger(value) && value > 0)) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return value
+}

@@ -1,0 +1,30 @@
+/** What goes into the log and comes out of it. */
+import type { Revision } from '../storage.ts'
+import type { Fault } from './sqlite-faults.ts'
+
+/** A transaction as the writer sees it. Keys and expectations: guards first, then writes. */
+export interface LogTransaction {
+  readonly ticket: number
+  readonly guards: number
+  readonly keys: readonly string[]
+  /** See `messages.ts`: a revision, `expectAbsent`, `expectNever`, or a ticket as -1 - id. */
+  readonly expects: readonly number[]
+  /** Per write; undefined deletes. */
+  readonly values: readonly (Uint8Array | undefined)[]
+}
+
+/** The first revision; or the places (in `keys`) of lost expectations; or a fault. */
+export type LogOutcome = Revision | readonly number[] | Fault
+
+export interface LogKey {
+  readonly key: string
+  readonly revision: Revision
+}
+
+export interface LogChange {
+  readonly key: string
+  readonly revision: Revision
+  readonly previous: Revision | undefined
+  readonly previousValue: Uint8Array | undefined
+  readonly deleted: boolean
+}

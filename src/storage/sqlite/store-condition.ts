@@ -1,0 +1,33 @@
+/** How much room a store has, and what is said of that to an operator, before it ends and after. */
+import { statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoreCondition } from '../storage.ts'
+
+/** Below this share of what there could be, and below this many bytes, there is little left. */
+const lowShare = 0.1
+const lowBytes = 256 * 1024 * 1024
+
+/** `fileBytes`: with what is in the log. `maxFileBytes` 0: no bound but the disk. `broken`: why nothing is written. */
+export function conditionOf(
+  directory: string,
+  fileBytes: number,
+  maxFileBytes: number,
+  isFull: boolean,
+  broken: string | undefined,
+): StoreCondition {
+  const { bavail, bsize, blocks } = statfsSync(directory)
+  const usedBytes = sizeOf(join(directory, 'state.db')) + sizeOf(join(directory, 'state.db-wal'))
+  const onDisk = bavail * bsize
+  const toLimit = maxFileBytes === 0 ? Number.POSITIVE_INFINITY : Math.max(0, maxFileBytes - fileBytes)
+  const freeBytes = Math.min(onDisk, toLimit)
+  const warnings: string[] = []
+  if (broken !== undefined) warnings.push(broken)
+  if (isFull) {
+    warnings.push(`the store in ${directory} is full: only deletes and small changes are taken until there is room`)
+  } else if (freeBytes < Math.min(lowBytes, lowShare * Math.min(blocks * bsize, usedBytes + toLimit))) {
+    warnings.push(`the store in ${directory} has little room left: ${Math.floor(freeBytes / 1024 / 1024)} MiB`)
+  }
+  return { writes: broken !== undefined ? 'none' : isFull ? 'small' : 'all', warnings, usedBytes, freeBytes }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0

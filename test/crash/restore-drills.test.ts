@@ -1,0 +1,345 @@
+/**
+ * Back in time: sets of backups, full and of what changed, and stores restored from them to any point. A store is
+ * written by a random history; what it held at each moment is compared with what is restored.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { RestorePoint } from '../../src/backup/backup.ts'
+import { BackupSchedule, backUpInto, copyStore, forgetOld, sourceAt, targetAt } from '../../src/backup/backup.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import { FakeClock } from '../../src/base/fake-clock.ts'
+import { type Log, silentLog } from '../../src/base/log.ts'
+import { LogFile } from '../../src/storage/sqlite/log-file.ts'
+import { SqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts'
+import { prefixSpan, type Storage } from '../../src/storage/storage.ts'
+import { aesgcm, writeConfiguration } from '../encryption/configurations.ts'
+import { type ServedStore, serveStore } from '../encryption/served-store.ts'
+
+let folder: string
+let dataDir: string
+let set: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'borough-drills-'))
+  dataDir = join(folder, 'data')
+  set = join(folder, 'set')
+  for (const path of [dataDir, set]) await mkdir(path, { mode: 0o700 })
+})
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+})
+
+const options = { clock: systemClock, log: silentLog }
+const everything = prefixSpan('/')
+const open = (at = dataDir) => SqliteStorage.open({ directory: join(at, 'store') })
+
+let restores = 0
+async function restore(point?: RestorePoint): Promise<string> {
+  const to = join(folder, `restored-${++restores}`)
+  const source = sourceAt({ folder: set, point }, options)
+  await using target = await targetAt({ dataDir: to }, options)
+  await copyStore(source, target, () => undefined)
+  return to
+}
+
+async function stateOf(storage: Storage): Promise<Record<string, string>> {
+  const { entries } = await storage.range(everything)
+  return Object.fromEntries(entries.map(({ key, value }) => [key, Buffer.from(value).toString()]))
+}
+
+async function restoredState(point?: RestorePoint): Promise<Record<string, string>> {
+  await using storage = await open(await restore(point))
+  return await stateOf(storage)
+}
+
+async function put(storage: Storage, key: string, value: string | undefined): Promise<number> {
+  const { entry } = await storage.get(key)
+  if (value === undefined && entry === undefined) return await storage.currentRevision()
+  const write = {
+    key,
+    value: value === undefined ? undefined : Buffer.from(value),
+    expect: entry?.revision ?? ('absent' as const),
+  }
+  await storage.commit({ guards: [], writes: [write] }).done
+  return await storage.currentRevision()
+}
+
+describe('a set of backups', () => {
+  it('any moment of a random history can be restored from it', async () => {
+    const step = fc.oneof(
+      { weight: 8, arbitrary: fc.record({ key: fc.nat(9), value: fc.option(fc.nat(999), { nil: undefined }) }) },
+      { weight: 2, arbitrary: fc.constant('backup' as const) },
+      { weight: 1, arbitrary: fc.constant('compact' as const) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        for (const path of [dataDir, set]) {
+          await rm(path, { recursive: true })
+          await mkdir(path, { mode: 0o700 })
+        }
+        const states: { readonly revision: number; readonly state: Record<string, string> }[] = []
+        let backedUp = 0
+        {
+          await using storage = await open()
+          await backUpInto(set, dataDir, options)
+          for (const each of [...steps, 'backup' as const]) {
+            if (each === 'backup') backedUp = (await backUpInto(set, dataDir, options)).revision
+            else if (each === 'compact') await storage.compact(await storage.currentRevision())
+            else {
+              const revision = await put(
+                storage,
+                `/k${each.key}`,
+                each.value === undefined ? undefined : `v${each.value}`,
+              )
+              states.push({ revision, state: await stateOf(storage) })
+            }
+          }
+        }
+        const files = await readdir(set)
+        // Compaction waits for the mark: one full backup is enough.
+        expect(files.filter((name) => name.startsWith('full-'))).toHaveLength(1)
+        const known = states.filter(({ revision }) => revision <= backedUp)
+        for (const at of [0, Math.floor(known.length / 2), known.length - 1]) {
+          const { revision, state } = known[at] ?? { revision: 0, state: {} }
+          if (revision > 0) expect(await restoredState({ revision })).toEqual(state)
+        }
+        expect(await restoredState()).toEqual(known.at(-1)?.state ?? {})
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  it('a moment is named by its time, too', async () => {
+    const now = { ms: Date.UTC(2026, 0, 1) }
+    const log = new LogFile(
+      { directory: join(dataDir, 'store'), maxFileBytes: 0, reserveBytes: 0, lockTimeoutMs: 0, acceptLoss: false },
+      undefined,
+      () => now.ms,
+    )
+    const write = (ticket: number, key: string): void => {
+      now.ms += 60_000
+      log.commit([{ ticket, guards: 0, keys: [key], expects: [0], values: [Buffer.from(key)] }], 0)
+    }
+    const clock = new FakeClock(now.ms)
+    await backUpInto(set, dataDir, { clock, log: silentLog })
+    for (const [i, key] of ['/a', '/b', '/c'].entries()) write(i + 1, key)
+    await backUpInto(set, dataDir, { clock, log: silentLog })
+    log.close()
+    const at = (minutes: number): RestorePoint => ({ timeMs: Date.UTC(2026, 0, 1) + minutes * 60_000 })
+    expect(Object.keys(await restoredState(at(2)))).toEqual(['/a', '/b'])
+    expect(Object.keys(await restoredState(at(2.5)))).toEqual(['/a', '/b'])
+    expect(Object.keys(await restoredState(at(60)))).toEqual(['/a', '/b', '/c'])
+    await expect(restore(at(-1))).rejects.toThrow(`${set} has no full backup of then or before`)
+  })
+
+  it('the command writes all of it before its process ends', async () => {
+    {
+      await using storage = await open()
+      for (let i = 0; i < 130; i++) await put(storage, `/k${i}`, 'v')
+    }
+    const args = ['src/cli/main.ts', 'backup', '--data-dir', dataDir, '--incremental', '--to', set, '-o', 'json']
+    const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 30_000 })
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ full: true, entries: 130 })
+  })
+
+  it('where the changes since are not kept any more, the next one is full', async () => {
+    await using storage = await open()
+    await put(storage, '/a', 'one')
+    await backUpInto(set, dataDir, options)
+    await put(storage, '/a', 'two')
+    await rm(join(dataDir, 'store', 'backup-mark'))
+    await storage.compact(await storage.currentRevision())
+    const { full, revision } = await backUpInto(set, dataDir, options)
+    expect({ full, revision }).toEqual({ full: true, revision: await storage.currentRevision() })
+    expect(await restoredState()).toEqual({ '/a': 'two' })
+  })
+
+  it('a restored store goes on above every revision that can have been given out', async () => {
+    let last = 0
+    {
+      await using storage = await open()
+      await put(storage, '/a', 'one')
+      await backUpInto(set, dataDir, options)
+      for (let i = 0; i < 50; i++) last = await put(storage, '/a', `after ${i}`)
+    }
+    await using restored = await open(await restore())
+    expect(await restored.currentRevision()).toBeGreaterThan(last)
+    await expect(restored.get('/a', { at: last })).rejects.toMatchObject({ code: 'compacted' })
+  })
+
+  it('keeps as many full ones as are wanted, with what follows them', async () => {
+    await using storage = await open()
+    for (let i = 0; i < 4; i++) {
+      await put(storage, '/a', `${i}`)
+      await backUpInto(set, dataDir, { ...options, fullAfterMs: 0 })
+      await put(storage, '/a', `${i} changed`)
+      await backUpInto(set, dataDir, options)
+    }
+    expect(await forgetOld(set, 2)).toBe(4)
+    const names = (await readdir(set)).toSorted()
+    expect(names.map((name) => name.replaceAll(/\d+/g, 'n'))).toEqual([
+      'changes-n-n',
+      'changes-n-n',
+      'full-n',
+      'full-n',
+    ])
+    expect(await restoredState()).toEqual({ '/a': '3 changed' })
+  })
+
+  const damages: readonly { readonly name: string; readonly of: string; spoil(text: string): string; says: RegExp }[] =
+    [
+      {
+        name: 'a changed value of a full backup',
+        of: 'full',
+        spoil: (text) => text.replace('first', 'fIrst'),
+        says: /full-\d+ is damaged: \/a is not what was written/,
+      },
+      {
+        name: 'a changed value of what changed',
+        of: 'changes',
+        spoil: (text) => text.replace('second', 'sEcond'),
+        says: /changes-\d+-\d+ is damaged: \/b is not what was written/,
+      },
+      {
+        name: 'a change that is missing',
+        of: 'changes',
+        spoil: (text) => text.split('\n').toSpliced(1, 1).join('\n'),
+        says: /changes-\d+-\d+ is damaged: what it holds is not what was written/,
+      },
+      {
+        name: 'an end that is missing',
+        of: 'changes',
+        spoil: (text) => text.split('\n').slice(0, -2).join('\n'),
+        says: /changes-\d+-\d+ is cut off: its last line is missing/,
+      },
+      {
+        name: 'another file in its place',
+        of: 'changes',
+        spoil: () => '{"format":"something"}\n',
+        says: /changes-\d+-\d+ is no file of changes/,
+      },
+      {
+        name: 'a file of a later version',
+        of: 'changes',
+        spoil: (text) => text.replace('"version":1', '"version":9'),
+        says: /changes-\d+-\d+ has format version 9, this version reads 1/,
+      },
+      {
+        name: 'a line that is no JSON',
+        of: 'changes',
+        spoil: (text) => text.replace('{"revision"', '{revision'),
+        says: /changes-\d+-\d+ is damaged: a line is not JSON/,
+      },
+    ]
+  it.each(damages)('$name is found before anything is restored', async ({ of, spoil, says }) => {
+    {
+      await using storage = await open()
+      await put(storage, '/a', 'first')
+      await backUpInto(set, dataDir, options)
+      await put(storage, '/b', 'second')
+      await backUpInto(set, dataDir, options)
+    }
+    const name = (await readdir(set)).find((each) => each.startsWith(of)) ?? ''
+    const path = join(set, name)
+    const text = await readFile(path, 'utf8')
+    expect(spoil(text)).not.toBe(text)
+    await writeFile(path, spoil(text))
+    await expect(restore()).rejects.toThrow(says)
+    expect(await readdir(join(folder, `restored-${restores}`))).not.toContain('unfinished-copy')
+  })
+
+  it('a file of changes of another store does not follow', async () => {
+    const other = join(folder, 'other')
+    const sets = [set, join(folder, 'other-set')]
+    for (const path of [other, sets[1] ?? '']) await mkdir(path, { mode: 0o700 })
+    for (const [i, at] of [dataDir, other].entries()) {
+      await using storage = await open(at)
+      await put(storage, '/a', `first of ${i}`)
+      await backUpInto(sets[i] ?? '', at, options)
+      await put(storage, '/b', 'second')
+      await backUpInto(sets[i] ?? '', at, options)
+    }
+    const name = (await readdir(set)).find((each) => each.startsWith('changes')) ?? ''
+    await copyFile(join(sets[1] ?? '', name), join(set, name))
+    await expect(restore()).rejects.toThrow(`${join(set, name)} does not follow what is there before it`)
+  })
+})
+
+describe('a server', () => {
+  const configMaps = '/api/v1/namespaces/default/configmaps'
+  const create = (server: ServedStore, name: string) => server.send('POST', configMaps, { metadata: { name } })
+
+  it('that is encrypted is backed up while it runs, and restored to a moment, with its keys', async () => {
+    const path = await writeConfiguration(folder, { resources: ['secrets', 'configmaps'], providers: [aesgcm(1)] })
+    const encryption = { path, automaticReload: false }
+    const { openCopyEncryption } = await import('../../src/backup/backup.ts')
+    using keys = await openCopyEncryption(encryption, options)
+    const encrypted = { ...options, encryption: keys }
+    let moment = 0
+    {
+      await using server = await serveStore(dataDir, encryption)
+      await create(server, 'before')
+      await backUpInto(set, dataDir, encrypted)
+      const created = await create(server, 'wanted')
+      moment = Number((JSON.parse(created.text) as { metadata: { resourceVersion: string } }).metadata.resourceVersion)
+      await create(server, 'after')
+      await expect(backUpInto(set, dataDir, options)).rejects.toThrow(
+        `${dataDir} is encrypted, and its keys are not: --encryption-provider-config <file>`,
+      )
+      expect((await backUpInto(set, dataDir, encrypted)).full).toBe(false)
+      await expect(backUpInto(join(folder, 'set'), dataDir, { ...options, fullAfterMs: 0 })).rejects.toThrow(
+        `${dataDir} is encrypted, and its keys are not: --encryption-provider-config <file>`,
+      )
+    }
+    for (const name of await readdir(set)) {
+      const text = await readFile(join(set, name), 'utf8')
+      expect(text.includes('name\\":\\"wanted')).toBe(false)
+      expect(text.includes('PRIVATE KEY')).toBe(false)
+    }
+    const restored = join(folder, 'restored-server')
+    {
+      const source = sourceAt({ folder: set, point: { revision: moment } }, encrypted)
+      await using target = await targetAt({ dataDir: restored }, encrypted)
+      await copyStore(source, target, () => undefined)
+    }
+    await using server = await serveStore(restored, encryption)
+    expect((await server.send('GET', `${configMaps}/wanted`)).status).toBe(200)
+    expect((await server.send('GET', `${configMaps}/after`)).status).toBe(404)
+    expect(await readFile(join(restored, 'pki', 'ca.key'))).toEqual(await readFile(join(dataDir, 'pki', 'ca.key')))
+  })
+
+  it('makes backups by itself, and goes on after one that failed', async () => {
+    const clock = new FakeClock()
+    const told: string[] = []
+    const log: Log = {
+      ...silentLog,
+      info: (_fields, message) => void told.push(message),
+      error: (_fields, message) => void told.push(message),
+    }
+    await using storage = await open()
+    await put(storage, '/a', 'one')
+    const plan = { folder: set, everyMs: 1000, fullEveryMs: 86_400_000, keep: 2 }
+    const schedule = new BackupSchedule({ plan, dataDir, clock, log, options: async () => ({ clock, log }) })
+    schedule.start()
+    await expect.poll(() => told).toEqual(['backed up'])
+    await put(storage, '/a', 'two')
+    await chmod(set, 0o755)
+    await clock.advance(1000)
+    await expect.poll(() => told.at(-1)).toBe('a backup could not be made; the next one is tried in time')
+    await chmod(set, 0o700)
+    await clock.advance(0)
+    await expect
+      .poll(async () => {
+        await clock.advance(1000)
+        return told.at(-1)
+      })
+      .toBe('backed up')
+    await schedule[Symbol.asyncDispose]()
+    expect((await readdir(set)).map((name) => name.replaceAll(/\d+/g, 'n')).toSorted()).toContain('changes-n-n')
+    expect(await restoredState()).toEqual({ '/a': 'two' })
+  })
+})
