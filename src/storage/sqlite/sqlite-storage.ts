@@ -37,11 +37,12 @@ import type {
 import { endOfCommit, StorageError } from '../storage.ts'
 import { checkTickets, QueuedTicket, settle } from '../ticket.ts'
 import { checkTransaction } from '../transaction-shape.ts'
+import { Compactions } from './compactions.ts'
 import { FilePresent } from './file-present.ts'
 import { type Outcome, outcomesOf, packGroup } from './groups.ts'
 import { historyOf } from './loading.ts'
 import type { FromWriter, Opened, PackedHistory, PackedOutcomes, ToWriter } from './messages.ts'
-import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
 import { startWriter } from './start-writer.ts'
 
 export interface SqliteStorageOptions {
@@ -90,7 +91,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   /** The one question for older history that is under way. */
   #historyWaiter: (Waiter & { readonly base: Revision }) | undefined
   #historyStep: Promise<void> | undefined
-  #compactions: (Waiter & { readonly target: Revision })[] = []
+  readonly #compactions = new Compactions()
   #failed: StorageError | undefined
   #closing: Promise<void> | undefined
   #closed: Waiter | undefined
@@ -197,7 +198,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     if (!this.#store.beginCompaction(before)) return
     if (this.#failed) throw this.#failed
     const target = endOfCommit(before)
-    const swept = new Promise<void>((resolve, reject) => this.#compactions.push({ resolve, reject, target }))
+    const swept = this.#compactions.wait(target)
     this.#send({ type: 'compact', before: target })
     await Promise.all([swept, this.#store.sweep()])
   }
@@ -273,7 +274,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
       case 'historyFailed':
         return this.#historyWaiter?.reject(errorOf(message.fault))
       case 'compacted':
-        return this.#endCompactions(message.through, message.fault)
+        if (message.fault) return this.#compactions.failed(errorOf(message.fault))
+        return this.#compactions.reached(message.through)
       case 'closed':
         if (message.fault) this.#closed?.reject(errorOf(message.fault))
         else this.#closed?.resolve()
@@ -368,15 +370,6 @@ export class SqliteStorage implements Storage, HistoryGauge {
     }
   }
 
-  #endCompactions(through: Revision, fault: Fault | undefined): void {
-    const ended = this.#compactions.filter(({ target }) => fault || target <= through)
-    this.#compactions = this.#compactions.filter((waiter) => !ended.includes(waiter))
-    for (const { resolve, reject } of ended) {
-      if (fault) reject(errorOf(fault))
-      else resolve()
-    }
-  }
-
   /** The writer is gone. What it was asked and had not answered may have happened or not. */
   #fail(cause: unknown): void {
     if (this.#failed || (this.#closing && !this.#closed)) return
@@ -389,7 +382,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#sent = []
     this.#waiting = []
     this.#historyWaiter?.reject(error)
-    for (const { reject } of this.#compactions.splice(0)) reject(error)
+    this.#compactions.failed(error)
     this.#closed?.reject(error)
     this.#closed = undefined
   }
