@@ -5,9 +5,9 @@
  */
 import { parseGoDuration } from '../kube/duration.ts'
 import { marshal, quote } from '../kube/go-quote.ts'
-import { isJsonObject } from '../kube/json-value.ts'
+import { ObjectReader } from '../kube/object-reader.ts'
 import type { StoredResource } from '../kube/stored-group.ts'
-import type { JsonObject, JsonValue } from '../kube/types.ts'
+import type { JsonValue } from '../kube/types.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 
 /** The message is one line for the operator. */
@@ -65,16 +65,14 @@ export function parseEncryptionConfiguration(text: string): readonly EncryptionE
     // Without what the library says: it may quote the file, which holds secrets, and causes are logged.
     throw new EncryptionConfigurationError('it is not YAML, or has a key twice')
   }
-  const top = new Reader(document, '')
+  const top = new ObjectReader(document, '', EncryptionConfigurationError)
   const apiVersion = top.text('apiVersion')
   if (apiVersion !== 'apiserver.config.k8s.io/v1' || top.text('kind') !== 'EncryptionConfiguration') {
     throw new EncryptionConfigurationError('it is no EncryptionConfiguration of apiserver.config.k8s.io/v1')
   }
   const errors: string[] = []
   const kmsNames = new Set<string>()
-  const entries = top
-    .list('resources')
-    .map((entry, i) => readEntry(new Reader(entry, `resources[${i}]`), errors, kmsNames))
+  const entries = top.objects('resources').map((entry) => readEntry(entry, errors, kmsNames))
   top.end()
   if (entries.length === 0) errors.push(required('resources', 'at least one resources is required'))
   const [first] = errors
@@ -83,10 +81,10 @@ export function parseEncryptionConfiguration(text: string): readonly EncryptionE
   return entries
 }
 
-function readEntry(reader: Reader, errors: string[], kmsNames: Set<string>): EncryptionEntry {
+function readEntry(reader: ObjectReader, errors: string[], kmsNames: Set<string>): EncryptionEntry {
   const { at } = reader
   const resources = reader.texts('resources')
-  const providers = reader.list('providers')
+  const providers = reader.objects('providers')
   reader.end()
   const inResources = `${at}.resources`
   if (resources.length === 0) errors.push(required(inResources, `at least one ${inResources} is required`))
@@ -94,14 +92,14 @@ function readEntry(reader: Reader, errors: string[], kmsNames: Set<string>): Enc
   for (const [i, resource] of resources.entries()) checkResource(resource, `${inResources}[${i}]`, errors)
   const inProviders = `${at}.providers`
   if (providers.length === 0) errors.push(required(inProviders, `at least one ${inProviders} is required`))
-  const read = providers.flatMap((provider, i) => {
-    const settings = readProvider(new Reader(provider, `${inProviders}[${i}]`), errors, kmsNames)
+  const read = providers.flatMap((provider) => {
+    const settings = readProvider(provider, errors, kmsNames)
     return settings === undefined ? [] : [settings]
   })
   return { resources, providers: read }
 }
 
-function readProvider(reader: Reader, errors: string[], kmsNames: Set<string>): ProviderSettings | undefined {
+function readProvider(reader: ObjectReader, errors: string[], kmsNames: Set<string>): ProviderSettings | undefined {
   const { at } = reader
   const given = providerTypes.filter((type) => reader.has(type))
   const [type] = given
@@ -127,16 +125,16 @@ function readProvider(reader: Reader, errors: string[], kmsNames: Set<string>): 
       throw new EncryptionConfigurationError(`${at}.secretbox: provider secretbox is not supported: use aesgcm or kms`)
     case 'aesgcm':
     case 'aescbc': {
-      const keys = settings.list('keys')
+      const keys = settings.objects('keys')
       const inKeys = `${settings.at}.keys`
       settings.end()
       if (keys.length === 0) errors.push(required(inKeys, 'at least one keys is required'))
-      return { type, keys: keys.map((key, i) => readKey(new Reader(key, `${inKeys}[${i}]`), errors)) }
+      return { type, keys: keys.map((key) => readKey(key, errors)) }
     }
   }
 }
 
-function readKey(reader: Reader, errors: string[]): NamedKey {
+function readKey(reader: ObjectReader, errors: string[]): NamedKey {
   const { at } = reader
   const name = reader.text('name')
   const secret = reader.text('secret')
@@ -154,7 +152,7 @@ function readKey(reader: Reader, errors: string[]): NamedKey {
   return { name, secret: bytes }
 }
 
-function readKms(reader: Reader, errors: string[], kmsNames: Set<string>): KmsSettings {
+function readKms(reader: ObjectReader, errors: string[], kmsNames: Set<string>): KmsSettings {
   const { at } = reader
   const apiVersion = reader.text('apiVersion', 'v1')
   const name = reader.text('name')
@@ -236,72 +234,5 @@ function checkMasks(entries: readonly EncryptionEntry[]): void {
       }
     }
     for (const resource of resources) earlier.add(resource)
-  }
-}
-
-/** Reads one object; what it was not asked for is refused. */
-class Reader {
-  readonly at: string
-  readonly #object: JsonObject
-  readonly #unread: Set<string>
-
-  constructor(value: JsonValue | undefined, at: string) {
-    this.at = at
-    // `identity: {}` may be written without its value.
-    const object = value ?? {}
-    if (!isJsonObject(object)) throw this.#error('', 'it must be an object')
-    this.#object = object
-    this.#unread = new Set(Object.keys(object))
-  }
-
-  has(name: string): boolean {
-    return name in this.#object
-  }
-
-  text(name: string, missing = ''): string {
-    const value = this.#take(name) ?? missing
-    if (typeof value !== 'string') throw this.#error(name, 'it must be text')
-    return value
-  }
-
-  number(name: string): number | undefined {
-    const value = this.#take(name)
-    if (value !== undefined && typeof value !== 'number') throw this.#error(name, 'it must be a number')
-    return value
-  }
-
-  texts(name: string): readonly string[] {
-    return this.list(name).map((value, i) => {
-      if (typeof value !== 'string') throw this.#error(`${name}[${i}]`, 'it must be text')
-      return value
-    })
-  }
-
-  list(name: string): readonly JsonValue[] {
-    const value = this.#take(name) ?? []
-    if (!Array.isArray(value)) throw this.#error(name, 'it must be a list')
-    return value
-  }
-
-  nested(name: string): Reader {
-    return new Reader(this.#take(name) ?? {}, this.#path(name))
-  }
-
-  end(): void {
-    const [unknown] = this.#unread
-    if (unknown !== undefined) throw this.#error(unknown, 'there is no such field')
-  }
-
-  #take(name: string): JsonValue | undefined {
-    this.#unread.delete(name)
-    return this.#object[name]
-  }
-
-  #path(name: string): string {
-    return [this.at, name].filter((part) => part !== '').join('.')
-  }
-
-  #error(name: string, problem: string): EncryptionConfigurationError {
-    return new EncryptionConfigurationError(`${this.#path(name)}: ${problem}`)
   }
 }
