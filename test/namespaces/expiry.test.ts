@@ -222,8 +222,8 @@ describe('afterwards', () => {
     const cannot = (name: string): object =>
       forbidden(
         { kind: 'namespaces', name },
-        'user "protector" cannot keep this namespace beyond its end: annotation borough.dev/deletion-protection needs ' +
-          'the verb "extend" on it',
+        'user "protector" cannot keep this namespace beyond its end: annotation borough.dev/deletion-protection ' +
+          'needs the verb "extend" on it',
       )
     const limited = await make({}, { kind: 'preview' })
     expect(await refusal(edit(limited, kept, {}, tenant))).toEqual(cannot(limited.metadata.name ?? ''))

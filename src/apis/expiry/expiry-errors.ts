@@ -49,7 +49,7 @@ function limitErrors(next: KubeObject, old: KubeObject | undefined, context: Exp
 }
 
 /**
- * Whether a write lets a namespace outlive its end by its protection: it protects one that has an end, gives a protected
+ * Whether a write lets a namespace outlive its end by protection: it protects one that has an end, gives a protected
  * one an end, or brings a protected one under the limit of a template.
  */
 export function outlivesByProtection(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext): boolean {

@@ -82,7 +82,7 @@ export function checkMetadata(a: Attributes, matchers: Matchers, mayTakeAway: ()
       throw forbidden(a.type, a.name, `${titleOfKey(wanted)} is not as it must be: ${notSet(wanted)}`)
     throw forbidden(a.type, a.name, `${titleOfKey(wanted)}: ${setBy(wanted)}; ${cannotMake(a, is)}`)
   }
-  refuseOlderStandards(a, keys)
+  if (keys.length > 0) refuseOlderStandards(a, keys)
   if (old !== undefined) checkLeft(a, old, keys, all, mayTakeAway)
 }
 

@@ -4,8 +4,8 @@
  * value can't change the structure of an object. `$$(name)` is the text `$(name)`.
  *
  * Where Kubernetes itself expands `$(VAR)` (command, args, values of env, subPathExpr of containers) only known tokens
- * are replaced: the rest is of the container, the escape included. In what a token stands for each `$` is doubled there,
- * which is how Kubernetes escapes it.
+ * are replaced: the rest is of the container, the escape included. In what a token stands for each `$` is doubled
+ * there, which is how Kubernetes escapes it.
  */
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
