@@ -58,7 +58,7 @@ export function replaceTokens(text: string, meanings: Meanings, place: Place = '
     const meaning = meanings.get(name)
     if (meaning === undefined) return found
     // The kubelet would look at it again, and put the value of another variable (a password) in its place.
-    return isExpanded(place) ? meaning.replaceAll('$', '$$$$') : meaning
+    return place !== 'plain' && isExpanded(place) ? meaning.replaceAll('$', '$$$$') : meaning
   })
 }
 
