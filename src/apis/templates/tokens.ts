@@ -4,7 +4,8 @@
  * value can't change the structure of an object. `$$(name)` is the text `$(name)`.
  *
  * Where Kubernetes itself expands `$(VAR)` (command, args, values of env, subPathExpr of containers) only known tokens
- * are replaced: the rest is of the container, the escape included.
+ * are replaced: the rest is of the container, the escape included. In what a token stands for each `$` is doubled
+ * there, which is how Kubernetes escapes it.
  */
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
@@ -54,7 +55,10 @@ export function replaceTokens(text: string, meanings: Meanings, place: Place = '
   // Each token once, in one pass: what a token stands for is not looked at again.
   return text.replace(form, (found: string, escape: string, name: string) => {
     if (escape !== '') return isExpanded(place) ? found : found.slice(1)
-    return meanings.get(name) ?? found
+    const meaning = meanings.get(name)
+    if (meaning === undefined) return found
+    // The kubelet would look at it again, and put the value of another variable (a password) in its place.
+    return place !== 'plain' && isExpanded(place) ? meaning.replaceAll('$', '$$$$') : meaning
   })
 }
 
