@@ -129,6 +129,12 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
     want: ['RoleBinding "of-all/team" refers to Role "gone", which is not there'],
   },
   {
+    name: 'a binding is broken for each of its subjects',
+    when: inTeam('delete', 'pods', 'p'),
+    given: { ...nothing, roleBindings: [roleBinding('team', 'of-two', 'Role/gone', user('bob'), user('dora'))] },
+    want: ['RoleBinding "of-two/team" refers to Role "gone", which is not there'],
+  },
+  {
     name: 'a binding of the user is not broken if its role is there, or may not be read',
     when: inTeam('delete', 'pods', 'p'),
     given: {
@@ -227,6 +233,8 @@ describe('what would have allowed a refused request', () => {
     const suggested = (...clusterRoles: Role[]): unknown =>
       explainRefusal(inTeam('get', 'pods', 'p'), { ...nothing, clusterRoles }).suggested
     expect(suggested(everything, system)).toBeUndefined()
+    const everythingAndMore = clusterRole('more', allow('get', '', 'pods'), allow('*', '*', '*'))
+    expect(suggested(everythingAndMore, everything)).toBeUndefined()
     // Much, and yet not everything.
     for (const rule of [allow('get', '*', '*'), allow('*', '', '*'), allow('*', '*', 'pods')]) {
       const wide = clusterRole('wide', rule)

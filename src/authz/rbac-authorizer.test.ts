@@ -448,6 +448,13 @@ describe('the work of a check', () => {
     expect(examined(10)).toBe(2)
     expect(examined(10_000)).toBe(2)
   })
+
+  test('is that of one binding where a binding names the user twice', () => {
+    const { source, rbac } = world(clusterRole('r', allow('get', '', 'pods')))
+    source.put(clusterRoleBinding('twice', 'r', user('alice'), user('alice')))
+    expect(rbac.authorize(request(alice, 'delete', 'pods', 'ns', 'p')).allowed).toBe(false)
+    expect(rbac.examinedBindings).toBe(1)
+  })
 })
 
 describe('rulesFor', () => {
