@@ -278,6 +278,13 @@ describe('what a terminating namespace does not give', () => {
     expect([story.may(secrets(alice)), story.may(secrets(bob))]).toEqual([false, true])
   })
 
+  test('anything by a binding whose role is missing', () => {
+    const story = new Story()
+    story.source.put(roleBinding('ns', 'creator', 'Role/gone', user('alice')))
+    story.delete()
+    expect(story.rbac.authorize(read('get'))).toEqual({ allowed: false, reason: '' })
+  })
+
   test('a right that was taken away while it lived, when the Role goes', () => {
     const story = new Story()
     story.source.put(role('ns', 'r', allow('get', '', 'secrets')))

@@ -90,6 +90,17 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
     ],
   },
   {
+    name: 'for a path no RoleBinding counts, readable or not',
+    when: { user: dora, verb: 'get', path: '/metrics' },
+    given: {
+      ...nothing,
+      clusterRoles: [clusterRole('metrics', { verbs: ['get'], nonResourceURLs: ['/metrics'] })],
+      roles: undefined,
+      roleBindings: [roleBinding('team', 'scrapers', 'ClusterRole/metrics', user('bob'))],
+    },
+    want: ['ClusterRole "metrics" would allow it through a binding'],
+  },
+  {
     name: 'what may not be read is not shown, and said',
     when: inTeam('get', 'pods', 'p'),
     given: { ...objects, clusterRoles: undefined, clusterRoleBindings: undefined },
