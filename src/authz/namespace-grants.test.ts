@@ -165,11 +165,11 @@ describe('a change of rights', () => {
     const { source, grants } = world(named('a'), clusterRoleBinding('b', 'r', user('alice')))
     const view = grants.viewOf(alice)
     const { told } = followed(view)
-    for (const names of ['b', 'b,c', 'c', 'a,d']) {
+    for (const names of ['b', 'b,c', 'c', 'a,d', 'a,e']) {
       source.put(named(names))
       expect(view.names()?.toSorted()).toEqual(names.split(','))
     }
-    expect(told).toEqual(['+b', '-a', '|', '+c', '|', '-b', '|', '+a', '+d', '-c', '|'])
+    expect(told).toEqual(['+b', '-a', '|', '+c', '|', '-b', '|', '+a', '+d', '-c', '|', '+e', '-d', '|'])
     source.put(clusterRole('r', getNamespaces))
     expect(view.names()).toBeUndefined()
     source.put(named('a'))
