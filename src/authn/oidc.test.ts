@@ -166,3 +166,9 @@ test('keys are fetched once, and again when the issuer has changed them, but not
   expect(await own.authenticate({ bearerToken: await token() })).toBeDefined()
   expect(issuer.asked).toHaveLength(4)
 })
+
+test('an ID token is no token for the audiences that a review asks for', async () => {
+  const bearerToken = await token()
+  expect(await authenticator().authenticate({ bearerToken, audiences: ['borough'] })).toBeUndefined()
+  expect(await authenticator().authenticate({ bearerToken })).toBeDefined()
+})
