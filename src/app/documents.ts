@@ -2,7 +2,7 @@
 
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
 import { serviceAccountIssuer } from '../authn/token-issuer.ts'
-import { kmsChecks, kmsChecks, roomChecks } from '../encryption/store-health.ts'
+import { kmsChecks, roomChecks } from '../encryption/store-health.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'
 import type { DocumentsDeps } from '../http/documents.ts'

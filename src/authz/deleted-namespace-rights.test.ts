@@ -147,7 +147,7 @@ sources('the rights of a namespace that has just gone, where %s', (_name, byName
   })
 
   test('they are held by the subjects of every binding that went, not of the last alone', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.bind()
     story.source.put(roleBinding('ns', 'second', 'ClusterRole/owner', user('bob')))
     story.terminate()
@@ -285,7 +285,7 @@ sources('what a terminating namespace does not give, where %s', (_name, byNamesp
   })
 
   test('anything by a binding whose role is missing', () => {
-    const story = new Story()
+    const story = new Story(byNamespace)
     story.source.put(roleBinding('ns', 'creator', 'Role/gone', user('alice')))
     story.delete()
     expect(story.rbac.authorize(read('get'))).toEqual({ allowed: false, reason: '' })
