@@ -3,7 +3,8 @@
  * of one concerns no token of another. The file is read again when it has changed; a file that can't be read or used
  * changes nothing, and is told once.
  */
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { ChangingFile, UnreadableFileError } from '../base/changing-file.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { UserInfo } from '../kube/user.ts'
@@ -36,12 +37,13 @@ export class ConfiguredIssuers implements Authenticator {
   readonly #options: ConfiguredIssuersOptions
   #authenticators: ReadonlyMap<string, OidcAuthenticator> = new Map()
   #anonymous: AuthenticationConfiguration['anonymous']
-  #version = ''
+  readonly #file: ChangingFile<string>
   #checkedAtMs = 0
   #checking: Promise<void> | undefined
 
   private constructor(options: ConfiguredIssuersOptions) {
     this.#options = options
+    this.#file = new ChangingFile(options.path, (path) => readFile(path, 'utf8'))
   }
 
   /** @throws AuthenticationConfigurationError for a file that can't be read or used */
@@ -105,21 +107,13 @@ export class ConfiguredIssuers implements Authenticator {
     )
   }
 
-  /** Undefined where nothing has changed since the last time, or it is as unreadable as it was then. */
   async #readChanged(): Promise<string | undefined> {
-    const { path } = this.#options
-    const before = this.#version
     try {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
-      this.#version = `${ino} ${size} ${mtimeNs} ${ctimeNs}`
-      return this.#version === before ? undefined : await readFile(path, 'utf8')
+      return await this.#file.readChanged()
     } catch (cause) {
-      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-      this.#version = `unreadable ${code}`
-      if (this.#version === before) return undefined
-      throw new AuthenticationConfigurationError(`can't read the authentication configuration ${path} (${code})`, {
-        cause,
-      })
+      if (!(cause instanceof UnreadableFileError)) throw cause
+      const message = `can't read the authentication configuration ${this.#options.path} (${cause.code})`
+      throw new AuthenticationConfigurationError(message, { cause })
     }
   }
 }
