@@ -59,6 +59,37 @@ describe('borough why', () => {
     })
   })
 
+  it('says who gives a namespace its templates on a cluster without initializers, and the way past them', async () => {
+    const labels = { 'policy/namespace-template-pending': 'true' }
+    const { metadata } = await client.create(namespaces, { metadata: { name: 'team-a', labels } })
+    expect(await why()).toEqual({
+      namespace: 'team-a',
+      state: 'Initializing',
+      since: metadata.creationTimestamp,
+      held: true,
+      obstacles: [
+        {
+          what: 'its templates have not been applied yet',
+          who: 'borough populate: its controller applies the NamespaceTemplates that match',
+          since: metadata.creationTimestamp,
+          helps: [
+            {
+              command: 'kubectl get namespacetemplates',
+              effect: 'templates that failed, with why in their status',
+            },
+            {
+              command: 'kubectl label namespace team-a policy/namespace-template-pending-',
+              effect: 'go on without them; needs the verb initialize on the namespace',
+            },
+            { command: 'kubectl delete namespace team-a', effect: 'give the namespace up' },
+          ],
+        },
+      ],
+      reports: [],
+      notes: [],
+    })
+  })
+
   it('says of a protected namespace how to lift the protection', async () => {
     await create({}, { 'borough.dev/deletion-protection': 'true' })
     expect((await why()).notes).toEqual([
