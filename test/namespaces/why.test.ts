@@ -59,6 +59,19 @@ describe('borough why', () => {
     })
   })
 
+  it('offers to take a finalizer off when the object is being deleted, and not before', async () => {
+    await using slow = await startControlPlane({ population: false, controllers: () => false })
+    await slow.client.create(namespaces, { metadata: { name: 'team-a' } })
+    const held = { namespace: 'team-a', name: 'held', finalizers: ['example.com/hold'] }
+    await slow.client.create(core('configmaps'), { metadata: held })
+    await slow.client.delete(namespaces, { name: 'team-a' })
+    const helps = async () => (await why('team-a', slow.client)).obstacles[0]?.helps.map(({ command }) => command)
+    const look = 'kubectl get configmaps held -n team-a -o yaml'
+    expect(await helps()).toEqual([look])
+    await slow.client.delete(core('configmaps'), { namespace: 'team-a', name: 'held' })
+    expect(await helps()).toEqual([look, 'borough finalize team-a --remove example.com/hold'])
+  })
+
   it('says who gives a namespace its templates on a cluster without initializers, and the way past them', async () => {
     const labels = { 'policy/namespace-template-pending': 'true' }
     const { metadata } = await client.create(namespaces, { metadata: { name: 'team-a', labels } })

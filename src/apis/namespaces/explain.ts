@@ -310,7 +310,8 @@ function contentObstacles(
           command: `kubectl get ${first?.resource} ${first?.name} -n ${namespace} -o yaml`,
           effect: 'what it waits for may stand in its status',
         },
-        wayOut(namespace, finalizer),
+        // Before the object is deleted its finalizers hold nothing, and can't be taken off that way.
+        ...(since === undefined ? [] : [wayOut(namespace, finalizer)]),
       ],
     })
   }
