@@ -104,7 +104,17 @@ const layers = {
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/namespaces/types.ts', 'apis/rbac/why-denied.ts', 'apis/templates/types.ts'],
-    ...['match', 'plan', 'population-config', 'revisions', 'rollback'].map((file) => `apis/templates/${file}.ts`),
+    ...['apis/expiry/end.ts', 'apis/expiry/types.ts'],
+    ...[
+      'match',
+      'namespace-metadata',
+      'parameters',
+      'plan',
+      'population-config',
+      'render',
+      'revisions',
+      'rollback',
+    ].map((file) => `apis/templates/${file}.ts`),
     'authz/explain-refusal.ts',
   ],
   cli: [
