@@ -60,7 +60,8 @@ const layers = {
   ],
   apis: [
     ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
-    ...['admission/admission.ts', 'authn/front-proxy.ts', 'authn/tokens.ts', 'authz/authz.ts'],
+    ...['admission/admission.ts', 'admission/admission-configuration.ts', 'authn/front-proxy.ts'],
+    ...['authn/tokens.ts', 'authz/authz.ts'],
     'authz/explain-refusal.ts',
     ...['controller/controller.ts', 'controller/source.ts', 'controller/watches.ts', 'feature'],
     'flowcontrol/flowcontrol.ts',
@@ -117,6 +118,10 @@ const layers = {
     ].map((file) => `apis/templates/${file}.ts`),
     'authz/explain-refusal.ts',
   ],
+  doctor: [
+    ...['base', 'kube', 'client', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts', 'populate/populate.ts'],
+    ...['apis/templates/kind.ts', 'apis/templates/types.ts'],
+  ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
     ...['apis/templates/describe.ts', 'apis/templates/plan.ts', 'apis/templates/rollback.ts'],
@@ -125,7 +130,7 @@ const layers = {
     ...['storage/storage-choice.ts', 'storage/served-storage.ts'],
     ...['encryption/encryption.ts', 'encryption/server-storage.ts'],
     ...['authn/identity-config.ts', 'backup/backup.ts', 'datadir/data-dir.ts', 'pki/pki.ts'],
-    ...['console/console.ts', 'populate/populate.ts', 'workers/workers.ts'],
+    ...['console/console.ts', 'doctor/doctor.ts', 'populate/populate.ts', 'workers/workers.ts'],
   ],
   testing: ['base', 'kube', 'client', 'app', 'http/fetch.ts'],
 }
@@ -138,6 +143,7 @@ const fronts = {
   backup: 'backup/backup.ts',
   console: 'console/console.ts',
   datadir: 'datadir/data-dir.ts',
+  doctor: 'doctor/doctor.ts',
   flowcontrol: 'flowcontrol/flowcontrol.ts',
   metrics: 'metrics/metrics.ts',
   pki: 'pki/pki.ts',
@@ -146,7 +152,7 @@ const fronts = {
 }
 
 /** They start what `app` wires: it sees none of them. */
-const aboveApp = ['cli', 'console', 'populate', 'testing', 'workers']
+const aboveApp = ['cli', 'console', 'doctor', 'populate', 'testing', 'workers']
 
 /** Only storage names its engines, other folders know the contract; a primary holds the store that a relay leads to. */
 const engines = ['memory', 'sqlite', 'etcd', 'relay']

@@ -123,6 +123,8 @@ export interface Config {
   /** Absent = no mirror pods. */
   readonly manifests?: ManifestConfig
   readonly extraAdmission: readonly ExtraAdmission[]
+  /** An AdmissionConfiguration: what plugins are configured with. Read at the start. */
+  readonly admissionConfigFile?: string
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log

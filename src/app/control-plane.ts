@@ -20,6 +20,7 @@ import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened } from '../storage/served-storage.ts'
 import { isStorageError, type Storage } from '../storage/storage.ts'
+import { readAdmissionSettings } from './admission-settings.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
 import type { Config } from './config.ts'
 import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
@@ -57,6 +58,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const { clock, log } = config
   // Whatever fails below, what was opened is closed: a process that could not start must be able to end.
   await using opening = new AsyncDisposableStack()
+  const admission = await readAdmissionSettings(config.admissionConfigFile)
   const audit = await openAudit(config)
   opening.use(audit?.sink)
   const storing = given.opened ?? openServerStorage(config)
@@ -66,7 +68,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const client: ClientFor = (...as) => loopbackClient(serve, ...as)
   const leadership = new Leadership(config, client)
   const flowControl = flowControlOf(config, () => core)
-  const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl })
+  const features = (given.features ?? featuresOf)(config, { ...certificatesOf(pki), flowControl, admission })
   const core = opening.use(await wireCore(config, storage, features, () => leadership.leading))
   const onBlock = (block: LoopBlock): void => metrics.loopBlocked(block)
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock }).follow(core.diagnostics))

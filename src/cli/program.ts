@@ -5,6 +5,7 @@ import { packageVersion } from '../base/package-version.ts'
 import { kubernetesVersion } from '../kube/kubernetes-version.ts'
 import { addCompletionCommand } from './completion/completion.ts'
 import { addConsoleCommand } from './console.ts'
+import { addDoctorCommand } from './doctor.ts'
 import { addFinalizeCommand } from './finalize.ts'
 import { addKubeconfigCommand } from './kubeconfig.ts'
 import { oneLine } from './one-line.ts'
@@ -39,6 +40,7 @@ export async function run(onReady: () => void = () => undefined): Promise<void> 
   addStorageCommand(program)
   addBackupCommand(program)
   addRestoreCommand(program)
+  addDoctorCommand(program)
   addWhyCommand(program)
   addWhyDeniedCommand(program)
   addFinalizeCommand(program)

@@ -69,6 +69,7 @@ interface UpFlags
   readonly manifestUrl?: string
   readonly clusterId?: string
   readonly enableAdmissionPlugins: Config['extraAdmission']
+  readonly admissionControlConfigFile?: string
   readonly logLevel: string
   readonly output: string
 }
@@ -208,11 +209,16 @@ function addServiceOptions(command: Command): void {
 }
 
 function addAdmissionOptions(command: Command): void {
-  command.addOption(
-    new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
-      .choices(extraAdmission)
-      .default([], 'none'),
-  )
+  command
+    .addOption(
+      new Option('--enable-admission-plugins <names...>', 'plugins that are off by default')
+        .choices(extraAdmission)
+        .default([], 'none'),
+    )
+    .option(
+      '--admission-control-config-file <file>',
+      'an AdmissionConfiguration: of PodSecurity, ResourceQuota, and credentials for admission webhooks',
+    )
 }
 
 function addManifestOptions(command: Command): void {
@@ -253,6 +259,9 @@ function configOf(flags: UpFlags, command: Command): Config {
     serviceNodePorts: flags.serviceNodePortRange,
     ...manifestsOf(flags),
     extraAdmission: flags.enableAdmissionPlugins,
+    ...(flags.admissionControlConfigFile === undefined
+      ? {}
+      : { admissionConfigFile: resolve(flags.admissionControlConfigFile) }),
   }
 }
 

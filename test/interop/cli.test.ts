@@ -96,6 +96,17 @@ jwt:
   claimMappings: { username: { expression: sub } }
 `
 
+const admissionConfiguration = `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: PodSecurity
+  configuration:
+    apiVersion: pod-security.admission.config.k8s.io/v1
+    kind: PodSecurityConfiguration
+    defaults: { enforce: strict }
+`
+
 const webhookKubeconfig = JSON.stringify({
   clusters: [{ name: 'hook', cluster: { server: 'https://127.0.0.1:1/authorize' } }],
   users: [{ name: 'borough', user: { token: 'secret' } }],
@@ -285,6 +296,16 @@ const rows: readonly Row[] = [
       return up(dir, '--authentication-config', file)
     },
     want: /authentication\.yaml can't be used: jwt\[0\]\.claimMappings\.username\.expression: Invalid value: "sub": compil/,
+    opened: true,
+  },
+  {
+    name: 'an admission configuration with a level that PodSecurity does not know',
+    given: async (dir) => {
+      const file = join(folder, 'admission.yaml')
+      await writeFile(file, admissionConfiguration)
+      return up(dir, '--admission-control-config-file', file)
+    },
+    want: /admission\.yaml can't be used: plugins\[0\]\.configuration\.defaults\.enforce: Invalid value: "strict": must be/,
     opened: true,
   },
   {

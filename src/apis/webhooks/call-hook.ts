@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
-import { WebhookCallError, type WebhookClient } from '../../client/webhook-client.ts'
+import { WebhookCallError, type WebhookClient, type WebhookCredentials } from '../../client/webhook-client.ts'
 import { aggregate } from '../../kube/aggregate.ts'
 import { quote } from '../../kube/go-quote.ts'
 import { matchesLabels } from '../../kube/label-selector.ts'
@@ -34,6 +34,8 @@ import {
 } from './review.ts'
 import type { Convert } from './shown-object.ts'
 import type { WebhookPhase } from './types.ts'
+import { targetOf, userFor } from './webhook-credentials.ts'
+import type { WebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 /** One question, as it ended. */
 export interface ObservedCall {
@@ -48,6 +50,8 @@ export interface ObservedCall {
 
 export interface CallDeps {
   readonly client: WebhookClient
+  /** Who the server is to webhooks; absent = asks without credentials. */
+  readonly kubeconfig: WebhookKubeconfig | undefined
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -131,6 +135,7 @@ export async function ask(
     const version = reviewVersion(webhook.admissionReviewVersions ?? [])
     const asking = deps.client.post({
       address: webhook.clientConfig,
+      credentials: await credentialsFor(deps, hook),
       body: reviewText(version, request),
       timeoutMs: Math.min(allowedMs, leftMs),
       signal: a.caller.signal,
@@ -154,6 +159,16 @@ export async function ask(
     deps.log.warn({ webhook: webhook.name, configuration: hook.configuration, fault: why }, 'a webhook was passed over')
     return passedOver
   }
+}
+
+/** @throws WebhookCallError: the client is not told which file of the server it is, the log is */
+function credentialsFor({ kubeconfig, log }: CallDeps, hook: Hook): Promise<WebhookCredentials> | undefined {
+  const user = kubeconfig && userFor(targetOf(hook.webhook.clientConfig), kubeconfig)
+  return user?.credentials().catch((cause: unknown) => {
+    const fault = cause instanceof Error ? cause.message : String(cause)
+    log.error({ webhook: hook.webhook.name, fault }, 'the credentials for a webhook could not be read')
+    throw new WebhookCallError("the server can't read its credentials", { cause })
+  })
 }
 
 /** The client no longer waits for the answer, whatever this webhook's policy is. */

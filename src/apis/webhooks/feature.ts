@@ -10,10 +10,14 @@ import type { ObservedCall } from './call-hook.ts'
 import { HookIndex } from './hook-index.ts'
 import { webhookCalled, webhookMetrics } from './metrics.ts'
 import { mutatingWebhooks } from './mutating.ts'
-import { configurationResources } from './types.ts'
+import { configurationResources, type WebhookPhase } from './types.ts'
 import { validatingWebhooks } from './validating.ts'
+import type { WebhookKubeconfig } from './webhook-kubeconfig.ts'
 
-export const webhooks: Feature = {
+/** By phase: who the server is to webhooks. */
+export type WebhookKubeconfigs = Readonly<Record<WebhookPhase, WebhookKubeconfig | undefined>>
+
+export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
   name: 'webhooks',
   open(context) {
     const { authorizer, catalog, clock, diagnostics, ids, log, webhookClient } = context
@@ -32,8 +36,8 @@ export const webhooks: Feature = {
     }
     return {
       admission: [
-        mutatingWebhooks({ ...deps, index: indices.mutating }),
-        validatingWebhooks({ ...deps, index: indices.validating }),
+        mutatingWebhooks({ ...deps, kubeconfig: kubeconfigs.mutating, index: indices.mutating }),
+        validatingWebhooks({ ...deps, kubeconfig: kubeconfigs.validating, index: indices.validating }),
       ],
       metrics: (instruments) => webhookMetrics(instruments, diagnostics),
       start() {
@@ -42,7 +46,7 @@ export const webhooks: Feature = {
       },
     }
   },
-}
+})
 
 const indexOf = (
   { catalog, lister, log, typeOf }: FeatureContext,

@@ -35,7 +35,7 @@ export function verifyStore(directory: string): Verification {
   }
   // Before the reading begins: a mark is never ahead of what was flushed before it.
   const mark = noted(find, () => readMark(join(directory, markName)))
-  using store = openForReading(directory)
+  using store = openForReading(directory, { leaveNothing: true })
   const { database, path } = store
   for (const row of database.prepare('PRAGMA integrity_check').all()) {
     const [text] = Object.values(row)
