@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command } from 'commander'
-import { parseDuration } from './duration.ts'
+import { dayMs, durationOption, validityBounds } from './duration.ts'
 
 interface KubeconfigFlags {
   readonly user: string
@@ -15,8 +15,6 @@ interface KubeconfigFlags {
   readonly force: boolean
 }
 
-const dayMs = 86_400_000
-
 export function addKubeconfigCommand(program: Command): void {
   program
     .command('kubeconfig')
@@ -24,7 +22,9 @@ export function addKubeconfigCommand(program: Command): void {
     .requiredOption('--user <name>', 'user name (the certificate’s CN)')
     .option('--group <names...>', 'groups (the certificate’s O); may be repeated', [])
     .option('--groups <names>', 'groups, separated by commas')
-    .option('--duration <time>', 'how long the certificate is good: 90m, 24h, 30d', parseDuration, dayMs)
+    .addOption(
+      durationOption('--duration <duration>', 'how long the certificate is good: 90m, 24h, 30d', dayMs, validityBounds),
+    )
     .option('--namespace <name>', 'namespace of the context')
     .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
     .option('--data-dir <dir>', "the server's data directory", '.borough')

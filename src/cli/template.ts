@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Client } from '../client/client.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { parseDuration } from './duration.ts'
+import { durationOption, minuteMs } from './duration.ts'
 import { outputOption } from './output-option.ts'
 import { readDocuments } from './read-documents.ts'
 import { openFlags, patienceMs, type RemoteFlags, withRemoteFlags } from './remote-flags.ts'
@@ -28,8 +28,8 @@ interface RollbackFlags extends RemoteFlags {
 /** What a plan says to a script. 1 is a fault: there is no plan. */
 const exitCodes = { nothing: 0, changes: 2 } as const
 /** Two requests per object, and there may be thousands of namespaces. */
-const planPatienceMs = 30 * 60_000
-const defaultWaitMs = 10 * 60_000
+const planPatienceMs = 30 * minuteMs
+const defaultWaitMs = 10 * minuteMs
 
 export function addTemplateCommand(program: Command): void {
   const template = program
@@ -87,7 +87,7 @@ function addRollbackCommand(template: Command): void {
       .option('--to-generation <n>', 'which; default: the one before the present one', parseGeneration)
       .option('--dry-run', 'say what would be done', false)
       .option('--wait', 'until all namespaces have it, and tell how far it is on standard error', false)
-      .option('--timeout <duration>', 'how long to wait', parseDuration, defaultWaitMs),
+      .addOption(durationOption('--timeout <duration>', 'how long to wait', defaultWaitMs)),
   )
     .addOption(outputOption('it'))
     .addHelpText(

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { KubeObject } from '../kube/types.ts'
-import { parseDuration } from './duration.ts'
+import { durationOption, hourMs, validityBounds } from './duration.ts'
 
 interface TokenFlags {
   readonly serviceaccount: { readonly namespace: string; readonly name: string }
@@ -14,7 +14,6 @@ interface TokenFlags {
 
 /** Long enough to ask once. */
 const certificateMs = 5 * 60_000
-const hourMs = 3_600_000
 
 export function addTokenCommand(program: Command): void {
   program
@@ -23,7 +22,9 @@ export function addTokenCommand(program: Command): void {
     .command('create')
     .description('print a fresh token of a service account')
     .requiredOption('--serviceaccount <ns/name>', 'whose token', parseAccount)
-    .option('--duration <time>', 'how long it is good: 10m or more; 24h, 30d', parseDuration, hourMs)
+    .addOption(
+      durationOption('--duration <duration>', 'how long it is good: 10m or more; 24h, 30d', hourMs, validityBounds),
+    )
     .option('--audience <names...>', 'whom it is for; default: this server', [])
     .option('--server <url>', 'where the server is; default: where the one on the data directory listens')
     .option('--data-dir <dir>', "the server's data directory", '.borough')
