@@ -33,7 +33,7 @@ export function durationOption(
 
 /**
  * `90s`, `1h30m`, `500ms`, `7d`, `1d12h` in milliseconds. A day is 24 hours; Go has no unit for it, but validities and
- * backups are counted in days. A number without a unit is refused, except 0: seconds or milliseconds can't be told apart.
+ * backups are counted in days. A number without a unit is refused, except 0: it could be seconds or milliseconds.
  *
  * @throws InvalidArgumentError
  */

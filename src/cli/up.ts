@@ -26,7 +26,7 @@ import {
 } from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
-import { outputOption } from './output-option.ts'
+import { readyLineOption } from './output.ts'
 import { logLevelOption } from './process-log.ts'
 import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
@@ -87,7 +87,7 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
   addServiceOptions(command)
   addAdmissionOptions(command)
   addManifestOptions(command)
-  command.addOption(logLevelOption()).addOption(outputOption('the ready line'))
+  command.addOption(logLevelOption()).addOption(readyLineOption())
   addSettings(command)
   return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
     checkFlags(flags, command)
