@@ -13,7 +13,7 @@ import {
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
-import { parseDurationMs } from './duration.ts'
+import { durationOption, minuteMs, timerOrNone } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
 import { addEncryptionOptions, encryptionOf, type ServedEncryptionFlags } from './encryption-flags.ts'
 import {
@@ -26,7 +26,7 @@ import {
 } from './identity-flags.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { addLoadOptions, type LoadFlags, loadOf } from './load-flags.ts'
-import { outputOption } from './output-option.ts'
+import { readyLineOption } from './output.ts'
 import { logLevelOption } from './process-log.ts'
 import { addSettings } from './settings.ts'
 import { addEtcdOptions, type EtcdFlags, type NamedStorage, parseStorage, storageChoice } from './storage-flags.ts'
@@ -60,7 +60,7 @@ interface UpFlags
   readonly listOwnNamespaces: boolean
   readonly featureGates: Config['featureGates']
   readonly namespaceInitializationTimeout: number
-  readonly historyMinutes: number
+  readonly historyAge: number
   readonly historyMib: number
   readonly serviceAddress: Config['serviceAddresses']
   readonly serviceClusterIpRange: Config['serviceRanges']
@@ -88,7 +88,7 @@ export function addUpCommand(program: Command, onReady: () => void): Command {
   addServiceOptions(command)
   addAdmissionOptions(command)
   addManifestOptions(command)
-  command.addOption(logLevelOption()).addOption(outputOption('the ready line'))
+  command.addOption(logLevelOption()).addOption(readyLineOption())
   addSettings(command)
   return command.addHelpText('after', examples).action(async (flags: UpFlags, command: Command) => {
     checkFlags(flags, command)
@@ -170,19 +170,19 @@ function addNamespaceOptions(command: Command): void {
     )
     .option('--no-population', 'no templates here: neither the kind nor its controller (somebody else may bring both)')
     .addOption(
-      new Option(
+      durationOption(
         '--namespace-initialization-timeout <duration>',
         'how long a create of a namespace waits for its initializers',
-      )
-        .argParser(parseDurationMs)
-        .default(defaultConfig.initializationTimeoutMs, '30s'),
+        defaultConfig.initializationTimeoutMs,
+        timerOrNone,
+      ),
     )
     .addOption(
       new Option('--feature-gates <gates>', 'what is on or off: NamespaceInitializers=false')
         .argParser(parseFeatureGates)
         .default(defaultConfig.featureGates, 'NamespaceInitializers=true'),
     )
-    .option('--history-minutes <n>', 'how far back watches can resume', parsePositive, 5)
+    .addOption(durationOption('--history-age <duration>', 'how far back watches can resume', 5 * minuteMs))
     .option('--history-mib <n>', 'how much of the past is kept at most', parsePositive, 256)
 }
 
@@ -238,7 +238,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     listen: flags.listen,
     extraNames: flags.tlsSan,
     ...tlsFilesOf(flags, command),
-    history: { ageMs: flags.historyMinutes * 60_000, bytes: flags.historyMib * 1024 * 1024 },
+    history: { ageMs: flags.historyAge, bytes: flags.historyMib * 1024 * 1024 },
     ...(flags.kubeconfig === undefined ? {} : { kubeconfigPath: resolve(flags.kubeconfig) }),
     ...(flags.tokenFile === undefined ? {} : { tokenFile: resolve(flags.tokenFile) }),
     anonymous: flags.anonymousAuth,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { ReportProgress } from '../base/progress.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
 import { MemoryStorage } from './memory/memory-storage.ts'
 import type { LoggedChanges } from './sqlite/changes.ts'
@@ -142,9 +143,9 @@ export async function markBackedUp(dataDir: string, revision: Revision): Promise
 }
 
 /** Of a data directory, also while a server runs on it. @throws StorageError */
-export async function verifyDirectory(dataDir: string): Promise<Verification> {
+export async function verifyDirectory(dataDir: string, report?: ReportProgress): Promise<Verification> {
   const { verifyStore } = await import('./sqlite/verify.ts')
-  return verifyStore(join(dataDir, storeFolder))
+  return verifyStore(join(dataDir, storeFolder), report)
 }
 
 /** Of a data directory that no server runs on; see `rebuildIndex`. @throws StorageError */

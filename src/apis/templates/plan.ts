@@ -6,6 +6,7 @@
 import { untilAborted } from '../../base/aborted.ts'
 import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { ReportProgress } from '../../base/progress.ts'
 import type { Client } from '../../client/client.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
 import { isNotFound } from '../../kube/status-error.ts'
@@ -56,6 +57,7 @@ export interface PlanDeps {
   readonly client: Client
   readonly clock: Clock
   readonly signal: AbortSignal
+  readonly report?: ReportProgress
 }
 
 export function isTemplate({ apiVersion, kind }: Partial<KubeObject>): boolean {
@@ -76,7 +78,7 @@ export async function planTemplates(
   templates: readonly KubeObject[],
   deletions: readonly string[] = [],
 ): Promise<readonly TemplatePlan[]> {
-  const { client, clock } = deps
+  const { client, clock, report = () => undefined } = deps
   const stop = new AbortController()
   const signal = AbortSignal.any([deps.signal, stop.signal])
   try {
@@ -107,7 +109,11 @@ export async function planTemplates(
       const version = compileMatcher(template)
       const isNew = !known.has(template.metadata.name ?? '')
       const isDeletion = isBeingDeleted(template) ? { isDeletion: true as const } : {}
-      plans.push({ isNew, ...isDeletion, ...(await planOne({ client, index, matchers, namespaces, signal }, version)) })
+      plans.push({
+        isNew,
+        ...isDeletion,
+        ...(await planOne({ client, index, matchers, namespaces, signal, report }, version)),
+      })
     }
     return plans
   } finally {
@@ -121,6 +127,7 @@ interface World {
   readonly matchers: ReadonlyMap<string, Matcher>
   readonly namespaces: readonly Namespace[]
   readonly signal: AbortSignal
+  readonly report: ReportProgress
 }
 
 async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePlan, 'isNew'>> {
@@ -136,6 +143,7 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
     isDisabled(template) && !isDeleted ? [] : reachable.filter((n) => (!isDeleted && version.selects(n)) || holds(n))
   const planned: PlannedNamespace[] = []
   for (let at = 0; at < concerned.length; at += atOnce) {
+    world.report({ doing: `planning ${name}`, done: at, total: concerned.length, unit: 'namespaces' })
     const batch = concerned.slice(at, at + atOnce)
     append(planned, await Promise.all(batch.map((namespace) => planNamespace(world, template, namespace))))
   }

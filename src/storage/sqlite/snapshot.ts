@@ -15,6 +15,8 @@ import { errorOf, faultOf } from './sqlite-faults.ts'
 
 export interface FileSnapshot extends Disposable {
   readonly revision: Revision
+  /** How many entries there are. */
+  readonly size: number
   /** Ascending by key. @throws StorageError code=corrupt */
   entries(): Generator<Entry>
 }
@@ -50,7 +52,12 @@ export function openSnapshot(directory: string): FileSnapshot {
   const { database, path, [Symbol.dispose]: dispose } = openForReading(directory)
   try {
     const meta = readMeta(database, path)
-    return { revision: meta.head, entries: () => entriesOf(database, path, meta), [Symbol.dispose]: dispose }
+    return {
+      revision: meta.head,
+      size: meta.live,
+      entries: () => entriesOf(database, path, meta),
+      [Symbol.dispose]: dispose,
+    }
   } catch (error) {
     dispose()
     throw errorOf(faultOf(error, path))
