@@ -56,7 +56,7 @@ const layers = {
   controller: ['base', 'kube', 'client'],
   feature: [
     ...['base', 'kube', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],
-    ...['admission/admission.ts', 'authz/authz.ts', 'controller', 'storage/storage.ts'],
+    ...['admission/admission.ts', 'authz/authz.ts', 'cel/evaluator.ts', 'controller', 'storage/storage.ts'],
   ],
   apis: [
     ...['base', 'kube', 'cel', 'client', 'catalog/catalog.ts', 'registry/registry.ts', 'catalog/strategy.ts'],

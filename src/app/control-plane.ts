@@ -81,10 +81,10 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const metrics: Metrics = new Metrics(build, {
     parts: core.parts,
     begins: (request, context) => blocks.begin(request.localUser === undefined ? context : undefined),
-    revision: () => core.cache.revision,
-    memory: () => core.cache.memory(),
+    cache: core.cache,
     leading: () => leadership.leading,
     bounds: () => defense.incidents.counts,
+    evaluations: () => core.evaluator.offloaded,
     audit: () => audit?.sink.counts,
   })
   const shared = config.group && new SharedMetrics(config.group.metrics, () => metrics.figures(), log)

@@ -39,6 +39,7 @@ export interface Core extends AsyncDisposable, OpenAuthorizer {
   readonly registry: Registry
   /** One for the process: all that takes long takes turns. */
   readonly turns: Turns
+  readonly evaluator: FeatureContext['evaluator']
   readonly lister: CacheLister
   readonly diagnostics: Diagnostics
   /** Of each feature, in their order. */
@@ -57,8 +58,7 @@ export async function wireCore(
   const { clock, ids, log } = config
   const diagnostics = new Diagnostics()
   // What takes long tells who began it.
-  const began = (owner: object | undefined): void => diagnostics.publish(sliceBegan, owner)
-  const turns = new Turns({ now: () => clock.monotonic(), began })
+  const turns = new Turns({ now: () => clock.monotonic(), began: (owner) => diagnostics.publish(sliceBegan, owner) })
   const { catalog, declared } = catalogOf(features)
   const typeOf: FeatureContext['typeOf'] = (resource) => requiredType(catalog.types, resource)
 
@@ -87,9 +87,7 @@ export async function wireCore(
     stored,
     records: recordsOf(storage, folded),
     writeRecords: (decide) => registry.writeRecords(decide),
-    async create(type, object, user) {
-      await registry.create(ownScope(type, user), object)
-    },
+    create: async (type, object, user) => void (await registry.create(ownScope(type, user), object)),
   }
   for (const feature of features.list) parts.push(feature.open(context))
   parts.push(damagedDeciders(cache.damaged), storeParts(storage))
@@ -117,6 +115,7 @@ export async function wireCore(
     turns,
     lister,
     authorizer,
+    evaluator: rules.evaluator,
     diagnostics,
     namespacesOf,
     parts,
@@ -124,6 +123,7 @@ export async function wireCore(
     find: finderIn(catalog, lister),
     async [Symbol.asyncDispose]() {
       webhookClient[Symbol.dispose]()
+      rules.evaluator[Symbol.dispose]()
       await cache[Symbol.asyncDispose]()
     },
   }

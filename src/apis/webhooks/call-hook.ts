@@ -11,6 +11,7 @@ import { type Attributes, NeedsStoredScope } from '../../admission/admission.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
+import { type Evaluator, plainFacts } from '../../cel/evaluator.ts'
 import type { AskPermission } from '../../cel/library/authorizer.ts'
 import { WebhookCallError, type WebhookClient, type WebhookCredentials } from '../../client/webhook-client.ts'
 import { aggregate } from '../../kube/aggregate.ts'
@@ -59,6 +60,7 @@ export interface CallDeps {
   readonly convert: Convert
   /** For match conditions: whether a user may do something. */
   readonly ask: AskPermission
+  readonly evaluator: Evaluator
   observe(call: ObservedCall): void
 }
 
@@ -114,7 +116,7 @@ export async function ask(
   const { webhook } = hook
   const uid = deps.ids.uid()
   const request = admissionRequest(uid, a, invocation, shown)
-  if (!conditionsHold(deps, hook, request, shown, a)) return notAsked
+  if (!(await conditionsHold(deps, hook, request, shown, a))) return notAsked
   // A webhook that is asked about an object may read its namespace.
   if (a.pendingScope?.mayWait) throw new NeedsStoredScope(webhook.name)
 
@@ -182,20 +184,28 @@ function faultText(error: unknown): string | undefined {
 }
 
 /** False = it is not to be asked. @throws StatusError if that can't be told, and it must be asked */
-function conditionsHold(
-  { ask: may }: CallDeps,
+async function conditionsHold(
+  { ask: may, evaluator }: CallDeps,
   { conditions, webhook }: Hook,
   request: Readonly<Record<string, unknown>>,
   shown: Shown,
   a: Attributes,
-): boolean {
+): Promise<boolean> {
   if (conditions === undefined) return true
-  const { matches, errors } = conditions.evaluate({
+  const facts = {
     object: shown.object as unknown as JsonValue | undefined,
     oldObject: shown.oldObject as unknown as JsonValue | undefined,
     request: request as JsonObject,
     user: a.user,
     ask: may,
+  }
+  const { matches, errors } = await evaluator.run({
+    name: 'conditions',
+    source: conditions.source,
+    input: () => plainFacts(facts),
+    flow: a.user.username,
+    ask: may,
+    here: (allowance) => conditions.evaluate(facts, allowance),
   })
   if (matches !== undefined) return matches
   if (webhook.failurePolicy === 'Ignore') return false

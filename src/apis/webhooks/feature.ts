@@ -20,7 +20,7 @@ export type WebhookKubeconfigs = Readonly<Record<WebhookPhase, WebhookKubeconfig
 export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
   name: 'webhooks',
   open(context) {
-    const { authorizer, catalog, clock, diagnostics, ids, log, webhookClient } = context
+    const { authorizer, catalog, clock, diagnostics, evaluator, ids, log, webhookClient } = context
     const indices = { mutating: indexOf(context, 'mutating'), validating: indexOf(context, 'validating') }
     const deps = {
       client: webhookClient,
@@ -30,6 +30,7 @@ export const webhooks = (kubeconfigs: WebhookKubeconfigs): Feature => ({
       namespaces: namespaceLookup(context),
       convert: async (...conversion: Parameters<typeof convertObject>) => convertObject(...conversion),
       ask: permissionAsker(authorizer),
+      evaluator,
       observe: (call: ObservedCall) => diagnostics.publish(webhookCalled, call),
       settle: (type: ResourceType, object: JsonObject) =>
         catalog.applyDefaults(type, decodeObject(object, type).value as unknown as KubeObject),
