@@ -1,8 +1,12 @@
-/** A command that serves, as a process of its own from the source: started, heard to be ready, and ended. */
+/**
+ * A command that serves, as a process of its own from the source: started, heard to be ready, and ended. BOROUGH_MAIN
+ * names another program, such as a built one.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export const main: string = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+export const main: string =
+  process.env['BOROUGH_MAIN'] ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 export const startTimeoutMs = 100_000
 
 export interface Exit {
