@@ -3,8 +3,12 @@
  *
  * The writer may have flushed what has not been told here yet. So every answer is as of `head`: a row that is newer, or
  * missing, is looked for among the few changes after it, and what they replaced is still in the log.
+ *
+ * A page of the log that is damaged concerns the values on it and no others: each is answered as a note. Where the disk
+ * can't read one, the error names the first value that lies there.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { damageNote } from '../damaged-value.ts'
 import type { EntryCursor, Present } from '../mvcc/present.ts'
 import { type Entry, type Revision, type Span, StorageError } from '../storage.ts'
 import { pragma, readMeta } from './file-format.ts'
@@ -23,6 +27,9 @@ export class FilePresent implements Present, Disposable {
   readonly #byRevision: StatementSync
   readonly #newer: StatementSync
   readonly #span: StatementSync
+  /** The index alone. */
+  readonly #revisionOf: StatementSync
+  readonly #revisionsIn: StatementSync
 
   /** `head`: the newest commit that was told. @throws StorageError */
   constructor(path: string, head: () => Revision) {
@@ -41,6 +48,8 @@ export class FilePresent implements Present, Disposable {
         'SELECT p.key, p.revision, l.key, l.value, l.header FROM present p LEFT JOIN log l ON l.revision = p.revision'
       this.#byKey = statement(`${joined} WHERE p.key = ?`)
       this.#span = statement(`${joined} WHERE p.key >= ? AND p.key < ? ORDER BY p.key`)
+      this.#revisionOf = statement('SELECT key, revision FROM present WHERE key = ?')
+      this.#revisionsIn = statement('SELECT key, revision FROM present WHERE key > ? AND key < ? ORDER BY key')
       this.#byRevision = statement('SELECT key, value, header FROM log WHERE revision = ?')
       this.#newer = statement('SELECT key, previous FROM log WHERE revision > ? ORDER BY revision')
     } catch (error) {
@@ -50,8 +59,7 @@ export class FilePresent implements Present, Disposable {
 
   get(key: string): Entry | undefined {
     return this.#reading(() => {
-      const columns = this.#byKey.get(key)
-      const found = columns === undefined ? undefined : this.#checked(columns)
+      const found = this.#find(key)
       if (found !== undefined && found.revision <= this.#head()) return found
       return this.#before().get(key)?.()
     })
@@ -139,8 +147,7 @@ export class FilePresent implements Present, Disposable {
     const restored = [...this.#before(start, end)].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
     const changed = new Set(restored.map(([key]) => key))
     let next = 0
-    for (const columns of this.#span.iterate(start, end)) {
-      const row = this.#checked(columns)
+    for (const row of this.#rows(start, end)) {
       if (changed.has(row.key)) continue
       for (; next < restored.length && isBefore(restored[next]?.[0] ?? '', row.key); next++) {
         const entry = restored[next]?.[1]()
@@ -153,6 +160,44 @@ export class FilePresent implements Present, Disposable {
       if (entry !== undefined) yield entry
     }
     return undefined
+  }
+
+  #find(key: string): Entry | undefined {
+    try {
+      const columns = this.#byKey.get(key)
+      return columns && this.#checked(columns)
+    } catch (error) {
+      if (!concernsPages(error, this.#path)) throw error
+      const columns = this.#revisionOf.get(key)
+      return columns && this.#indexed(columns)
+    }
+  }
+
+  /** In key order, as the file has them. */
+  *#rows(start: string, end: string): Generator<Entry, undefined> {
+    let last: string | undefined
+    try {
+      for (const columns of this.#span.iterate(start, end)) {
+        const row = this.#checked(columns)
+        last = row.key
+        yield row
+      }
+    } catch (error) {
+      if (!concernsPages(error, this.#path)) throw error
+      if (last === undefined) {
+        const first = this.#revisionOf.get(start)
+        if (first !== undefined) yield this.#indexed(first)
+      }
+      for (const columns of this.#revisionsIn.iterate(last ?? start, end)) yield this.#indexed(columns)
+    }
+    return undefined
+  }
+
+  /** Of a row of the index: its value is looked for by itself. */
+  #indexed(columns: unknown): Entry {
+    const [key, revision] = columnsOf(columns)
+    if (typeof key !== 'string' || typeof revision !== 'number') throw this.#damaged('a key or revision is unreadable')
+    return { key, revision, value: this.#valueOf(key, revision) }
   }
 
   /** Of each key that has changed after the head: what it held there. */
@@ -169,8 +214,17 @@ export class FilePresent implements Present, Disposable {
   }
 
   #valueOf(key: string, revision: Revision): Uint8Array {
+    let row: unknown
+    try {
+      row = this.#byRevision.get(revision)
+    } catch (error) {
+      const { code, message } = faultOf(error, this.#path)
+      const place = `the stored value of ${key} at revision ${revision}`
+      if (code !== 'corrupt') throw new StorageError(code, `${place} can't be read: ${message}`, { cause: error })
+      return damageNote(`${place} is damaged: ${message}`)
+    }
     // A row that is missing is told as one that has nothing.
-    const [logKey = null, value = null, header = null] = columnsOf(this.#byRevision.get(revision))
+    const [logKey = null, value = null, header = null] = columnsOf(row)
     return openRow({ key, revision, logKey, value, header }, this.#sealedAfter)
   }
 
@@ -198,6 +252,10 @@ export class FilePresent implements Present, Disposable {
     }
   }
 }
+
+/** What is wrong may be wrong of some pages of the file alone. */
+const concernsPages = (error: unknown, path: string): boolean =>
+  ['corrupt', 'unavailable'].includes(faultOf(error, path).code)
 
 /** `setReturnArrays` makes rows arrays, which the types of node:sqlite do not tell. */
 function columnsOf(row: unknown): readonly unknown[] {
