@@ -203,7 +203,7 @@ export class FilePresent implements Present, Disposable {
   /** Of each key that has changed after the head: what it held there. */
   #before(start = '', end?: string): Map<string, () => Entry | undefined> {
     const before = new Map<string, () => Entry | undefined>()
-    for (const columns of this.#newer.all(this.#head())) {
+    for (const columns of this.#newerRows()) {
       const [key, previous] = columns as unknown as readonly [string, Revision | null]
       if (before.has(key) || isBefore(key, start) || (end !== undefined && !isBefore(key, end))) continue
       before.set(key, () =>
@@ -211,6 +211,16 @@ export class FilePresent implements Present, Disposable {
       )
     }
     return before
+  }
+
+  /** Where the end of the log can't be read, `meta` tells whether there is anything to be told. */
+  #newerRows(): readonly unknown[] {
+    try {
+      return this.#newer.all(this.#head())
+    } catch (error) {
+      if (concernsPages(error, this.#path) && readMeta(this.#database, this.#path).head <= this.#head()) return []
+      throw error
+    }
   }
 
   #valueOf(key: string, revision: Revision): Uint8Array {
