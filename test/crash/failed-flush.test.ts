@@ -36,6 +36,48 @@ function live(options: ShimOptions, prefix: string): Life {
   return { acknowledged: lines(stdout), complaints: lines(stderr) }
 }
 
+describe.skipIf(typeof shim === 'string')('a value that the disk can not read', () => {
+  it.each([
+    {
+      name: 'for ever',
+      errno: 5,
+      what: 'is damaged: \\S+state\\.db is damaged \\(database disk image is malformed\\)',
+    },
+    {
+      name: 'now',
+      errno: 116,
+      what: "can't be read: reading or writing \\S+state\\.db failed \\(disk I/O error, code",
+    },
+  ])('$name is named, and the store goes on', { timeout: 60_000 }, async ({ errno, what }) => {
+    const root = mkdtempSync(join(tmpdir(), 'borough-unreadable-'))
+    folders.push(root)
+    const directory = join(root, 'store')
+    {
+      await using storage = await SqliteStorage.open({ directory })
+      for (const key of ['/a', '/b', '/c']) {
+        const writes = [{ key, value: new Uint8Array(200_000), expect: 'absent' as const }]
+        await storage.commit({ guards: [], writes }).done
+      }
+    }
+    if (typeof shim === 'string') throw new Error(shim)
+    const trigger = join(root, 'now')
+    const args = [join(import.meta.dirname, 'unreadable.ts'), directory, trigger]
+    const env = {
+      ...process.env,
+      ...shim.environment({ root, fail: { call: 'read', file: 'state.db', errno, trigger } }),
+    }
+    const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+    expect(stderr).toBe('')
+    const named = expect.stringMatching(new RegExp(`^the stored value of /[abc] at revision \\d+ ${what}`))
+    const sound = '200000 bytes'
+    const { before, during, condition, after } = JSON.parse(stdout) as Record<string, unknown>
+    expect(before).toBe(sound)
+    expect(during).toEqual([named, expect.arrayContaining([named])])
+    expect(condition).toMatchObject({ writes: 'all', warnings: errno === 5 ? [] : expect.arrayContaining([named]) })
+    expect(after).toEqual([sound, [sound, sound, sound], []])
+  })
+})
+
 describe.skipIf(typeof shim === 'string')('after a flush of the log that failed', () => {
   it.each([3, 7, 12])(
     'number %i, what is acknowledged later survives a failure of power',

@@ -15,8 +15,14 @@ export interface Exit {
 }
 
 /** Resolves with its ready line, as `-o json` prints it. @throws Error with its log when it ends or says nothing */
-export async function startServing<Ready>(args: readonly string[]): Promise<{ child: ChildProcess; ready: Ready }> {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function startServing<Ready>(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; ready: Ready }> {
+  const child = spawn(process.execPath, [main, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   const name = `borough ${args[0]}`
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

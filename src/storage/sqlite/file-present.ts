@@ -7,6 +7,7 @@
  * A page of the log that is damaged concerns the values on it and no others: each is answered as a note. Where the disk
  * can't read one, the error names the first value that lies there.
  */
+import { statSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { damageNote } from '../damaged-value.ts'
 import type { EntryCursor, Present } from '../mvcc/present.ts'
@@ -16,6 +17,7 @@ import { openRow } from './rows.ts'
 import { errorOf, faultOf } from './sqlite-faults.ts'
 
 const cacheKiB = 4096
+const maxUnreadable = 100
 
 export class FilePresent implements Present, Disposable {
   readonly #path: string
@@ -30,6 +32,8 @@ export class FilePresent implements Present, Disposable {
   /** The index alone. */
   readonly #revisionOf: StatementSync
   readonly #revisionsIn: StatementSync
+  /** What the disk could not read when it was last asked for, by key. */
+  readonly #unreadable = new Map<string, string>()
 
   /** `head`: the newest commit that was told. @throws StorageError */
   constructor(path: string, head: () => Revision) {
@@ -131,11 +135,18 @@ export class FilePresent implements Present, Disposable {
     }
   }
 
-  /** With what is in the log. */
+  /** One line for each value. */
+  unreadable(): readonly string[] {
+    return [...this.#unreadable.values()]
+  }
+
+  /** With what is in the log; without it where the disk can't be read. */
   fileBytes(): number {
-    return this.#reading(
-      () => Number(pragma(this.#database, 'page_count')) * Number(pragma(this.#database, 'page_size')),
-    )
+    try {
+      return Number(pragma(this.#database, 'page_count')) * Number(pragma(this.#database, 'page_size'))
+    } catch {
+      return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+    }
   }
 
   [Symbol.dispose](): void {
@@ -230,9 +241,14 @@ export class FilePresent implements Present, Disposable {
     } catch (error) {
       const { code, message } = faultOf(error, this.#path)
       const place = `the stored value of ${key} at revision ${revision}`
-      if (code !== 'corrupt') throw new StorageError(code, `${place} can't be read: ${message}`, { cause: error })
+      if (code !== 'corrupt') {
+        const fault = new StorageError('damaged', `${place} can't be read: ${message}`, { cause: error })
+        if (this.#unreadable.size < maxUnreadable) this.#unreadable.set(key, fault.message)
+        throw fault
+      }
       return damageNote(`${place} is damaged: ${message}`)
     }
+    if (this.#unreadable.size > 0) this.#unreadable.delete(key)
     // A row that is missing is told as one that has nothing.
     const [logKey = null, value = null, header = null] = columnsOf(row)
     return openRow({ key, revision, logKey, value, header }, this.#sealedAfter)
