@@ -73,6 +73,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const onBlock = (block: LoopBlock): void => metrics.loopBlocked(block)
   const blocks = opening.use(new LoopBlocks({ clock, log, onBlock }).follow(core.diagnostics))
   opening.use(startCompactor(core))
+  opening.use(core.storeReporter.start())
   const askElsewhere = await authorizationWebhookOf(config)
   const defense = opening.use(new Defense({ clock, log }))
   defense.limitWatchMemory(core.cache, config.load.maxMemoryBytes)

@@ -23,6 +23,7 @@ import type { Registry } from '../registry/registry.ts'
 import { WatchPermits } from '../registry/watch-permits.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { isShared } from '../storage/storage-choice.ts'
+import { StoreReporter } from '../storage/store-report.ts'
 import { WatchCache } from '../watch/watch-cache.ts'
 import { type OpenAuthorizer, openAuthorizer } from './authorizer.ts'
 import type { Config } from './config.ts'
@@ -35,6 +36,7 @@ export interface Core extends AsyncDisposable, OpenAuthorizer {
   readonly features: Features
   readonly catalog: Catalog
   readonly storage: Storage
+  readonly storeReporter: StoreReporter
   readonly cache: WatchCache
   readonly registry: Registry
   /** One for the process: all that takes long takes turns. */
@@ -90,7 +92,8 @@ export async function wireCore(
     create: async (type, object, user) => void (await registry.create(ownScope(type, user), object)),
   }
   for (const feature of features.list) parts.push(feature.open(context))
-  parts.push(damagedDeciders(cache.damaged), storeParts(storage))
+  const storeReporter = new StoreReporter(storage, config, isLeading)
+  parts.push(damagedDeciders(cache.damaged), storeParts(storage, storeReporter))
 
   const registry: Registry = createRegistry({
     storage,
@@ -110,6 +113,7 @@ export async function wireCore(
     features,
     catalog,
     storage,
+    storeReporter,
     cache,
     registry,
     turns,

@@ -13,7 +13,7 @@ import {
 import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
-import { durationOption, minuteMs, timerOrNone } from './duration.ts'
+import { durationOption, minuteMs, parseDuration, timerOrNone } from './duration.ts'
 import { addElectionOptions, type ElectionFlags, leaseTimingOf } from './election-flags.ts'
 import { addEncryptionOptions, encryptionOf, type ServedEncryptionFlags } from './encryption-flags.ts'
 import {
@@ -44,6 +44,7 @@ interface UpFlags
   readonly storage: NamedStorage
   readonly acceptLoss?: true
   readonly maxStoreSize?: number
+  readonly scrubEvery: number
   readonly workers: number
   readonly kubeconfig?: string
   readonly tlsSan: readonly string[]
@@ -132,6 +133,11 @@ function addServingOptions(command: Command): void {
   addBackupOptions(addEncryptionOptions(command))
     .option('--accept-loss', 'serve a store from which acknowledged writes are missing, without them')
     .option('--max-store-size <size>', 'of a SQLite store, like 8Gi; beyond it only deletes are taken', parseStoreSize)
+    .addOption(
+      new Option('--scrub-every <duration>', 'how often everything stored is read and checked: 12h, 7d; or never')
+        .argParser((text) => (text === 'never' ? 0 : parseDuration(text)))
+        .default(defaultConfig.scrubEveryMs, '24h'),
+    )
     .option(
       '--tls-san <names...>',
       'further names or addresses of the serving certificate: of a load balancer, say',
@@ -235,6 +241,7 @@ function configOf(flags: UpFlags, command: Command): Config {
     storage: storageChoice(flags.storage, flags, command),
     ...(flags.acceptLoss ? { acceptLoss: true } : {}),
     ...(flags.maxStoreSize === undefined ? {} : { maxStoreBytes: flags.maxStoreSize }),
+    scrubEveryMs: flags.scrubEvery,
     listen: flags.listen,
     extraNames: flags.tlsSan,
     ...tlsFilesOf(flags, command),

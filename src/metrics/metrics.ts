@@ -5,13 +5,13 @@
 import type { Gauge, Histogram, Metric, Registry as PromRegistry } from 'prom-client'
 import type { Clock } from '../base/clock.ts'
 import { andFinally } from '../base/eventual.ts'
-import type { FeatureParts, GaugeOptions, InstrumentOptions, Instruments } from '../feature/feature.ts'
+import type { FeatureParts, Instruments } from '../feature/feature.ts'
 import type { ApiRequest, RequestContext, Stage } from '../http/api.ts'
 import type { BuildInfo } from '../http/version.ts'
 import { auditCounters } from './group-metrics.ts'
+import { instrumentsOf } from './instruments.ts'
 import { type LoopBlock, labelsOf } from './loop-blocks.ts'
 import { collectProcessMetrics } from './process-metrics.ts'
-import { familyMetric } from './read-families.ts'
 import { RequestDurations } from './request-durations.ts'
 
 export { GroupMetrics, SharedMetrics } from './group-metrics.ts'
@@ -231,29 +231,4 @@ function countsBy(
       for (const [value, times] of read()) counter.inc({ [label]: value }, times)
     },
   })
-}
-
-function instrumentsOf(prometheus: typeof import('prom-client'), registry: PromRegistry): Instruments {
-  const registers = [registry]
-  const common = <L extends string>({ name, help, labels = [] }: InstrumentOptions<L>) => ({
-    name,
-    help,
-    labelNames: labels,
-    registers,
-  })
-  return {
-    counter: (options) => new prometheus.Counter(common(options)),
-    families: (read) => {
-      for (const { name } of read()) registry.registerMetric(familyMetric(name, read) as unknown as Metric)
-    },
-    histogram: (options) => new prometheus.Histogram({ ...common(options), buckets: [...options.buckets] }),
-    gauge<L extends string>({ aggregator, collect, ...options }: GaugeOptions<L>): Gauge<L> {
-      const gauge: Gauge<L> = new prometheus.Gauge({
-        ...common(options),
-        ...(aggregator === undefined ? {} : { aggregator }),
-        ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
-      })
-      return gauge
-    },
-  }
 }
