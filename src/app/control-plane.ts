@@ -2,8 +2,6 @@
  * A whole control plane without sockets: opened in the order in which state flows, closed in reverse. `serve.ts` puts
  * it on the network, `testing/` hands it to tests as it is.
  */
-import { type BootstrapParts, bootstrap } from '../apis/controlplane/bootstrap.ts'
-import { KubernetesService } from '../apis/controlplane/kubernetes-service.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
@@ -19,13 +17,14 @@ import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/m
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
 import { closeOpened } from '../storage/served-storage.ts'
-import { isStorageError, type Storage } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import { readAdmissionSettings } from './admission-settings.ts'
 import { type ApiServerDeps, createApiServer } from './api-server.ts'
+import { bootstrapServer } from './bootstrap.ts'
 import type { Config } from './config.ts'
 import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
 import { documentsOf } from './documents.ts'
-import { controllerRulesOf, featuresOf } from './features.ts'
+import { featuresOf } from './features.ts'
 import { flowControlOf } from './flow-control.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -107,9 +106,7 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
     flowControl,
   })
 
-  const bootstrapClient = client(serverUser, 'borough/bootstrap')
-  const kubernetesService = kubernetesServiceOf(core, bootstrapClient)
-  await bootstrap(bootstrapParts(core, bootstrapClient, authentication, kubernetesService))
+  const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
@@ -167,36 +164,3 @@ const certificatesOf = (pki: Pki): Certificates => ({
   caCert: pki.caCert,
   signClientCertificate: (request, publicKey) => pki.signClientCertificate(request, publicKey),
 })
-
-function bootstrapParts(
-  { config, features, lister, catalog }: Core,
-  client: Client,
-  { authorities }: Authentication,
-  kubernetesService: KubernetesService,
-): BootstrapParts {
-  return {
-    log: config.log,
-    client,
-    lister,
-    types: catalog.types,
-    controllerRules: controllerRulesOf(features.list),
-    defaultObjects: features.list.flatMap(({ defaultObjects = [] }) => defaultObjects),
-    authorities: authorities.pem,
-    frontProxy: config.frontProxy,
-    kubernetesService,
-    isDamage: (error) => isStorageError(error, 'damaged'),
-  }
-}
-
-function kubernetesServiceOf({ config, lister, catalog }: Core, client: Client): KubernetesService {
-  return new KubernetesService({
-    lister,
-    types: catalog.types,
-    client,
-    log: config.log,
-    ranges: config.serviceRanges,
-    port: config.listen?.port,
-    shared: config.storage.engine === 'etcd',
-    leavesWhenStopped: config.storage.engine === 'etcd' && config.group === undefined,
-  })
-}
