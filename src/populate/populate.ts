@@ -32,9 +32,9 @@ import { webhookServe } from './webhook-server.ts'
 export { definitionName } from './definition.ts'
 export { uninstallWebhooks } from './install.ts'
 export { findKinds, manifests } from './manifests.ts'
-export { installName, secretName } from './names.ts'
 export { reachOf, rightsManifests } from './rights.ts'
 export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
+export { installName, secretName }
 
 export interface PopulateOptions {
   readonly client: Client
