@@ -124,6 +124,7 @@ const layers = {
   ],
   cli: [
     ...['base', 'kube', 'client', 'app', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],
+    'apis/namespaces/await-settled.ts',
     ...['apis/templates/describe.ts', 'apis/templates/plan.ts', 'apis/templates/rollback.ts'],
     'apis/templates/await-rollout.ts',
     ...['apis/rbac/why-denied.ts', 'authz/explain-refusal.ts'],
