@@ -87,7 +87,9 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return { code: status, signal, stdout, stderr }
 }
 
-const done = (...args: readonly string[]): void => expect(run([main, ...args])).toMatchObject({ code: 0, stderr: '' })
+/** Of a command that takes more than a second, which says how far it is. */
+const ended = { code: 0, stderr: expect.stringMatching(/^(?:\d+ entries\b[^\n]*\n)*$/) as string }
+const done = (...args: readonly string[]): void => expect(run([main, ...args])).toMatchObject(ended)
 const restored = async (from: string, to: string): Promise<State> => {
   done('restore', '--from', from, '--data-dir', to)
   return stateIn(to)
@@ -166,7 +168,7 @@ const subjects: readonly Subject[] = [
     ],
     async judge(folder) {
       const again = run(this.command(folder))
-      expect(again).toMatchObject({ code: 0, stderr: '' })
+      expect(again).toMatchObject(ended)
       done('storage', 'verify', '--data-dir', data(folder))
       const place = { ...places, storage: { engine: 'sqlite' as const }, dataDir: data(folder) }
       const choice = { path: encryption, automaticReload: false }
@@ -186,7 +188,7 @@ const subjects: readonly Subject[] = [
     ],
     async judge(folder) {
       const found = await stateIn(data(folder))
-      if (damagedKey in found) expect(run(this.command(folder))).toMatchObject({ code: 0, stderr: '' })
+      if (damagedKey in found) expect(run(this.command(folder))).toMatchObject(ended)
       const { [damagedKey]: _removed, ...others } = sound
       expect(await stateIn(data(folder))).toEqual(others)
     },
@@ -199,7 +201,7 @@ const subjects: readonly Subject[] = [
     },
     command: (folder) => [main, 'storage', 'repair', '--data-dir', data(folder), '--index', '--yes'],
     async judge(folder) {
-      expect(run(this.command(folder))).toMatchObject({ code: 0, stderr: '' })
+      expect(run(this.command(folder))).toMatchObject(ended)
       done('storage', 'verify', '--data-dir', data(folder))
       expect(await stateIn(data(folder))).toEqual(sound)
     },
@@ -231,12 +233,9 @@ describe.skipIf(typeof shim === 'string')('killed at any moment', { timeout: 60_
     const whole = await make('whole')
     const countFile = join(root, 'count')
     rmSync(countFile, { force: true })
-    expect(run(subject.command(whole), shim.environment({ root: whole, countFile }))).toMatchObject({
-      code: 0,
-      stderr: '',
-    })
+    expect(run(subject.command(whole), shim.environment({ root: whole, countFile }))).toMatchObject(ended)
     const calls = Number(readFileSync(countFile, 'utf8'))
-    expect(calls).toBeGreaterThan(moments)
+    expect(calls).toBeGreaterThan(5)
     const random = randomFrom(subjects.indexOf(subject) + 1)
     const all = moments >= calls
     for (let i = 1; i <= Math.min(moments, calls); i++) {
