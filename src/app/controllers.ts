@@ -26,6 +26,7 @@ export class Leadership {
   readonly #config: Config
   readonly #client: ClientFor
   #leading = false
+  #identity: Promise<string> | undefined
 
   constructor(config: Config, client: ClientFor) {
     this.#config = config
@@ -37,9 +38,16 @@ export class Leadership {
     return this.#leading
   }
 
+  /** Of this process among all that serve the store. */
+  identity(): Promise<string> {
+    const { dataDir, ids, workerSlot } = this.#config
+    this.#identity ??= replicaId(dataDir, ids).then((id) => (workerSlot === undefined ? id : `${id}_${workerSlot}`))
+    return this.#identity
+  }
+
   /** Runs `work` whenever it is this process's turn, until the signal aborts. */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, ids, log, dataDir, workerSlot } = this.#config
+    const { clock, log } = this.#config
     const onLeading = (leading: boolean): void => {
       this.#leading = leading
     }
@@ -49,14 +57,13 @@ export class Leadership {
       onLeading(true)
       return work(signal)
     }
-    const replica = await replicaId(dataDir, ids)
     const election = {
       client: this.#client(serviceAccountUser('kube-system', account), account),
       clock,
       log,
       lease: controllersLease,
       timing: this.#config.leaseTiming,
-      identity: workerSlot === undefined ? replica : `${replica}_${workerSlot}`,
+      identity: await this.identity(),
       onLeading,
     }
     return leadWhileElected(election, work, signal)

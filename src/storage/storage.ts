@@ -200,6 +200,11 @@ export interface Storage extends AsyncDisposable {
   readonly ownRevision?: Revision | undefined
   /** Absent: the store lies elsewhere; undefined: it is closed. */
   condition?(): StoreCondition | undefined
+  /**
+   * Of a store that servers of several versions share: the newest form in which values are written from now on, see
+   * `format-level.ts`.
+   */
+  writeLevel?(level: number): void
   /** Of a store that another process holds: what that one tells of it. */
   report?(): Promise<StoreReport>
   /**
