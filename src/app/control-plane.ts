@@ -15,7 +15,6 @@ import { adminUser, serverUser, type UserInfo } from '../kube/user.ts'
 import { type LoopBlock, LoopBlocks, Metrics, SharedMetrics } from '../metrics/metrics.ts'
 import { type Credential, openKeys, type Pki, SigningKeys } from '../pki/pki.ts'
 import { Compactor } from '../storage/compactor.ts'
-import { newestLevel } from '../storage/format-level.ts'
 import { closeOpened } from '../storage/served-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createApiServer } from './api-server.ts'
@@ -25,7 +24,7 @@ import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
 import { documentsOf } from './documents.ts'
 import { featuresOf } from './features.ts'
 import { flowControlOf } from './flow-control.ts'
-import { FormatLevels } from './format-levels.ts'
+import { agreeOnFormat } from './format-levels.ts'
 import { openOperatorFiles } from './operator-files.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -151,20 +150,6 @@ function startCompactor({ config, storage, cache }: Core): Compactor {
   })
   if (config.storage.engine !== 'relay') compactor.start()
   return compactor
-}
-
-/** Where other versions may serve the same store. */
-async function agreeOnFormat(
-  { storage: choice, clock, log, leaseTiming }: Config,
-  storage: Storage,
-  leadership: Leadership,
-  client: Client,
-): Promise<FormatLevels | null> {
-  if (choice.engine !== 'etcd' || choice.checksums === true) return null
-  const { formatLevel: most = newestLevel } = choice
-  const renewEveryMs = leaseTiming.leaseDurationMs / 2
-  const identity = await leadership.identity()
-  return new FormatLevels({ storage, client, clock, log, identity, most, renewEveryMs }).start()
 }
 
 type Certificates = Pick<Parameters<typeof featuresOf>[1], 'caCert' | 'signClientCertificate'>

@@ -17,7 +17,8 @@ import { formatMicroTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { announceArrival, arrivalsAt, newestLevel, raiseLevel } from '../storage/format-level.ts'
 import type { Storage } from '../storage/storage.ts'
-import { controllersLease } from './config.ts'
+import { type Config, controllersLease } from './config.ts'
+import type { Leadership } from './controllers.ts'
 
 const namespace = 'kube-system'
 const roleLabel = 'borough.dev/role'
@@ -157,4 +158,18 @@ export class FormatLevels implements AsyncDisposable {
 function levelOf({ metadata }: KubeObject): number {
   const level = Number(metadata.annotations?.[levelAnnotation])
   return Number.isSafeInteger(level) && level >= 0 ? level : 0
+}
+
+/** Where other versions may serve the same store. */
+export async function agreeOnFormat(
+  { storage: choice, clock, log, leaseTiming }: Config,
+  storage: Storage,
+  leadership: Pick<Leadership, 'identity'>,
+  client: Client,
+): Promise<FormatLevels | null> {
+  if (choice.engine !== 'etcd' || choice.checksums === true) return null
+  const { formatLevel: most = newestLevel } = choice
+  const renewEveryMs = leaseTiming.leaseDurationMs / 2
+  const identity = await leadership.identity()
+  return new FormatLevels({ storage, client, clock, log, identity, most, renewEveryMs }).start()
 }
