@@ -107,7 +107,7 @@ export interface Config {
   /** Absent = no audit log. */
   readonly audit?: AuditConfig
   readonly featureGates: { readonly NamespaceInitializers: boolean }
-  /** Controllers that run; see `app/controller-names.ts`. */
+  /** Controllers that run; see `feature/controller-names.ts`. */
   readonly controllers: (name: string) => boolean
   /** Of the lease that says where the controllers run, if the store is shared. */
   readonly leaseTiming: LeaseTiming
@@ -131,9 +131,6 @@ export interface Config {
   readonly ids: Ids
   readonly log: Log
 }
-
-/** Held by the process that runs the controllers. */
-export const controllersLease = { namespace: 'kube-system', name: 'borough-controllers' } as const
 
 export const defaultConfig: Config = {
   storage: { engine: 'memory' },

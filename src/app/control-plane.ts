@@ -6,6 +6,7 @@ import { openAudit } from '../audit/open-audit.ts'
 import { type Authentication, openAuthentication } from '../authn/open-authentication.ts'
 import type { Client } from '../client/client.ts'
 import { loopbackClient } from '../client/loopback.ts'
+import { agreeOnFormat } from '../controller/format-levels.ts'
 import { openServerStorage } from '../encryption/server-storage.ts'
 import { build } from '../http/build.ts'
 import { Defense } from '../http/overload.ts'
@@ -24,7 +25,6 @@ import { type ClientFor, Leadership, runUntilStopped } from './controllers.ts'
 import { documentsOf } from './documents.ts'
 import { featuresOf } from './features.ts'
 import { flowControlOf } from './flow-control.ts'
-import { agreeOnFormat } from './format-levels.ts'
 import { openOperatorFiles } from './operator-files.ts'
 import { type Core, wireCore } from './wire.ts'
 
@@ -108,7 +108,10 @@ export async function createControlPlane(config: Config, given: Given = {}): Pro
   const kubernetesService = await bootstrapServer(core, client(serverUser, 'borough/bootstrap'), authentication)
   for (const parts of core.parts) parts.start?.()
   metrics.startSoon(clock)
-  opening.use(await agreeOnFormat(config, storage, leadership, client(serverUser, 'borough/format-level')))
+  const formatClient = client(serverUser, 'borough/format-level')
+  const renewEveryMs = config.leaseTiming.leaseDurationMs / 2
+  const format = { storage, client: formatClient, clock, log, renewEveryMs }
+  opening.use(await agreeOnFormat(config.storage, () => leadership.identity(), format))
   opening.defer(runUntilStopped({ core, client, leadership, flowControl, keys, metrics }))
   kubernetesService.follow()
   opening.defer(() => kubernetesService.stop())

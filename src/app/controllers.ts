@@ -6,18 +6,20 @@
  * this one, at once. A leader that stops gives the lease back when its controllers have ended, and another takes it at
  * once; one that is killed or cut off is followed when its lease lapses, or goes on itself as soon as it is back.
  */
+
 import type { Client } from '../client/client.ts'
 import { leadWhileElected } from '../controller/leader.ts'
+import { controllersLease } from '../controller/lease.ts'
 import { type ControllerRuntime, runController } from '../controller/run-controller.ts'
 import { replicaId } from '../datadir/data-dir.ts'
+import { controllerNames } from '../feature/controller-names.ts'
 import type { ControllerContext } from '../feature/feature.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { serviceAccountUser, type UserInfo } from '../kube/user.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { SigningKeys } from '../pki/pki.ts'
 import { isShared } from '../storage/storage-choice.ts'
-import { type Config, controllersLease } from './config.ts'
-import { controllerNames } from './controller-names.ts'
+import type { Config } from './config.ts'
 import type { Core } from './wire.ts'
 
 const account = 'leader-election'

@@ -1,6 +1,7 @@
 /** What operators say in files beside the flags, read at the start: before a wrong one, nothing is served. */
+
+import { type AdmissionSettings, readAdmissionSettings } from '../apis/controlplane/admission-settings.ts'
 import { openAuthorizationWebhook } from '../authz/open-authorization-webhook.ts'
-import { type AdmissionSettings, readAdmissionSettings } from './admission-settings.ts'
 import type { ApiServerDeps } from './api-server.ts'
 import type { Config } from './config.ts'
 

@@ -7,7 +7,7 @@
  * with faults in random order for so long; BOROUGH_SEED repeats an order.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { controllersLease } from '../../src/app/config.ts'
+import { controllersLease } from '../../src/controller/lease.ts'
 import type { Client } from '../../src/client/client.ts'
 import { etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { linkedReplica, ReplicaCluster } from './cluster.ts'

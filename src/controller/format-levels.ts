@@ -11,14 +11,13 @@ import { createHash } from 'node:crypto'
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
-import { holderOf, leases, specOf } from '../controller/lease.ts'
 import { findStatusError, isNotFound } from '../kube/status-error.ts'
 import { formatMicroTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { announceArrival, arrivalsAt, newestLevel, raiseLevel } from '../storage/format-level.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type Config, controllersLease } from './config.ts'
-import type { Leadership } from './controllers.ts'
+import type { StorageChoice } from '../storage/storage-choice.ts'
+import { controllersLease, holderOf, leases, specOf } from './lease.ts'
 
 const namespace = 'kube-system'
 const roleLabel = 'borough.dev/role'
@@ -160,16 +159,13 @@ function levelOf({ metadata }: KubeObject): number {
   return Number.isSafeInteger(level) && level >= 0 ? level : 0
 }
 
-/** Where other versions may serve the same store. */
+/** Where other versions may serve the same store; null where none can, or where nothing is to be agreed. */
 export async function agreeOnFormat(
-  { storage: choice, clock, log, leaseTiming }: Config,
-  storage: Storage,
-  leadership: Pick<Leadership, 'identity'>,
-  client: Client,
+  choice: StorageChoice,
+  identity: () => Promise<string>,
+  options: Omit<FormatLevelsOptions, 'identity' | 'most'>,
 ): Promise<FormatLevels | null> {
   if (choice.engine !== 'etcd' || choice.checksums === true) return null
   const { formatLevel: most = newestLevel } = choice
-  const renewEveryMs = leaseTiming.leaseDurationMs / 2
-  const identity = await leadership.identity()
-  return new FormatLevels({ storage, client, clock, log, identity, most, renewEveryMs }).start()
+  return new FormatLevels({ ...options, most, identity: await identity() }).start()
 }
