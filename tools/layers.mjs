@@ -100,7 +100,8 @@ const layers = {
   ],
   workers: [
     ...['base', 'app', 'audit', 'datadir/data-dir.ts', 'metrics/metrics.ts', 'pki/pki.ts'],
-    ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts', 'encryption/server-storage.ts'],
+    ...['storage/storage.ts', 'storage/compactor.ts', 'storage/relay/relay-holder.ts'],
+    ...['storage/store-report.ts', 'encryption/server-storage.ts', 'encryption/store-health.ts'],
   ],
   console: [
     ...['base', 'kube', 'client', 'apis/namespaces/explain.ts', 'apis/namespaces/release.ts'],

@@ -107,7 +107,7 @@ export interface Config {
   /** Absent = no audit log. */
   readonly audit?: AuditConfig
   readonly featureGates: { readonly NamespaceInitializers: boolean }
-  /** Controllers that run; see `feature/controller-names.ts`. */
+  /** Controllers that run; see `app/controller-names.ts`. */
   readonly controllers: (name: string) => boolean
   /** Of the lease that says where the controllers run, if the store is shared. */
   readonly leaseTiming: LeaseTiming

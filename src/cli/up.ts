@@ -10,7 +10,7 @@ import {
   parsePortRange,
   parseServiceRanges,
 } from '../app/config.ts'
-import { controllerNames } from '../feature/controller-names.ts'
+import { controllerNames } from '../app/controller-names.ts'
 import { isDns1123Label } from '../kube/names.ts'
 import { addBackupOptions, type BackupFlags, backupOf } from './backup-flags.ts'
 import { durationOption, minuteMs, parseDuration, timerOrNone } from './duration.ts'

@@ -7,8 +7,8 @@
  * with faults in random order for so long; BOROUGH_SEED repeats an order.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { controllersLease } from '../../src/controller/lease.ts'
 import type { Client } from '../../src/client/client.ts'
+import { controllersLease } from '../../src/controller/lease.ts'
 import { etcdMissing, etcdVersion } from '../support/etcd-server.ts'
 import { linkedReplica, ReplicaCluster } from './cluster.ts'
 import { EtcdTruth } from './etcd-truth.ts'

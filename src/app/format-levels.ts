@@ -11,13 +11,13 @@ import { createHash } from 'node:crypto'
 import { type Clock, sleep } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
 import type { Client } from '../client/client.ts'
+import { controllersLease, holderOf, leases, specOf } from '../controller/lease.ts'
 import { findStatusError, isNotFound } from '../kube/status-error.ts'
 import { formatMicroTime } from '../kube/time.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { announceArrival, arrivalsAt, newestLevel, raiseLevel } from '../storage/format-level.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageChoice } from '../storage/storage-choice.ts'
-import { controllersLease, holderOf, leases, specOf } from './lease.ts'
 
 const namespace = 'kube-system'
 const roleLabel = 'borough.dev/role'
@@ -131,7 +131,7 @@ export class FormatLevels implements AsyncDisposable {
       log.debug({ leader }, 'the server that runs the controllers announces no format level')
       return 0
     }
-    return Math.min(newestLevel, ...live.map(levelOf))
+    return live.map(levelOf).reduce((least, level) => Math.min(least, level), newestLevel)
   }
 
   async #leader(): Promise<string> {
