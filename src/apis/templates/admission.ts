@@ -20,11 +20,15 @@ import type { JsonObject, KubeObject, StatusCause, Unvalidated } from '../../kub
 import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
-import { isDisabled, isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { clashes } from './clashes.ts'
+import { changesObjects } from './conditions.ts'
+import { isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
+import { entryErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
-import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys } from './render.ts'
+import { hasToken, identifyingFields, identityOf, render, titleOf, tokenKeys, wantedIn } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
+import { newObjects, objectsOf } from './template-objects.ts'
 import {
   creatorKey,
   type NamespaceTemplate,
@@ -100,7 +104,7 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   const asksAuthor = old === undefined || mayWiden(template, old)
   const errors = [
     ...templateErrors(template, deps),
-    ...clashes(template, deps),
+    ...clashes(template, deps.matchers()),
     ...(asksAuthor ? objectErrors(a, template, old, deps) : []),
   ]
   if (errors.length > 0) throw invalid(a.type, a.name, errors)
@@ -109,21 +113,18 @@ function checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): void {
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
-/** Objects that a change brings or changes: one that was accepted before is not refused now. */
+/** Of objects that a change brings or changes. */
 function objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
   old: NamespaceTemplate | undefined,
   { findKind, checkObject }: TemplateAdmissionDeps,
 ): FieldError[] {
-  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
   const errors: FieldError[] = []
-  for (const [i, object] of (template.spec?.templates ?? []).entries()) {
-    if (accepted.has(JSON.stringify(object))) continue
-    const field = `spec.templates[${i}]`
-    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
+  for (const { field, source } of newObjects(template, old)) {
+    const { apiVersion, kind, metadata } = source as Partial<KubeObject>
     // What is wrong with these is told already.
-    if (shapeErrors(object, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
+    if (shapeErrors(source, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
     const served = findKind(apiVersion, kind)
     if (served?.namespaced === false) continue
     if (served === undefined) {
@@ -134,7 +135,7 @@ function objectErrors(
       a.warn(`${field}: no kind ${kind} in ${apiVersion} is served: ${consequence}`)
       continue
     }
-    const found = checkObject?.(object) ?? { errors: [], warnings: [] }
+    const found = checkObject?.(source) ?? { errors: [], warnings: [] }
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
     for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }
@@ -173,14 +174,15 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
 
-/** A dry run tells what the namespace would be given, or lose. */
+/** A dry run tells what the namespace would be given, or lose. `but`: identities that are no news. */
 function preview(
   a: Pick<Attributes, 'warn'>,
   what: 'create' | 'prune',
   templates: readonly NamespaceTemplate[],
   namespace: Named,
+  but: ReadonlySet<string> = new Set(),
 ): void {
-  const { objects } = render(templates, namespace)
+  const objects = render(templates, namespace).objects.filter(({ object }) => !but.has(identityOf(object)))
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
 }
 
@@ -188,24 +190,27 @@ function preview(
 function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
-  // Name and creator stay: labels and opting out are all that decides.
-  if (!isOptOutChanged && jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})) return
+  const isMoved = isOptOutChanged || !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
+  // Name and creator stay: labels and opting out decide which templates, and annotations too which objects.
+  if (!isMoved && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
   const before = selectTemplates(deps.matchers(), old)
   const after = selectTemplates(deps.matchers(), namespace)
-  const gained = after.filter((t) => !before.includes(t))
-  checkUse(a, deps, gained, 'selects')
-  checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
-  if (!a.dryRun) return
-  preview(a, 'create', gained, namespace)
-  // What is there when a namespace opts out stays.
-  const lost = isOptedOut(namespace) ? [] : before.filter((t) => !after.includes(t))
-  preview(
+  checkUse(
     a,
-    'prune',
-    lost.filter((t) => t.spec?.deletionPolicy !== 'Orphan'),
-    namespace,
+    deps,
+    after.filter((t) => !before.includes(t)),
+    'selects',
   )
+  checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
+  const changed = after.filter((t) => before.includes(t) && changesObjects(t, namespace, old))
+  checkUse(a, deps, changed, 'would give other objects to')
+  if (!a.dryRun) return
+  const had = wantedIn(before, old)
+  preview(a, 'create', after, namespace, had)
+  // What is there when a namespace opts out stays.
+  const left = isOptedOut(namespace) ? [] : before.filter((t) => t.spec?.deletionPolicy !== 'Orphan')
+  preview(a, 'prune', left, old, wantedIn(after, namespace))
 }
 
 /** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
@@ -282,7 +287,7 @@ function checkUse(
   a: Attributes,
   { authorizer }: TemplateAdmissionDeps,
   templates: readonly NamespaceTemplate[],
-  relation: 'selects' | 'would no longer select',
+  relation: 'selects' | 'would no longer select' | 'would give other objects to',
 ): void {
   for (const { metadata } of templates) {
     if (metadata.annotations?.[requirePermissionAnnotation] !== 'true') continue
@@ -323,8 +328,8 @@ export function templateErrors(
   append(errors, validateLabelSelector(spec?.namespaces?.labelSelector ?? {}, 'spec.namespaces.labelSelector'))
   append(errors, rolloutErrors(spec?.rollout ?? {}))
   const seen = new Set<string>()
-  for (const [i, object] of (spec?.templates ?? []).entries()) {
-    const field = `spec.templates[${i}]`
+  append(errors, entryErrors(spec?.objects ?? []))
+  for (const { field, source: object, when } of objectsOf(template)) {
     const misshapen = shapeErrors(object, field)
     append(errors, misshapen)
     if (misshapen.length > 0) continue
@@ -353,44 +358,11 @@ export function templateErrors(
     for (const key of tokenKeys(object)) {
       errors.push(fieldInvalid(field, key, 'tokens are replaced in values, never in keys'))
     }
+    // Objects with conditions may be alternatives.
+    if (when !== undefined) continue
     const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)
   }
   return errors
-}
-
-/**
- * Objects that another template gives to the same namespaces, as far as that is certain now: both select alike, or one
- * selects everything. The rest shows when a namespace is matched by both: condition Conflict, the first keeps it.
- */
-function clashes(template: NamespaceTemplate, { matchers }: TemplateAdmissionDeps): FieldError[] {
-  if (isDisabled(template) || template.metadata.deletionTimestamp !== undefined) return []
-  const fields = new Map((template.spec?.templates ?? []).map((o, i) => [identityOf(o), `spec.templates[${i}]`]))
-  const selection = selectionOf(template)
-  const errors: FieldError[] = []
-  for (const { template: other } of matchers()) {
-    if (other.metadata.name === template.metadata.name) continue
-    if (isDisabled(other) || other.metadata.deletionTimestamp !== undefined) continue
-    const theirs = selectionOf(other)
-    if (selection !== theirs && selection !== everything && theirs !== everything) continue
-    for (const object of other.spec?.templates ?? []) {
-      const field = fields.get(identityOf(object))
-      if (field === undefined) continue
-      const why = `template ${JSON.stringify(other.metadata.name)} gives it to the same namespaces`
-      errors.push(fieldInvalid(field, titleOf(object), why))
-    }
-  }
-  return errors
-}
-
-const everything = ''
-
-/** Equal texts select equally; `everything` selects all. */
-function selectionOf({ spec }: NamespaceTemplate): string {
-  const { labelSelector, nameSelector, creatorSelector } = spec?.namespaces ?? {}
-  const labels = [Object.entries(labelSelector?.matchLabels ?? {}).sort(), labelSelector?.matchExpressions ?? []]
-  const names = [nameSelector?.include ?? [], nameSelector?.exclude ?? []]
-  const isAll = creatorSelector === undefined && [...labels, ...names].every((part) => part.length === 0)
-  return isAll ? everything : JSON.stringify([labels, names, creatorSelector ?? null])
 }

@@ -17,6 +17,7 @@ import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
 import { hasToken, identityOf, titleOf } from './render.ts'
+import { objectsOf } from './template-objects.ts'
 import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
 
 export interface TemplateKind {
@@ -71,22 +72,25 @@ export function lackingRights(
   old: NamespaceTemplate | undefined,
 ): readonly Lack[] {
   if (user.groups.includes(mastersGroup)) return []
-  const objects = template.spec?.templates ?? []
-  const given = objects.flatMap((object, i) => {
-    const field = `spec.templates[${i}]`
-    const lacks = [...missingWrites(deps, user, object), ...escalations(deps, user, object, objects)]
+  const objects = objectsOf(template)
+  const sources = objects.map(({ source }) => source)
+  const given = objects.flatMap(({ field, source }) => {
+    const lacks = [...missingWrites(deps, user, source), ...escalations(deps, user, source, sources)]
     return lacks.map((message) => ({ field, message }))
   })
-  const held = new Set(objects.map(identityOf))
-  const removed = (old?.spec?.templates ?? []).filter((object) => !held.has(identityOf(object)))
-  const taken = removed.flatMap((object) =>
-    missingWrites(deps, user, object).map((message) => ({
-      field: 'spec.templates',
-      message: `taking ${titleOf(object)} away ${message}`,
+  const held = new Set(sources.map(identityOf))
+  const removed = old === undefined ? [] : objectsOf(old).filter(({ source }) => !held.has(identityOf(source)))
+  const taken = removed.flatMap(({ field, source }) =>
+    missingWrites(deps, user, source).map((message) => ({
+      field: listOf(field),
+      message: `taking ${titleOf(source)} away ${message}`,
     })),
   )
   return [...given, ...taken]
 }
+
+/** `spec.templates`, of one that is in it no more. */
+const listOf = (field: string): string => field.slice(0, field.indexOf('['))
 
 function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInfo, object: JsonObject): string[] {
   const apiVersion = String(object['apiVersion'] ?? '')

@@ -13,6 +13,7 @@ import { findStatusError, isNotFound, type StatusError } from '../../kube/status
 import type { JsonObject, KubeObject } from '../../kube/types.ts'
 import type { FoundInObject } from './admission.ts'
 import { templateValues } from './render.ts'
+import { newObjects } from './template-objects.ts'
 import { type NamespaceTemplate, templateFieldManager } from './types.ts'
 
 export interface DryRunObjectsDeps {
@@ -34,23 +35,22 @@ export async function dryRunObjects(
   old: NamespaceTemplate | undefined,
   signal: AbortSignal,
 ): Promise<FoundInObject> {
-  const accepted = new Set((old?.spec?.templates ?? []).map((o) => JSON.stringify(o)))
-  const queue = [...(template.spec?.templates ?? []).entries()].filter(([, o]) => !accepted.has(JSON.stringify(o)))
+  const queue = [...newObjects(template, old).entries()]
   const late = new AbortController()
   const timer = clock.after(dryRunObjectsMs, () => late.abort())
   const bounded = AbortSignal.any([signal, late.signal])
-  const found: { at: number; errors: readonly FieldError[]; warning?: string }[] = []
+  const found: { at: number; field: string; errors: readonly FieldError[]; warning?: string }[] = []
   let untried = 0
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [at, object] = next
+      const [at, { field, source }] = next
       try {
         bounded.throwIfAborted()
-        found.push({ at, ...(await dryRunObject(client, object, bounded)) })
+        found.push({ at, field, ...(await dryRunObject(client, source, bounded)) })
       } catch (error) {
         signal.throwIfAborted()
         if (late.signal.aborted) untried++
-        else found.push({ at, errors: [], warning: `it could not be tried beforehand: ${messageOf(error)}` })
+        else found.push({ at, field, errors: [], warning: `it could not be tried beforehand: ${messageOf(error)}` })
       }
     }
   }
@@ -60,12 +60,11 @@ export async function dryRunObjects(
     timer.cancel()
   }
   found.sort((a, b) => a.at - b.at)
-  const warnings = found.flatMap((f) => (f.warning === undefined ? [] : [`spec.templates[${f.at}]: ${f.warning}`]))
+  const warnings = found.flatMap((f) => (f.warning === undefined ? [] : [`${f.field}: ${f.warning}`]))
   if (untried > 0) warnings.push(`${untried} objects were not tried beforehand: there was no time`)
-  const errors = found.flatMap(({ at, errors: own }) => {
-    const field = `spec.templates[${at}]`
-    return own.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` }))
-  })
+  const errors = found.flatMap(({ field, errors: own }) =>
+    own.map((e) => ({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })),
+  )
   return { errors, warnings }
 }
 

@@ -63,20 +63,18 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
   const { namespace, templates, only } = request
   const { objects, skipped } = render(templates, namespace)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
-  for (const { template, object, reason, message } of skipped) {
-    if (!concerns(template.metadata.name)) continue
-    const result = { template: template.metadata.name ?? '', object }
-    const isUnknown = reason === 'CreatorUnknown' || reason === 'OwnerUnknown'
-    if (isUnknown) results.push({ ...result, skipped: { reason, message } })
-    else results.push({ ...result, failure: { reason, message, retriable: false } })
-  }
+  for (const one of skipped) if (concerns(one.template.metadata.name)) results.push(resultOf(one))
+  const claims = claimsIn(deps.index, namespace)
+  // What may not be wanted any more stays as it is, tenants' changes of it excepted.
+  const kept = skipped.flatMap(({ kept: rendered, identity = '' }) =>
+    rendered !== undefined && claims.get(identity)?.template === rendered.template.metadata.name ? [rendered] : [],
+  )
   const placed: Placed[] = []
-  for (const rendered of objects) {
+  for (const rendered of [...objects, ...kept]) {
     const place = await placeOf(deps.client, rendered)
     if ('kind' in place) placed.push(place)
     else if (concerns(rendered.template.metadata.name)) results.push(place)
   }
-  const claims = claimsIn(deps.index, namespace)
   const concerned = placed.filter((p) => concerns(p.rendered.template.metadata.name))
   await applyAll({ ...deps, claims, request }, { placed, concerned, skipped }, results)
   // What could not be made is wanted all the same: an object of that name is no leftover.
@@ -87,6 +85,13 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
     const policy = request.policyOf(claim.template)
     if (policy !== 'Keep') results.push(await pruneOne(deps.client, { ...request, policy }, claim))
   }
+}
+
+function resultOf({ template, object, reason, message }: Skipped): ObjectResult {
+  const result = { template: template.metadata.name ?? '', object }
+  if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
+  const awaited = reason === 'ConditionFailed' ? { isAwaited: true as const } : {}
+  return { ...result, failure: { reason, message, retriable: false, ...awaited } }
 }
 
 /** What is ours in a namespace, by identity. */

@@ -1,10 +1,9 @@
 /** Where a version of a template would delete something: asked before anything is. */
-import type { KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { identityOfApplied } from './applied-records.ts'
 import { isDisabled, isOptedOut, type Matcher } from './match.ts'
 import type { PopulatedIndex } from './populated-index.ts'
-import { identityOf, substituteTokens } from './render.ts'
+import { wantedIn } from './render.ts'
 import { limitOf } from './rollout-limits.ts'
 import { confirmPruneAnnotation } from './types.ts'
 
@@ -53,9 +52,7 @@ export function excessOf({ template }: Matcher, pruned: number, reached: () => n
 }
 
 function holdsMore({ template }: Matcher, index: PopulatedIndex, namespace: Namespace): boolean {
-  const wanted = new Set(
-    (template.spec?.templates ?? []).map((o) => substituteTokens(identityOf(o as Partial<KubeObject>), namespace)),
-  )
+  const wanted = wantedIn([template], namespace)
   return index
     .claimsIn(namespace.metadata.name ?? '')
     .some((o) => o.template === template.metadata.name && !wanted.has(identityOfApplied(o)))

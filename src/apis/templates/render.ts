@@ -3,10 +3,13 @@
  * they stand for is put in as text: a user's name can't change the structure of an object. Nor can it change the kind:
  * the rights of the author were checked for the kind that the template names.
  */
+import { rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, ownerOf } from './match.ts'
+import { objectsOf } from './template-objects.ts'
 import { type NamespaceTemplate, templateNameLabel } from './types.ts'
 
 const creatorToken = '$(CREATOR)'
@@ -30,10 +33,12 @@ export interface Skipped {
   readonly template: NamespaceTemplate
   /** `RoleBinding/admin` */
   readonly object: string
-  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed'
+  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed' | 'ConditionFailed' | 'RoleNotOurs'
   readonly message: string
   /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
+  /** Where the template made it before, it is kept as it is here: whether it is wanted can't be told. */
+  readonly kept?: Rendered
 }
 
 export interface Rendering {
@@ -86,9 +91,14 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
   const creator = creatorOf(namespace)
   const owner = ownerOf(namespace)
   const meanings = meaningsIn(namespace)
+  let conditions: Conditions | undefined
   for (const template of templates) {
     const templateName = template.metadata.name ?? ''
-    for (const source of template.spec?.templates ?? []) {
+    for (const held of objectsOf(template)) {
+      const { source } = held
+      const verdict =
+        held.when === undefined || (conditions ??= new Conditions(namespace)).judge(template, held, held.when)
+      if (verdict === false) continue
       const { namesCreator, namesOwner, hasTokens, digest } = sourceOf(source, templateName)
       const unknown =
         namesCreator && creator === undefined
@@ -114,18 +124,62 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       const key = identityOf(object)
       const first = holders.get(key)
       if (first !== undefined) {
-        const message = `template ${JSON.stringify(first)} holds the same object and comes first`
+        const message =
+          first === templateName
+            ? 'the template holds it twice, under conditions that are both true: the first keeps it'
+            : `template ${JSON.stringify(first)} holds the same object and comes first`
         skipped.push({ template, object: titleOf(source), reason: 'Conflict', message, identity: key })
         continue
       }
       holders.set(key, templateName)
       const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
       const config = people.length > 0 ? digestOf([digest, ...people]) : digest
-      const rendered = { template, object: addLabels(object, namespace, templateName), config }
-      objects.push({ ...rendered, source: hasTokens ? undefined : source })
+      const labelled = { template, object: addLabels(object, namespace, templateName), config }
+      const rendered = { ...labelled, source: hasTokens ? undefined : source }
+      if (verdict === true) objects.push(rendered)
+      else {
+        const title = titleOf(source)
+        skipped.push({
+          ...{ template, object: title, reason: 'ConditionFailed', message: verdict },
+          ...{ identity: key, kept: rendered },
+        })
+      }
     }
   }
-  return { objects, skipped }
+  return { objects: objects.filter((o) => !isWithoutRole(o, objects, meanings, skipped)), skipped }
+}
+
+/**
+ * A RoleBinding whose Role the template holds under a condition that is not true here. Its author was asked for the
+ * rules of that Role and of no other, so what another client puts in its place is not bound.
+ */
+function isWithoutRole(
+  { template, object }: Rendered,
+  objects: readonly Rendered[],
+  meanings: Meanings,
+  skipped: Skipped[],
+): boolean {
+  const { kind, name } = (object['roleRef'] ?? {}) as { readonly kind?: unknown; readonly name?: unknown }
+  if (object.kind !== 'RoleBinding' || kind !== 'Role' || typeof name !== 'string') return false
+  const role = `${rbacGroup}/Role/${name}`
+  if (objects.some((o) => o.template === template && identityOf(o.object) === role)) return false
+  const isHeld = objectsOf(template).some(
+    ({ when, source }) => when !== undefined && identityOf(substituteIn(source, meanings)) === role,
+  )
+  if (!isHeld) return false
+  const message = `Role/${name}, which it binds, is held by its template under a condition that is not true here`
+  const title = titleOf(object)
+  skipped.push({ template, object: title, reason: 'RoleNotOurs', message, identity: identityOf(object) })
+  return true
+}
+
+/**
+ * What these templates hold for the namespace, as `identityOf` says it: made or not, and what can't be judged too. A
+ * mistake in a condition takes nothing away.
+ */
+export function wantedIn(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Set<string> {
+  const { objects, skipped } = render(templates, namespace)
+  return new Set([...objects.map((o) => identityOf(o.object)), ...skipped.flatMap((s) => s.identity ?? [])])
 }
 
 function findMalformed(object: KubeObject): string | undefined {
@@ -160,11 +214,6 @@ function mentions(value: JsonValue, token: string): boolean {
   if (Array.isArray(value)) return value.some((v) => mentions(v, token))
   if (typeof value === 'object' && value !== null) return Object.values(value).some((v) => mentions(v, token))
   return false
-}
-
-/** One text as it is in a namespace. */
-export function substituteTokens(text: string, namespace: Namespace): string {
-  return String(substitute(text, meaningsIn(namespace)))
 }
 
 const meaningsIn = (namespace: Pick<Namespace, 'metadata'>): Meanings => ({

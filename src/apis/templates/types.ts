@@ -39,11 +39,21 @@ export interface Rollout {
   maxPrune?: number | string
 }
 
+/** One of `spec.objects`. */
+export interface ObjectEntry {
+  /** CEL over `params` and `namespaceObject`. Absent = for every namespace that the template selects. */
+  when?: string
+  /** An object without a namespace. */
+  template?: JsonObject
+}
+
 export interface NamespaceTemplate extends KubeObject {
   spec?: {
     namespaces?: NamespaceMatch
     /** Objects without a namespace. */
     templates?: JsonObject[]
+    /** The same, with a say in whether and how they are kept. */
+    objects?: ObjectEntry[]
     deletionPolicy?: DeletionPolicy
     driftPolicy?: DriftPolicy
     failurePolicy?: FailurePolicy
@@ -167,6 +177,23 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
           'Objects that every matching namespace gets. $(CREATOR), $(OWNER) and $(NAMESPACE) are replaced in ' +
           'values.',
         items: { type: 'object', embeddedResource: true, preserveUnknownFields: true },
+      },
+      objects: {
+        type: 'array',
+        listType: 'atomic',
+        description: 'Objects as in templates, with a say in whether and how they are kept.',
+        items: object({
+          when: describe(
+            string,
+            'CEL over params and namespaceObject: the object is for namespaces where it is true; absent is all.',
+          ),
+          template: {
+            type: 'object',
+            embeddedResource: true,
+            preserveUnknownFields: true,
+            description: 'The object, as one of templates.',
+          },
+        }),
       },
       deletionPolicy: {
         ...string,

@@ -33,6 +33,7 @@ import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
 import { populationConfig } from './population-config.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
+import { objectsOf } from './template-objects.ts'
 import { creatorKey, type NamespaceTemplate, ownerKey, pendingLabel, templateResource } from './types.ts'
 
 export interface TemplateWebhookDeps {
@@ -271,15 +272,15 @@ const neededVerbs = ['list', 'watch', 'create', 'patch', 'delete'] as const
 /** Its author may do it, and we may not: the template is right, and our rights are an administrator's to widen. */
 function warnOfOwnRights({ findServed, mayOurselves }: World, { object, warn }: Attributes): void {
   const told = new Set<string>()
-  for (const [i, { apiVersion, kind }] of ((object as NamespaceTemplate).spec?.templates ?? []).entries()) {
-    const served = findServed(String(apiVersion), String(kind))
+  for (const { field, source } of objectsOf(object as NamespaceTemplate)) {
+    const served = findServed(String(source['apiVersion']), String(source['kind']))
     const type = `${served?.group}/${served?.resource}`
     if (served === undefined || told.has(type)) continue
     const missing = neededVerbs.filter((verb) => !mayOurselves(verb, served))
     if (missing.length === 0) continue
     told.add(type)
     warn(
-      `spec.templates[${i}]: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
+      `${field}: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
         'namespaces wait' +
         ' until it is given the rights that borough populate --print-manifests makes from this template',
     )

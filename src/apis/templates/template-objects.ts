@@ -1,0 +1,49 @@
+/**
+ * What a template holds, from both of its lists: `spec.templates` (objects as they are) and `spec.objects` (objects
+ * with a say in whether and how they are kept). Everything else reads them here.
+ */
+import { isJsonObject } from '../../kube/json-value.ts'
+import type { JsonObject } from '../../kube/types.ts'
+import type { NamespaceTemplate } from './types.ts'
+
+export interface TemplateObject {
+  /** Where the object stands in the template: `spec.objects[0].template`. */
+  readonly field: string
+  /** The object as the template has it, with its tokens. */
+  readonly source: JsonObject
+  /** CEL: the object is for namespaces where this is true. Absent = for all that the template selects. */
+  readonly when?: string
+}
+
+type Spec = NonNullable<NamespaceTemplate['spec']>
+
+/** Specs are never changed: an edit brings another. */
+const known = new WeakMap<Spec, readonly TemplateObject[]>()
+
+/** In the order in which they are applied. */
+export function objectsOf({ spec }: NamespaceTemplate): readonly TemplateObject[] {
+  if (spec === undefined) return []
+  let objects = known.get(spec)
+  if (objects === undefined) {
+    objects = [...plainObjects(spec), ...objectsWithASay(spec)]
+    known.set(spec, objects)
+  }
+  return objects
+}
+
+const plainObjects = ({ templates = [] }: Spec): TemplateObject[] =>
+  templates.map((source, i) => ({ field: `spec.templates[${i}]`, source }))
+
+/** One that is neither a template nor a clone is refused when it is written (`object-entries.ts`). */
+const objectsWithASay = ({ objects = [] }: Spec): TemplateObject[] =>
+  objects.flatMap(({ template, when }, i) =>
+    isJsonObject(template)
+      ? [{ field: `spec.objects[${i}].template`, source: template, ...(when ? { when } : {}) }]
+      : [],
+  )
+
+/** Those that a change brings or changes: an object that was accepted before is not refused now. */
+export function newObjects(template: NamespaceTemplate, old: NamespaceTemplate | undefined): TemplateObject[] {
+  const accepted = new Set(old === undefined ? [] : objectsOf(old).map(({ source }) => JSON.stringify(source)))
+  return objectsOf(template).filter(({ source }) => !accepted.has(JSON.stringify(source)))
+}
