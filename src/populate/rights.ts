@@ -50,7 +50,9 @@ export function kindRules(kinds: readonly ServedKind[]): PolicyRule[] {
   }
   const rules = [...byGroup]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([group, resources]) => may([...read, 'create', 'delete', 'patch'], group, [...resources].sort().join(' ')))
+    .map(([group, resources]) =>
+      may([...read, 'create', 'delete', 'patch', 'update'], group, [...resources].sort().join(' ')),
+    )
   const grants = [...(byGroup.get(rbacGroup) ?? [])]
   if (grants.length === 0) return rules
   return [...rules, may('bind escalate', rbacGroup, 'clusterroles roles')]

@@ -22,7 +22,7 @@ export interface AppliedObject {
   readonly generation: number
   /** Of what was applied: `Rendered.config`. */
   readonly digest: string
-  /** Of what the apply left there: `contentDigest`. */
+  /** Of what the apply left there: `contentDigest`. '' = not as it should be: it is looked at by each new process. */
   readonly content: string
 }
 
@@ -76,7 +76,8 @@ export function changedRecord(
   for (const object of applied) {
     const identity = identityOfApplied(object)
     const old = next.get(identity)
-    if (old?.uid === object.uid && old.template === object.template && old.digest === object.digest) continue
+    const isSame = old?.uid === object.uid && old.template === object.template && old.digest === object.digest
+    if (isSame && (old.content === '') === (object.content === '')) continue
     next.set(identity, object)
     isChanged = true
   }

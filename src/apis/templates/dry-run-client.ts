@@ -57,6 +57,14 @@ export function startDryRun(client: Client): DryRun {
         changes.set(`${object.kind}/${name}`, { before, after })
         return after
       },
+      async update(resource, object, options) {
+        const before = seen.get(placeOf(resource, object.metadata.name ?? ''))
+        // It would be created, as the apply before this says.
+        if (before === undefined) return object
+        const after = await client.update(resource, object, { ...options, dryRun: true })
+        if (options?.dryRun !== true) changes.set(`${object.kind}/${object.metadata.name}`, { before, after })
+        return after
+      },
       patch: (resource, ref, patch, options) => client.patch(resource, ref, patch, { ...options, dryRun: true }),
       delete: (resource, ref, options) => client.delete(resource, ref, { ...options, dryRun: true }),
     },

@@ -22,6 +22,10 @@ export interface ObjectResult {
   readonly failure?: Failure
   /** Left out, which is no failure: no creator or owner is recorded that it could name. */
   readonly skipped?: { readonly reason: string; readonly message: string }
+  /** As the template says, and holds more than that. */
+  readonly extended?: { readonly reason: 'Extended'; readonly message: string }
+  /** Drift was corrected, what was done, and whether it is time to tell of it. */
+  readonly corrected?: { readonly message: string; readonly isNews: boolean }
   /** Done, and worth telling: it was not deleted because another manager applies it too. */
   readonly remark?: { readonly reason: string; readonly message: string }
   /** As it is there now, applied by us. */

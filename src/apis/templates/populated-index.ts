@@ -38,6 +38,8 @@ export interface PopulatedObject {
   readonly applied?: string
   /** The same, as the object itself tells it: see `held-config.ts`. Only of what the record does not tell. */
   readonly held?: string
+  /** It holds more than was applied, and what; only as long as it says the same. */
+  readonly extended?: string
 }
 
 export interface PopulatedIndexDeps {
@@ -55,7 +57,11 @@ export interface PopulatedIndexDeps {
 }
 
 /** Ends the time in which the watch is not listened to for one object. `applied`: what the server answered. */
-export type Written = (written?: { readonly object: KubeObject; readonly config: string }) => void
+export type Written = (written?: {
+  readonly object: KubeObject
+  readonly config: string
+  readonly extended?: string | undefined
+}) => void
 
 interface Change {
   readonly next: KubeObject | undefined
@@ -171,7 +177,7 @@ export class PopulatedIndex {
         const { resourceVersion } = written.object.metadata
         // Mostly the watch was faster, and has it ready.
         const seen = meanwhile.find((change) => change.next?.metadata.resourceVersion === resourceVersion)?.next
-        this.#put(kind, seen ?? entryOf(written.object), written.config)
+        this.#put(kind, seen ?? entryOf(written.object), written.config, written.extended)
       }
       for (const { next, old } of meanwhile) this.#seen(kind, next, old)
     }
@@ -219,13 +225,18 @@ export class PopulatedIndex {
     if (known !== undefined && !isNewer(resourceVersion, known.revision)) return
     const same = known !== undefined && known.uid === uid && known.digest === next['digest']
     const recorded = same ? known.applied : this.#recordedConfig(next)
-    this.#put(kind, next, recorded)
+    this.#put(kind, next, recorded, same ? known.extended : undefined)
     if (same) return
     if (recorded === undefined || known !== undefined) this.#deps.onDrift(namespace)
     else this.#deps.onRecorded?.(namespace)
   }
 
-  #put(kind: ServedKind, { metadata, digest, isMarked, held }: KubeObject, applied: string | undefined): void {
+  #put(
+    kind: ServedKind,
+    { metadata, digest, isMarked, held }: KubeObject,
+    applied: string | undefined,
+    extended: string | undefined,
+  ): void {
     const { namespace = '', name = '', uid = '', resourceVersion = '', labels } = metadata
     const objects = this.#byNamespace.get(namespace) ?? new Map<string, PopulatedObject>()
     this.#byNamespace.set(namespace, objects)
@@ -242,6 +253,7 @@ export class PopulatedIndex {
       digest: String(digest),
       ...(applied === undefined ? {} : { applied }),
       ...(typeof held === 'string' ? { held } : {}),
+      ...(extended === undefined ? {} : { extended }),
     }
     const old = objects.get(key)
     objects.set(key, object)

@@ -1,27 +1,32 @@
 /** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { Corrections } from './corrections.ts'
 import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
 import { type NamespacePass, planPass } from './namespace-pass.ts'
 import type { ObjectResult } from './object-result.ts'
 import { isPopulated, type PopulateRequest, populate } from './populate.ts'
 import type { PopulationDeps, PopulationState } from './population-state.ts'
-import { reportCondition, tell, tellDeleted } from './report.ts'
+import { reportCondition, tell, tellCorrected, tellDeleted } from './report.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 type Outcome = { readonly requeueAfterMs: number } | undefined
 
 /** What is without our label is on no watch of ours. */
 const lookAgainMs = 60_000
+/** No change of what we watch tells that these are over. */
+const mayMend: ReadonlySet<string> = new Set(['AlreadyExists', 'DriftStopped'])
 
 export class PopulationReconciler implements Reconciler {
   readonly #deps: PopulationDeps
   readonly #state: PopulationState
+  readonly #corrections: Corrections
 
   constructor(deps: PopulationDeps, state: PopulationState) {
     this.#deps = deps
     this.#state = state
+    this.#corrections = new Corrections(deps.clock)
   }
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -77,7 +82,12 @@ export class PopulationReconciler implements Reconciler {
     if (!index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)) return []
     // A template that is being deleted may have gone when the last of it is.
     const holders = new Map(index.claimsIn(name).map((c) => [c.template, this.#state.findTemplate(c.template)]))
-    const results = await populate({ client, index, records }, { namespace, templates: wanted, policyOf, signal })
+    const corrections = this.#corrections
+    const results = await populate(
+      { client, index, records, corrections },
+      { namespace, templates: wanted, policyOf, signal },
+    )
+    for (const result of results) tellCorrected(events, namespace, result)
     for (const [template, holder] of holders) {
       const deleted = results.filter((r) => r.isDeleted && r.template === template).map((r) => r.object)
       if (holder !== undefined && deleted.length > 0) tellDeleted(events, name, holder, deleted)
@@ -103,7 +113,7 @@ export class PopulationReconciler implements Reconciler {
     const { client, clock, events } = this.#deps
     const templateOf = ({ template }: ObjectResult): NamespaceTemplate | undefined => this.#state.findTemplate(template)
     const failures = results.filter((r) => r.failure !== undefined)
-    const worthTelling = results.filter((r) => r.failure ?? r.remark ?? r.skipped)
+    const worthTelling = results.filter((r) => r.failure ?? r.remark ?? r.skipped ?? r.extended)
     await Promise.all(worthTelling.map((r) => tell(events, namespace, templateOf(r), r)))
     await reportCondition(client, clock, namespace, failures, signal)
     const retriable = failures.filter((f) => f.failure?.retriable)
@@ -111,7 +121,7 @@ export class PopulationReconciler implements Reconciler {
     const holding = awaited.filter((f) => templateOf(f)?.spec?.failurePolicy !== 'Ignore')
     if (holding.length === 0) await openGate(client, namespace, signal)
     if (retriable.length > 0) throw new Error(retriable.map((f) => `${f.object}: ${f.failure?.message}`).join('; '))
-    const isBlocked = results.some((r) => r.failure?.reason === 'AlreadyExists' || r.isUnwatched)
+    const isBlocked = results.some((r) => mayMend.has(r.failure?.reason ?? '') || r.isUnwatched)
     return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
   }
 }

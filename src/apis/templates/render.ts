@@ -9,7 +9,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, ownerOf } from './match.ts'
-import { objectsOf } from './template-objects.ts'
+import { objectsOf, type TemplateObject } from './template-objects.ts'
 import { type NamespaceTemplate, templateNameLabel } from './types.ts'
 
 const creatorToken = '$(CREATOR)'
@@ -23,6 +23,8 @@ type Meanings = Readonly<Record<(typeof tokens)[number], string>>
 export interface Rendered {
   readonly template: NamespaceTemplate
   readonly object: KubeObject
+  /** What the template says of it. */
+  readonly held: TemplateObject
   /** A digest: equal ones, in one namespace, come of equal objects. */
   readonly config: string
   /** What it was made of, if it is the same in every namespace but for its place. */
@@ -72,13 +74,15 @@ interface Source {
 /** Sources are never changed: an edit of their template brings others. */
 const known = new WeakMap<JsonObject, Source>()
 
-function sourceOf(source: JsonObject, template: string): Source {
+function sourceOf({ source, drift }: TemplateObject, template: string): Source {
   const before = known.get(source)
   if (before !== undefined) return before
   const namesCreator = mentions(source, creatorToken)
   const namesOwner = mentions(source, ownerToken)
   const hasTokens = namesCreator || namesOwner || mentions(source, namespaceToken)
-  const made = { namesCreator, namesOwner, hasTokens, digest: digestOf([template, source]) }
+  // To become strict is a change: what was added before is looked for.
+  const given = drift === 'Strict' ? [template, source, drift] : [template, source]
+  const made = { namesCreator, namesOwner, hasTokens, digest: digestOf(given) }
   known.set(source, made)
   return made
 }
@@ -99,7 +103,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       const verdict =
         held.when === undefined || (conditions ??= new Conditions(namespace)).judge(template, held, held.when)
       if (verdict === false) continue
-      const { namesCreator, namesOwner, hasTokens, digest } = sourceOf(source, templateName)
+      const { namesCreator, namesOwner, hasTokens, digest } = sourceOf(held, templateName)
       const unknown =
         namesCreator && creator === undefined
           ? creatorToken
@@ -134,7 +138,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       holders.set(key, templateName)
       const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
       const config = people.length > 0 ? digestOf([digest, ...people]) : digest
-      const labelled = { template, object: addLabels(object, namespace, templateName), config }
+      const labelled = { template, held, object: addLabels(object, namespace, templateName), config }
       const rendered = { ...labelled, source: hasTokens ? undefined : source }
       if (verdict === true) objects.push(rendered)
       else {

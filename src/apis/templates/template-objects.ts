@@ -13,7 +13,13 @@ export interface TemplateObject {
   readonly source: JsonObject
   /** CEL: the object is for namespaces where this is true. Absent = for all that the template selects. */
   readonly when?: string
+  /** What becomes of changes by others. Absent = as `spec.driftPolicy` says. */
+  readonly drift?: DriftMode
+  /** Field managers whose fields are left to them. */
+  readonly yieldTo?: readonly string[]
 }
+
+export type DriftMode = 'Correct' | 'Strict' | 'Report'
 
 type Spec = NonNullable<NamespaceTemplate['spec']>
 
@@ -34,13 +40,18 @@ export function objectsOf({ spec }: NamespaceTemplate): readonly TemplateObject[
 const plainObjects = ({ templates = [] }: Spec): TemplateObject[] =>
   templates.map((source, i) => ({ field: `spec.templates[${i}]`, source }))
 
-/** One that is neither a template nor a clone is refused when it is written (`object-entries.ts`). */
+/** One without an object is refused when it is written (`object-entries.ts`). */
 const objectsWithASay = ({ objects = [] }: Spec): TemplateObject[] =>
-  objects.flatMap(({ template, when }, i) =>
-    isJsonObject(template)
-      ? [{ field: `spec.objects[${i}].template`, source: template, ...(when ? { when } : {}) }]
-      : [],
-  )
+  objects.flatMap(({ template, when, drift, yieldTo = [] }, i) => {
+    if (!isJsonObject(template)) return []
+    return {
+      field: `spec.objects[${i}].template`,
+      source: template,
+      ...(when ? { when } : {}),
+      ...(drift === undefined ? {} : { drift }),
+      ...(yieldTo.length === 0 ? {} : { yieldTo }),
+    }
+  })
 
 /** Those that a change brings or changes: an object that was accepted before is not refused now. */
 export function newObjects(template: NamespaceTemplate, old: NamespaceTemplate | undefined): TemplateObject[] {

@@ -43,6 +43,10 @@ export interface Rollout {
 export interface ObjectEntry {
   /** CEL over `params` and `namespaceObject`. Absent = for every namespace that the template selects. */
   when?: string
+  /** Absent = as `driftPolicy` says. */
+  drift?: DriftPolicy | 'Strict'
+  /** Field managers whose fields are left to them, whatever the template says. */
+  yieldTo?: string[]
   /** An object without a namespace. */
   template?: JsonObject
 }
@@ -81,6 +85,8 @@ export interface TemplateStatus {
   failed?: number
   /** Of the selected, those without what names a creator or owner: none is recorded there. */
   skipped?: number
+  /** Of the selected, those that hold all of this generation, and others have added to it. */
+  extended?: number
   /** Selected namespaces that wait for their turn. */
   waiting?: number
   failures?: TemplateFailure[]
@@ -187,6 +193,14 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
             string,
             'CEL over params and namespaceObject: the object is for namespaces where it is true; absent is all.',
           ),
+          drift: {
+            ...string,
+            enum: ['Correct', 'Strict', 'Report'],
+            description:
+              'What becomes of changes by others: Correct puts the fields of the template back, Strict the whole ' +
+              'object but metadata and status, Report leaves it; absent is what driftPolicy says.',
+          },
+          yieldTo: describe(strings, 'Field managers whose fields are left to them.'),
           template: {
             type: 'object',
             embeddedResource: true,
@@ -241,6 +255,7 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
       synced: { type: 'integer', format: 'int64' },
       failed: { type: 'integer', format: 'int64' },
       skipped: { type: 'integer', format: 'int64' },
+      extended: { type: 'integer', format: 'int64' },
       waiting: { type: 'integer', format: 'int64' },
       failures: {
         type: 'array',
