@@ -28,6 +28,7 @@ export const admissionOrder = [
   'NamespaceDefaultObjects',
   'NamespacePopulation',
   'AppliedRecord',
+  'TemplateProtection',
   'IpAddressProtection',
   'CertificateSigningRequests',
   'RbacEscalation',

@@ -256,7 +256,7 @@ function annotate(namespace: Unvalidated, key: string, value: string): Unvalidat
 }
 
 /** Either group's rules count: the kind is one. */
-function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
+export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
   return templateGroups.some(
     (group) =>
       authorizer.authorize({

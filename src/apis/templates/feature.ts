@@ -15,6 +15,7 @@ import { checkTemplateObject } from './check-object.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { populationConfig } from './population-config.ts'
+import { templateProtection } from './protection.ts'
 import { populationControllers } from './reconcile.ts'
 import { appliedRecord } from './record-admission.ts'
 import { StoredRecords } from './stored-records.ts'
@@ -62,6 +63,7 @@ export const population = (options: PopulationOptions): Feature => ({
       strategies: enabled ? templateStrategies : {},
       admission: [
         ...(enabled || hasInitializers ? [namespaceTemplates(templateAdmission(context, options))] : []),
+        ...(enabled ? [templateProtection(protectionDeps(context, templates, records))] : []),
         ...(populatesOnCreate ? [namespacePopulation(populatedCreateDeps(context, templates, records))] : []),
         ...(enabled ? [appliedRecord({ records, username: controllerUser.username })] : []),
       ],
@@ -118,6 +120,19 @@ function templateAdmission(
     findClusterRole: (roleName) => lister.find(clusterRoleType, '', roleName)?.object,
   }
 }
+
+const protectionDeps = (
+  context: FeatureContext,
+  templates: TemplateIndex,
+  records: StoredRecords,
+): Parameters<typeof templateProtection>[0] => ({
+  authorizer: context.authorizer,
+  records,
+  matchers: () => templates.matchers(),
+  protects: (type) => templates.protects(type),
+  onProtectedKindsChange: (listener) => templates.onProtectedKindsChange(listener),
+  findNamespace: namespaceLookup(context).find,
+})
 
 const populatedCreateDeps = (
   context: FeatureContext,

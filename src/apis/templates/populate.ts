@@ -4,10 +4,8 @@
  * there, and what came of it afterwards.
  */
 import type { Client, ServedKind } from '../../client/client.ts'
-import { findObject } from '../../client/find-object.ts'
 import { rbacGroup } from '../../kube/rbac.ts'
-import { findStatusError, isAlreadyExists, isConflict, type StatusError } from '../../kube/status-error.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import { findStatusError, type StatusError } from '../../kube/status-error.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, type AppliedRecords, identityOfApplied } from './applied-records.ts'
 import { type Applied, applyObject, driftOf, extraMessage } from './apply-object.ts'
@@ -16,12 +14,12 @@ import { type Corrections, mostCorrections } from './corrections.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
 import { pruneOne, putLabelBack } from './leftovers.ts'
-import { contentDigest, isMarked } from './marks.ts'
+import { contentDigest } from './marks.ts'
 import type { ObjectResult, Outcome } from './object-result.ts'
 import type { PopulatedIndex, PopulatedObject } from './populated-index.ts'
 import { reasonOf } from './refusal-reason.ts'
 import { identityOf, type Rendered, render, type Skipped, titleOf } from './render.ts'
-import { type NamespaceTemplate, templateFieldManager } from './types.ts'
+import type { NamespaceTemplate } from './types.ts'
 
 export interface PopulateDeps {
   readonly client: Pick<Client, 'get' | 'apply' | 'update' | 'patch' | 'delete' | 'discovery'>

@@ -10,7 +10,7 @@ import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, ownerOf } from './match.ts'
 import { objectsOf, type TemplateObject } from './template-objects.ts'
-import { type NamespaceTemplate, templateNameLabel } from './types.ts'
+import { type NamespaceTemplate, protectedByLabel, templateNameLabel } from './types.ts'
 
 const creatorToken = '$(CREATOR)'
 const ownerToken = '$(OWNER)'
@@ -74,14 +74,14 @@ interface Source {
 /** Sources are never changed: an edit of their template brings others. */
 const known = new WeakMap<JsonObject, Source>()
 
-function sourceOf({ source, drift }: TemplateObject, template: string): Source {
+function sourceOf({ source, drift, protect }: TemplateObject, template: string): Source {
   const before = known.get(source)
   if (before !== undefined) return before
   const namesCreator = mentions(source, creatorToken)
   const namesOwner = mentions(source, ownerToken)
   const hasTokens = namesCreator || namesOwner || mentions(source, namespaceToken)
   // To become strict is a change: what was added before is looked for.
-  const given = drift === 'Strict' ? [template, source, drift] : [template, source]
+  const given = [template, source, ...(drift === 'Strict' ? [drift] : []), ...(protect ? ['protect'] : [])]
   const made = { namesCreator, namesOwner, hasTokens, digest: digestOf(given) }
   known.set(source, made)
   return made
@@ -138,7 +138,7 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       holders.set(key, templateName)
       const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
       const config = people.length > 0 ? digestOf([digest, ...people]) : digest
-      const labelled = { template, held, object: addLabels(object, namespace, templateName), config }
+      const labelled = { template, held, object: addLabels(object, namespace, templateName, held.protect), config }
       const rendered = { ...labelled, source: hasTokens ? undefined : source }
       if (verdict === true) objects.push(rendered)
       else {
@@ -193,13 +193,17 @@ function findMalformed(object: KubeObject): string | undefined {
   return undefined
 }
 
-function addLabels(object: KubeObject, namespace: Namespace, template: string): KubeObject {
+function addLabels(object: KubeObject, namespace: Namespace, template: string, protect = false): KubeObject {
   return {
     ...object,
     metadata: {
       ...object.metadata,
       namespace: namespace.metadata.name ?? '',
-      labels: { ...object.metadata.labels, [templateNameLabel]: template },
+      labels: {
+        ...object.metadata.labels,
+        [templateNameLabel]: template,
+        ...(protect ? { [protectedByLabel]: template } : {}),
+      },
     },
   }
 }

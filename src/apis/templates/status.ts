@@ -16,7 +16,7 @@ export interface Findings extends Tally {
 
 export function statusOf(version: Matcher, findings: Findings, nowMs: number): TemplateStatus {
   const generation = generationOf(version)
-  const { matched, synced, failed, skipped, extended, failures, waiting, halt, kinds } = findings
+  const { matched, synced, failed, skipped, extended, failures, waiting, kinds } = findings
   const behind = matched - synced - skipped - extended
   // Who waits holds what the template said before, even if it is selected no more.
   const isDeleted = version.template.metadata.deletionTimestamp !== undefined

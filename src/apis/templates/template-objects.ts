@@ -17,6 +17,8 @@ export interface TemplateObject {
   readonly drift?: DriftMode
   /** Field managers whose fields are left to them. */
   readonly yieldTo?: readonly string[]
+  /** Others may not write it. */
+  readonly protect?: true
 }
 
 export type DriftMode = 'Correct' | 'Strict' | 'Report'
@@ -42,7 +44,7 @@ const plainObjects = ({ templates = [] }: Spec): TemplateObject[] =>
 
 /** One without an object is refused when it is written (`object-entries.ts`). */
 const objectsWithASay = ({ objects = [] }: Spec): TemplateObject[] =>
-  objects.flatMap(({ template, when, drift, yieldTo = [] }, i) => {
+  objects.flatMap(({ template, when, drift, yieldTo = [], protect }, i) => {
     if (!isJsonObject(template)) return []
     return {
       field: `spec.objects[${i}].template`,
@@ -50,6 +52,7 @@ const objectsWithASay = ({ objects = [] }: Spec): TemplateObject[] =>
       ...(when ? { when } : {}),
       ...(drift === undefined ? {} : { drift }),
       ...(yieldTo.length === 0 ? {} : { yieldTo }),
+      ...(protect === true ? { protect } : {}),
     }
   })
 

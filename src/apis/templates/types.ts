@@ -47,6 +47,8 @@ export interface ObjectEntry {
   drift?: DriftPolicy | 'Strict'
   /** Field managers whose fields are left to them, whatever the template says. */
   yieldTo?: string[]
+  /** Others may not write it, but holders of the verb `bypass` on the template. */
+  protect?: boolean
   /** An object without a namespace. */
   template?: JsonObject
 }
@@ -119,6 +121,8 @@ export const templateResource: Resource<NamespaceTemplate> = {
 
 /** On every populated object: the name of its template. */
 export const templateNameLabel = 'policy/namespace-template-name'
+/** On objects that are protected: the name of their template, for policies and for people. */
+export const protectedByLabel = 'policy.borough.dev/protected-by'
 /** On a template: "disable" stops it. */
 export const applyAnnotation = 'policy/namespace-template-apply'
 /** On a template: "true" asks for the verb `use`. The seed's spelling with a second slash is no legal key. */
@@ -201,6 +205,10 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
               'object but metadata and status, Report leaves it; absent is what driftPolicy says.',
           },
           yieldTo: describe(strings, 'Field managers whose fields are left to them.'),
+          protect: {
+            type: 'boolean',
+            description: 'Others may not write it, but holders of the verb bypass on the template.',
+          },
           template: {
             type: 'object',
             embeddedResource: true,
