@@ -35,6 +35,7 @@ const longFunctions: Readonly<Record<string, string>> = {
 const memos: Readonly<Record<string, string>> = {
   'src/apis/clusterquotas/charges.ts parsed': 'figures as decisions read them',
   'src/apis/quotas/ledger.ts parsed': 'a quota as its accountant reads it',
+  'src/apis/templates/clones.ts digests': 'what is copied of a source',
   'src/apis/templates/conditions.ts compiled': 'an expression',
   'src/apis/templates/create-populated.ts appliedOnce': 'a source as an apply makes it',
   'src/apis/templates/create-populated.ts readiness': 'whether the status of a template names all its kinds',

@@ -21,6 +21,7 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
 import { clashes } from './clashes.ts'
+import { resolveNameOnly } from './clones.ts'
 import { changesObjects } from './conditions.ts'
 import { isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { entryErrors } from './object-entries.ts'
@@ -121,7 +122,9 @@ function objectErrors(
   { findKind, checkObject }: TemplateAdmissionDeps,
 ): FieldError[] {
   const errors: FieldError[] = []
-  for (const { field, source } of newObjects(template, old)) {
+  for (const { field, source, cloneFrom } of newObjects(template, old)) {
+    // Its content is another's.
+    if (cloneFrom !== undefined) continue
     const { apiVersion, kind, metadata } = source as Partial<KubeObject>
     // What is wrong with these is told already.
     if (shapeErrors(source, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
@@ -182,7 +185,9 @@ function preview(
   namespace: Named,
   but: ReadonlySet<string> = new Set(),
 ): void {
-  const objects = render(templates, namespace).objects.filter(({ object }) => !but.has(identityOf(object)))
+  const objects = render(templates, namespace, resolveNameOnly).objects.filter(
+    ({ object }) => !but.has(identityOf(object)),
+  )
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
 }
 

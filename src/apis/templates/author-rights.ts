@@ -16,9 +16,10 @@ import { type PolicyRule, type Role, rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject } from '../../kube/types.ts'
 import { mastersGroup, type UserInfo } from '../../kube/user.ts'
 import { escalationRefusal } from '../rbac/escalation.ts'
+import { cloneResource } from './clones.ts'
 import { hasToken, identityOf, titleOf } from './render.ts'
 import { objectsOf } from './template-objects.ts'
-import { applyAnnotation, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
+import { applyAnnotation, type CloneSource, type NamespaceTemplate, requirePermissionAnnotation } from './types.ts'
 
 export interface TemplateKind {
   readonly resource: string
@@ -74,8 +75,12 @@ export function lackingRights(
   if (user.groups.includes(mastersGroup)) return []
   const objects = objectsOf(template)
   const sources = objects.map(({ source }) => source)
-  const given = objects.flatMap(({ field, source }) => {
-    const lacks = [...missingWrites(deps, user, source), ...escalations(deps, user, source, sources)]
+  const given = objects.flatMap(({ field, source, cloneFrom }) => {
+    const lacks = [
+      ...missingWrites(deps, user, source),
+      ...(cloneFrom === undefined ? [] : missingRead(deps, user, cloneFrom)),
+      ...escalations(deps, user, source, sources),
+    ]
     return lacks.map((message) => ({ field, message }))
   })
   const held = new Set(sources.map(identityOf))
@@ -109,6 +114,15 @@ function missingWrites({ authorizer, findKind }: AuthorRightsDeps, user: UserInf
   if (missing.length === 0) return []
   const what = resource === '*' ? `all resources of group ${JSON.stringify(gv.group)}` : resource
   return [`needs ${missing.map((verb) => JSON.stringify(verb)).join(', ')} on ${what} in all namespaces`]
+}
+
+/** What a template copies its author could otherwise read through it. */
+function missingRead({ authorizer }: AuthorRightsDeps, user: UserInfo, from: CloneSource): string[] {
+  const { group, version = 'v1', resource } = cloneResource(from)
+  const { namespace, name } = from
+  const asked = { user, verb: 'get', group, version, resource, subresource: '', namespace, name }
+  if (authorizer.authorize(asked).allowed) return []
+  return [`needs "get" on ${resource} ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)}`]
 }
 
 /** A plain create has no name yet, so rules by name can't cover it. */

@@ -35,7 +35,7 @@ export async function dryRunObjects(
   old: NamespaceTemplate | undefined,
   signal: AbortSignal,
 ): Promise<FoundInObject> {
-  const queue = [...newObjects(template, old).entries()]
+  const queue = [...newObjects(template, old).entries()].filter(([, { cloneFrom }]) => cloneFrom === undefined)
   const late = new AbortController()
   const timer = clock.after(dryRunObjectsMs, () => late.abort())
   const bounded = AbortSignal.any([signal, late.signal])

@@ -12,6 +12,7 @@ import { events, may, read } from '../rbac/bootstrap-rules.ts'
 import { namespaceTemplates, type TemplateAdmissionDeps } from './admission.ts'
 import { autoOptOut } from './auto-opt-out.ts'
 import { checkTemplateObject } from './check-object.ts'
+import { cloneResolver, cloneResource } from './clones.ts'
 import { namespacePopulation } from './create-populated.ts'
 import { templateKinds } from './kind.ts'
 import { populationConfig } from './population-config.ts'
@@ -143,6 +144,10 @@ const populatedCreateDeps = (
   templateType: context.typeOf(templateResource),
   user: controllerUser,
   records,
+  clones: cloneResolver({
+    find: (from) => context.lister.find(context.typeOf(cloneResource(from)), from.namespace, from.name)?.object,
+    madeIn: (namespace) => records.of(namespace),
+  }),
   observe: () => context.diagnostics.publish(populatedOnCreateTopic, undefined),
   matchers: () => templates.matchers(),
   findKind: kindFinder(context),

@@ -10,6 +10,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { type AppliedObject, type AppliedRecords, identityOfApplied } from './applied-records.ts'
 import { type Applied, applyObject, driftOf, extraMessage } from './apply-object.ts'
 import { batches } from './apply-order.ts'
+import type { ResolveClone } from './clones.ts'
 import { type Corrections, mostCorrections } from './corrections.ts'
 import { isGateShut } from './gate.ts'
 import { configDigest } from './held-config.ts'
@@ -24,6 +25,7 @@ import type { NamespaceTemplate } from './types.ts'
 export interface PopulateDeps {
   readonly client: Pick<Client, 'get' | 'apply' | 'update' | 'patch' | 'delete' | 'discovery'>
   readonly index: PopulatedIndex
+  readonly clones: ResolveClone
   /** Absent in a dryRun: nothing is made then. */
   readonly records?: Pick<AppliedRecords, 'announce' | 'settle'>
   /** Absent in a dryRun. */
@@ -63,7 +65,7 @@ export async function populate(deps: PopulateDeps, request: PopulateRequest): Pr
 /** Adds to `results` one by one: what was done before a fault is recorded all the same. */
 async function bring(deps: PopulateDeps, request: PopulateRequest, results: ObjectResult[]): Promise<void> {
   const { namespace, templates, only } = request
-  const { objects, skipped } = render(templates, namespace)
+  const { objects, skipped } = render(templates, namespace, deps.clones)
   const concerns = (template: string | undefined): boolean => only === undefined || template === only
   for (const one of skipped) if (concerns(one.template.metadata.name)) results.push(resultOf(one))
   const claims = claimsIn(deps.index, namespace)
@@ -89,10 +91,13 @@ async function bring(deps: PopulateDeps, request: PopulateRequest, results: Obje
   }
 }
 
+/** What they depend on is watched. */
+const awaitedReasons: ReadonlySet<string> = new Set(['ConditionFailed', 'SourceMissing', 'SourceRefused'])
+
 function resultOf({ template, object, reason, message }: Skipped): ObjectResult {
   const result = { template: template.metadata.name ?? '', object }
   if (reason === 'CreatorUnknown' || reason === 'OwnerUnknown') return { ...result, skipped: { reason, message } }
-  const awaited = reason === 'ConditionFailed' ? { isAwaited: true as const } : {}
+  const awaited = awaitedReasons.has(reason) ? { isAwaited: true as const } : {}
   return { ...result, failure: { reason, message, retriable: false, ...awaited } }
 }
 
@@ -168,8 +173,9 @@ export function isPopulated(
   namespace: Namespace,
   claims: readonly AppliedObject[],
   index: PopulatedIndex,
+  clones: ResolveClone,
 ): boolean {
-  const { objects, skipped } = render(templates, namespace)
+  const { objects, skipped } = render(templates, namespace, clones)
   if (skipped.length > 0 || objects.length !== claims.length) return false
   const lives = new Map<string, PopulatedObject>()
   for (const live of index.livesIn(namespace.metadata.name ?? '')) lives.set(live.uid, live)

@@ -1,6 +1,8 @@
 /** The loop over namespaces: applies what the templates say and prunes what they no longer say, then opens the gate. */
 import type { ObjectKey, Reconciler } from '../../controller/controller.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { CloneSources } from './clone-sources.ts'
+import { cloneResolver, type ResolveClone } from './clones.ts'
 import { Corrections } from './corrections.ts'
 import { isGateShut, openGate } from './gate.ts'
 import { isDisabled, isOptedOut } from './match.ts'
@@ -22,11 +24,18 @@ export class PopulationReconciler implements Reconciler {
   readonly #deps: PopulationDeps
   readonly #state: PopulationState
   readonly #corrections: Corrections
+  readonly #sources: CloneSources
+  readonly #clones: ResolveClone
 
   constructor(deps: PopulationDeps, state: PopulationState) {
     this.#deps = deps
     this.#state = state
     this.#corrections = new Corrections(deps.clock)
+    this.#sources = new CloneSources({ ...deps, onChange: (template) => state.lookAgain(template) })
+    this.#clones = cloneResolver({
+      find: (from) => this.#sources.find(from),
+      madeIn: (namespace) => state.index.claimsIn(namespace),
+    })
   }
 
   async reconcile({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -42,6 +51,7 @@ export class PopulationReconciler implements Reconciler {
     }
     if (state.isPaused && !isGateShut(namespace)) return undefined
     await state.kinds.know(signal)
+    await this.#sources.know(templatesOf(state), signal)
     return this.#report(namespace, await this.#pass(namespace, signal), signal)
   }
 
@@ -55,7 +65,7 @@ export class PopulationReconciler implements Reconciler {
 
   async #pass(namespace: Namespace, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     const state = this.#state
-    const pass = planPass(state, namespace)
+    const pass = planPass(state, namespace, this.#clones)
     state.activePasses.begin(pass.wanted)
     try {
       await Promise.all(pass.wanted.map((template) => state.recordedKinds.ensure(template, signal)))
@@ -75,16 +85,17 @@ export class PopulationReconciler implements Reconciler {
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
     const { index } = this.#state
+    const clones = this.#clones
     const { name = '' } = namespace.metadata
     const policyOf: PopulateRequest['policyOf'] = (template) =>
       waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template))
     // An object that had to tell itself what was applied to it is noted as applied on the way.
-    if (!index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index)) return []
+    if (!index.mustAsk(name) && isPopulated(wanted, namespace, index.claimsIn(name), index, clones)) return []
     // A template that is being deleted may have gone when the last of it is.
     const holders = new Map(index.claimsIn(name).map((c) => [c.template, this.#state.findTemplate(c.template)]))
     const corrections = this.#corrections
     const results = await populate(
-      { client, index, records, corrections },
+      { client, index, clones, records, corrections },
       { namespace, templates: wanted, policyOf, signal },
     )
     for (const result of results) tellCorrected(events, namespace, result)
@@ -125,6 +136,8 @@ export class PopulationReconciler implements Reconciler {
     return isBlocked ? { requeueAfterMs: lookAgainMs } : undefined
   }
 }
+
+const templatesOf = (state: PopulationState): NamespaceTemplate[] => [...state.matchers()].map((m) => m.template)
 
 function deletionPolicyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
   // Gone without our finalizer having held it: what was wanted is not known any more, so nothing is destroyed.

@@ -13,6 +13,7 @@ import type { Namespace } from '../namespaces/types.ts'
 import { mayDo } from './admission.ts'
 import { type AppliedRecords, identityOfApplied } from './applied-records.ts'
 import { isCaretaker } from './caretakers.ts'
+import { resolveNameOnly } from './clones.ts'
 import { type Matcher, selectTemplates } from './match.ts'
 import { hasToken, identityOf, render } from './render.ts'
 import { objectsOf } from './template-objects.ts'
@@ -85,7 +86,7 @@ const mayProtect = (template: NamespaceTemplate, { name, type }: Attributes): bo
 
 /** A condition that can't be judged protects what is there as it was. */
 function isProtectedIn(template: NamespaceTemplate, namespace: Namespace, identity: string): boolean {
-  const { objects, skipped } = render([template], namespace)
+  const { objects, skipped } = render([template], namespace, resolveNameOnly)
   return [...objects, ...skipped.flatMap(({ kept }) => kept ?? [])].some(
     ({ held, object }) => held.protect === true && identityOf(object) === identity,
   )

@@ -6,6 +6,7 @@
 import { rbacGroup } from '../../kube/rbac.ts'
 import type { JsonObject, JsonValue, KubeObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
+import { type CloneProblem, type ResolveClone, resolveNameOnly } from './clones.ts'
 import { Conditions } from './conditions.ts'
 import { digestOf } from './digest.ts'
 import { creatorOf, ownerOf } from './match.ts'
@@ -35,7 +36,14 @@ export interface Skipped {
   readonly template: NamespaceTemplate
   /** `RoleBinding/admin` */
   readonly object: string
-  readonly reason: 'CreatorUnknown' | 'OwnerUnknown' | 'Conflict' | 'Malformed' | 'ConditionFailed' | 'RoleNotOurs'
+  readonly reason:
+    | 'CreatorUnknown'
+    | 'OwnerUnknown'
+    | 'Conflict'
+    | 'Malformed'
+    | 'ConditionFailed'
+    | 'RoleNotOurs'
+    | CloneProblem['reason']
   readonly message: string
   /** What it is, as `identityOf` says; undefined = unknown. */
   readonly identity: string | undefined
@@ -88,7 +96,11 @@ function sourceOf({ source, drift, protect }: TemplateObject, template: string):
 }
 
 /** `templates` in the order in which they apply; where two hold the same object the first keeps it. */
-export function render(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Rendering {
+export function render(
+  templates: readonly NamespaceTemplate[],
+  namespace: Pick<Namespace, 'metadata'>,
+  clones: ResolveClone,
+): Rendering {
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
   const holders = new Map<string, string>()
@@ -102,7 +114,8 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       const { source } = held
       const verdict =
         held.when === undefined || (conditions ??= new Conditions(namespace)).judge(template, held, held.when)
-      if (verdict === false) continue
+      // The namespace of a source has it already.
+      if (verdict === false || held.cloneFrom?.namespace === namespace.metadata.name) continue
       const { namesCreator, namesOwner, hasTokens, digest } = sourceOf(held, templateName)
       const unknown =
         namesCreator && creator === undefined
@@ -119,7 +132,13 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
         skipped.push({ template, object: title, reason, message, identity })
         continue
       }
-      const object = (hasTokens ? substituteIn(source, meanings) : source) as KubeObject
+      const clone = held.cloneFrom && clones(held.cloneFrom, namespace)
+      if (clone !== undefined && 'reason' in clone) {
+        skipped.push({ template, object: titleOf(source), identity: identityOf(source), ...clone })
+        continue
+      }
+      const plain = clone === undefined ? source : { ...source, ...clone.content }
+      const object = (hasTokens ? substituteIn(source, meanings) : plain) as KubeObject
       const problem = findMalformed(object)
       if (problem !== undefined) {
         skipped.push({ template, object: titleOf(source), reason: 'Malformed', message: problem, identity: undefined })
@@ -137,9 +156,10 @@ export function render(templates: readonly NamespaceTemplate[], namespace: Pick<
       }
       holders.set(key, templateName)
       const people = [...(namesCreator ? [creator] : []), ...(namesOwner ? ['owner', owner] : [])]
-      const config = people.length > 0 ? digestOf([digest, ...people]) : digest
+      const more = clone === undefined ? people : [...people, clone.digest]
+      const config = more.length > 0 ? digestOf([digest, ...more]) : digest
       const labelled = { template, held, object: addLabels(object, namespace, templateName, held.protect), config }
-      const rendered = { ...labelled, source: hasTokens ? undefined : source }
+      const rendered = { ...labelled, source: hasTokens || clone !== undefined ? undefined : source }
       if (verdict === true) objects.push(rendered)
       else {
         const title = titleOf(source)
@@ -182,7 +202,7 @@ function isWithoutRole(
  * mistake in a condition takes nothing away.
  */
 export function wantedIn(templates: readonly NamespaceTemplate[], namespace: Pick<Namespace, 'metadata'>): Set<string> {
-  const { objects, skipped } = render(templates, namespace)
+  const { objects, skipped } = render(templates, namespace, resolveNameOnly)
   return new Set([...objects.map((o) => identityOf(o.object)), ...skipped.flatMap((s) => s.identity ?? [])])
 }
 

@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from '../../kube/json-value.ts'
 import type { JsonObject } from '../../kube/types.ts'
-import type { NamespaceTemplate } from './types.ts'
+import type { CloneSource, NamespaceTemplate } from './types.ts'
 
 export interface TemplateObject {
   /** Where the object stands in the template: `spec.objects[0].template`. */
@@ -19,6 +19,8 @@ export interface TemplateObject {
   readonly yieldTo?: readonly string[]
   /** Others may not write it. */
   readonly protect?: true
+  /** What it is a copy of; `source` then says only what it is called. */
+  readonly cloneFrom?: CloneSource
 }
 
 export type DriftMode = 'Correct' | 'Strict' | 'Report'
@@ -44,17 +46,23 @@ const plainObjects = ({ templates = [] }: Spec): TemplateObject[] =>
 
 /** One without an object is refused when it is written (`object-entries.ts`). */
 const objectsWithASay = ({ objects = [] }: Spec): TemplateObject[] =>
-  objects.flatMap(({ template, when, drift, yieldTo = [], protect }, i) => {
-    if (!isJsonObject(template)) return []
+  objects.flatMap(({ template, cloneFrom: from, when, drift, yieldTo = [], protect }, i) => {
+    const isClone = template === undefined && isCloneSource(from)
+    if (!isClone && !isJsonObject(template)) return []
+    const { apiVersion, kind, name } = from ?? {}
     return {
-      field: `spec.objects[${i}].template`,
-      source: template,
+      field: `spec.objects[${i}].${isClone ? 'cloneFrom' : 'template'}`,
+      source: template ?? ({ apiVersion, kind, metadata: { name } } as unknown as JsonObject),
+      ...(isClone ? { cloneFrom: from } : {}),
       ...(when ? { when } : {}),
       ...(drift === undefined ? {} : { drift }),
       ...(yieldTo.length === 0 ? {} : { yieldTo }),
       ...(protect === true ? { protect } : {}),
     }
   })
+
+export const isCloneSource = (from: Partial<CloneSource> | undefined): from is CloneSource =>
+  [from?.namespace, from?.apiVersion, from?.kind, from?.name].every((text) => typeof text === 'string' && text !== '')
 
 /** Those that a change brings or changes: an object that was accepted before is not refused now. */
 export function newObjects(template: NamespaceTemplate, old: NamespaceTemplate | undefined): TemplateObject[] {

@@ -51,6 +51,15 @@ export interface ObjectEntry {
   protect?: boolean
   /** An object without a namespace. */
   template?: JsonObject
+  /** In its place: the Secret or ConfigMap that is copied, under its own name. */
+  cloneFrom?: Partial<CloneSource>
+}
+
+export interface CloneSource {
+  namespace: string
+  apiVersion: string
+  kind: string
+  name: string
 }
 
 export interface NamespaceTemplate extends KubeObject {
@@ -129,6 +138,8 @@ export const applyAnnotation = 'policy/namespace-template-apply'
 export const requirePermissionAnnotation = 'policy/namespace-template-require-permission'
 /** On a template: the generation whose prunes are meant, beyond `spec.rollout.maxPrune`; its deletion is one too. */
 export const confirmPruneAnnotation = 'policy.borough.dev/confirm-prune'
+/** On a Secret or ConfigMap: the namespaces that may have a copy of it, as a label selector; `*` is all. */
+export const cloneToAnnotation = 'policy.borough.dev/clone-to'
 /** On a namespace: "true" keeps templates off; needs the verb `optout`. */
 export const optOutAnnotation = 'policy/namespace-template-opt-out'
 /** On a namespace, set by the server: who created it. Also a label where the name is a legal label value. */
@@ -215,6 +226,11 @@ export const templateProperties: ReadonlyMap<string, Schema> = new Map<string, S
             preserveUnknownFields: true,
             description: 'The object, as one of templates.',
           },
+          cloneFrom: object(
+            { namespace: string, apiVersion: string, kind: string, name: string },
+            'In place of template: a Secret or ConfigMap, whose content is copied and kept in step. It consents by ' +
+              `annotation ${cloneToAnnotation}.`,
+          ),
         }),
       },
       deletionPolicy: {
