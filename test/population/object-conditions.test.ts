@@ -129,7 +129,6 @@ describe.each(anyCluster)('$where', ({ start }) => {
       objects: [when(`true ${'|| true '.repeat(600)}`, configMap('a'))],
       fault: `spec.objects[0].when: Invalid value: "true ${'|| true '.repeat(600)}": must have at most 4096 characters`,
     },
-    { what: 'no object', objects: [{ when: 'true' }], fault: 'spec.objects[0].template: Required value' },
     {
       what: 'an object without a name',
       objects: [{ template: { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} } }],
