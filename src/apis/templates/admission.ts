@@ -22,14 +22,18 @@ import type { UserInfo } from '../../kube/user.ts'
 import { templateExpiryErrors } from '../expiry/bounds.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type AuthorRightsDeps, type Lack, lackingRights, mayWiden } from './author-rights.ts'
+import { resolveNameOnly } from './clones.ts'
+import { changesObjects } from './conditions.ts'
 import { isOptedOut, type Matcher, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
+import { entryErrors } from './object-entries.ts'
 import { shapeErrors } from './object-shape.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters, writtenErrors } from './parameter-admission.ts'
-import { identityOf, render, titleOf } from './render.ts'
+import { identityOf, render, titleOf, wantedIn } from './render.ts'
 import { rolloutErrors } from './rollout-limits.ts'
 import { keyClashes, objectClashes } from './template-clashes.ts'
+import { noveltyOf, objectsOf } from './template-objects.ts'
 import {
   creatorKey,
   metadataHoldersAnnotation,
@@ -134,7 +138,7 @@ function* checkTemplate(a: Attributes, deps: TemplateAdmissionDeps): Resumable<v
   if (lacks.length > 0) throw forbidden(a.type, a.name, refusalOf(a.user, lacks), lacks.map(causeOf))
 }
 
-/** Objects that a change brings or changes: one that was accepted before is not refused now. */
+/** Of objects that a change brings or changes. */
 function* objectErrors(
   a: Attributes,
   template: NamespaceTemplate,
@@ -142,18 +146,17 @@ function* objectErrors(
   { findKind, checkObject }: TemplateAdmissionDeps,
 ): Resumable<FieldError[]> {
   const parameters = template.spec?.parameters ?? []
-  // What a parameter may stand for is part of each object that names it.
-  const sameParameters = jsonEqual(parameters, old?.spec?.parameters ?? [])
-  const accepted = new Set((sameParameters ? (old?.spec?.templates ?? []) : []).map((o) => JSON.stringify(o)))
+  const isNew = noveltyOf(template, old)
   const errors: FieldError[] = []
-  for (const [i, object] of (template.spec?.templates ?? []).entries()) {
+  for (const object of objectsOf(template)) {
     yield
-    if (accepted.has(JSON.stringify(object))) continue
+    // The content of a clone is its source's.
+    if (object.cloneFrom !== undefined || !isNew(object)) continue
     yield
-    const field = `spec.templates[${i}]`
-    const { apiVersion, kind, metadata } = object as Partial<KubeObject>
+    const { field, source } = object
+    const { apiVersion, kind, metadata } = source as Partial<KubeObject>
     // What is wrong with these is told already.
-    if (shapeErrors(object, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
+    if (shapeErrors(source, field).length > 0 || !apiVersion || !kind || !metadata?.name) continue
     const served = findKind(apiVersion, kind)
     if (served?.namespaced === false) continue
     if (served === undefined) {
@@ -165,7 +168,7 @@ function* objectErrors(
       continue
     }
     if (checkObject === undefined) continue
-    const found = yield* checkObject(object, parameters)
+    const found = yield* checkObject(source, parameters)
     for (const warning of found.warnings) a.warn(`${field}: ${warning}`)
     for (const e of found.errors) errors.push({ ...e, field: e.field === '' ? field : `${field}.${e.field}` })
   }
@@ -212,14 +215,17 @@ function checkNew(a: Attributes, namespace: Namespace, deps: TemplateAdmissionDe
   if (a.dryRun) preview(a, 'create', templates, namespace)
 }
 
-/** A dry run tells what the namespace would be given, or lose. */
+/** A dry run tells what the namespace would be given, or lose. `but`: identities that are no news. */
 function preview(
   a: Pick<Attributes, 'warn'>,
   what: 'create' | 'prune',
   templates: readonly NamespaceTemplate[],
   namespace: Named,
+  but: ReadonlySet<string> = new Set(),
 ): void {
-  const { objects } = render(templates, namespace)
+  const objects = render(templates, namespace, resolveNameOnly).objects.filter(
+    ({ object }) => !but.has(identityOf(object)),
+  )
   for (const { object } of objects.slice(0, previewedObjects)) a.warn(`would ${what} ${titleOf(object)}`)
 }
 
@@ -227,27 +233,24 @@ function preview(
 function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: TemplateAdmissionDeps): void {
   const optOut = namespace.metadata.annotations?.[optOutAnnotation]
   const isOptOutChanged = optOut !== old.metadata.annotations?.[optOutAnnotation]
-  const isRelabelled = !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
-  // Name and creator stay: labels, and what else gives parameters, are all that decides.
-  if (!isRelabelled && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
+  const isMoved = isOptOutChanged || !jsonEqual(namespace.metadata.labels ?? {}, old.metadata.labels ?? {})
+  // Name and creator stay: labels and opting out decide which templates, and annotations too which objects.
+  if (!isMoved && jsonEqual(namespace.metadata.annotations ?? {}, old.metadata.annotations ?? {})) return
   if (optOut !== undefined && isOptOutChanged) checkOptOut(a, deps)
   const before = selectTemplates(deps.matchers(), old)
   const after = selectTemplates(deps.matchers(), namespace)
   checkParameters(a, namespace, after, { old, templates: before })
-  if (!isRelabelled && !isOptOutChanged) return
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
   checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
+  const changed = after.filter((t) => before.includes(t) && changesObjects(t, namespace, old))
+  checkUse(a, deps, changed, 'would give other objects to')
   if (!a.dryRun) return
-  preview(a, 'create', gained, namespace)
+  const had = wantedIn(before, old)
+  preview(a, 'create', after, namespace, had)
   // What is there when a namespace opts out stays.
-  const lost = isOptedOut(namespace) ? [] : before.filter((t) => !after.includes(t))
-  preview(
-    a,
-    'prune',
-    lost.filter((t) => t.spec?.deletionPolicy !== 'Orphan'),
-    namespace,
-  )
+  const left = isOptedOut(namespace) ? [] : before.filter((t) => t.spec?.deletionPolicy !== 'Orphan')
+  preview(a, 'prune', left, old, wantedIn(after, namespace))
 }
 
 /** The user of this request is the creator, whatever the client says. As a label too, where it makes a legal one. */
@@ -293,7 +296,7 @@ function annotate(namespace: Unvalidated, key: string, value: string): Unvalidat
 }
 
 /** Either group's rules count: the kind is one. */
-function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
+export function mayDo(authorizer: Authorizer, user: UserInfo, verb: string, name: string): boolean {
   return templateGroups.some(
     (group) =>
       authorizer.authorize({
@@ -324,7 +327,7 @@ function checkUse(
   a: Attributes,
   { authorizer }: TemplateAdmissionDeps,
   templates: readonly NamespaceTemplate[],
-  relation: 'selects' | 'would no longer select',
+  relation: 'selects' | 'would no longer select' | 'would give other objects to',
 ): void {
   for (const { metadata } of templates) {
     if (metadata.annotations?.[requirePermissionAnnotation] !== 'true') continue
@@ -364,8 +367,8 @@ export function templateErrors(
   append(errors, rolloutErrors(spec?.rollout ?? {}))
   append(errors, templateExpiryErrors(spec?.expiry ?? {}))
   const seen = new Set<string>()
-  for (const [i, object] of (spec?.templates ?? []).entries()) {
-    const field = `spec.templates[${i}]`
+  append(errors, entryErrors(spec?.objects ?? []))
+  for (const { field, source: object, when } of objectsOf(template)) {
     const misshapen = shapeErrors(object, field)
     append(errors, misshapen)
     if (misshapen.length > 0) continue
@@ -387,6 +390,8 @@ export function templateErrors(
         fieldInvalid(`${field}.kind`, kind, 'is only asked and never kept: its API knows no patch and delete'),
       )
     }
+    // Objects with conditions may be alternatives.
+    if (when !== undefined) continue
     const identity = identityOf(object)
     if (seen.has(identity)) errors.push(fieldDuplicate(field, titleOf(object)))
     seen.add(identity)

@@ -7,10 +7,13 @@ import { untilAborted } from '../../base/aborted.ts'
 import { append } from '../../base/append.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
+import { findObject } from '../../client/find-object.ts'
 import type { GroupVersionResource } from '../../kube/gvk.ts'
-import { isNotFound } from '../../kube/status-error.ts'
+import { findStatusError, isNotFound } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { type Namespace, namespaceResource } from '../namespaces/types.ts'
+import { clonesIn, sourceKey } from './clone-sources.ts'
+import { cloneResolver, cloneResource, type ResolveClone } from './clones.ts'
 import { type Difference, differences } from './differences.ts'
 import { startDryRun } from './dry-run-client.ts'
 import { kindsEverOf } from './kinds.ts'
@@ -102,12 +105,22 @@ export async function planTemplates(
     await watchKinds(client, index, [...present, ...planned], signal).catch((error: unknown) => {
       throw broken ?? error
     })
+    const clones = await readClones(
+      client,
+      index,
+      [...matchers.values()].map((m) => m.template),
+      signal,
+    )
     const plans: TemplatePlan[] = []
     for (const template of planned) {
       const version = compileMatcher(template)
       const isNew = !known.has(template.metadata.name ?? '')
       const isDeletion = isBeingDeleted(template) ? { isDeletion: true as const } : {}
-      plans.push({ isNew, ...isDeletion, ...(await planOne({ client, index, matchers, namespaces, signal }, version)) })
+      plans.push({
+        isNew,
+        ...isDeletion,
+        ...(await planOne({ client, index, clones, matchers, namespaces, signal }, version)),
+      })
     }
     return plans
   } finally {
@@ -118,6 +131,7 @@ export async function planTemplates(
 interface World {
   readonly client: Client
   readonly index: PopulatedIndex
+  readonly clones: ResolveClone
   readonly matchers: ReadonlyMap<string, Matcher>
   readonly namespaces: readonly Namespace[]
   readonly signal: AbortSignal
@@ -149,14 +163,14 @@ async function planOne(world: World, version: Matcher): Promise<Omit<TemplatePla
 }
 
 async function planNamespace(
-  { client, index, matchers, signal }: World,
+  { client, index, clones, matchers, signal }: World,
   template: NamespaceTemplate,
   namespace: Namespace,
 ): Promise<PlannedNamespace> {
   const dryRun = startDryRun(client)
   const name = template.metadata.name ?? ''
   const results = await populate(
-    { client: dryRun.client, index },
+    { client: dryRun.client, index, clones },
     {
       namespace,
       templates: selectTemplates(matchers.values(), namespace),
@@ -258,6 +272,29 @@ async function dryRunTemplate(
     },
   }
   return client.update(templateResource, next, options)
+}
+
+/** The sources of clones as the user who asks may read them. */
+async function readClones(
+  client: Client,
+  index: PopulatedIndex,
+  templates: readonly NamespaceTemplate[],
+  signal: AbortSignal,
+): Promise<ResolveClone> {
+  const found = new Map<string, KubeObject | string | undefined>()
+  for (const [key, { from }] of clonesIn(templates)) {
+    try {
+      found.set(key, await findObject(client, cloneResource(from), from, { signal }))
+    } catch (error) {
+      const status = findStatusError(error)
+      if (status === undefined) throw error
+      found.set(key, status.message)
+    }
+  }
+  return cloneResolver({
+    find: (from) => found.get(sourceKey(from)),
+    madeIn: (namespace) => index.claimsIn(namespace),
+  })
 }
 
 async function watchKinds(

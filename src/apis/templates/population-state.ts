@@ -112,6 +112,14 @@ export class PopulationState {
     return this.#matchers.get(template)
   }
 
+  /** Every namespace that it selects or has populated. */
+  lookAgain(template: string): void {
+    const matcher = this.#matchers.get(template)
+    const selected = [...this.#namespaces.values()].filter((namespace) => matcher?.selects(namespace))
+    const names = [...selected.map((o) => o.metadata.name ?? ''), ...this.index.holdings.namespacesOf(template)]
+    this.watches.enqueue([...new Set(names)].map(keyOf))
+  }
+
   /** A pass has gone over this namespace. */
   visited(name: string): void {
     this.#visited.add(name)

@@ -1,5 +1,5 @@
 /**
- * Admission for templates on any cluster, as three webhooks:
+ * Admission for templates on any cluster, as webhooks:
  *
  *   admit   mutating, namespaces and templates: records the creator, asks for `use` and `optout`, shuts the gate of a
  *           new namespace that templates match; gives a template its finalizer
@@ -8,6 +8,7 @@
  *           holds, and the cluster takes its objects (`dry-run-objects.ts`). Asked about `namespaces/status` and
  *           `/finalize` as well, by way of which labels can be changed too
  *   hold    validating, content of namespaces whose gate is shut: refuses all but who may initialize it
+ *   protect validating, objects with the label of a protected one, where the cluster has no policies for it
  *
  * The decisions are those of `admission.ts`. What they ask is asked of the cluster as it is at that moment: a template
  * written a moment ago counts, whichever replica answers.
@@ -25,21 +26,25 @@ import type { JsonValue, KubeObject } from '../../kube/types.ts'
 import { assumeValid, unvalidated } from '../../kube/unvalidated.ts'
 import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
-import { isTemplateType, namespaceTemplates } from './admission.ts'
+import { isTemplateType, mayDo, namespaceTemplates } from './admission.ts'
 import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
 import { autoOptOut } from './auto-opt-out.ts'
+import { isCaretaker } from './caretakers.ts'
 import { dryRunObjects } from './dry-run-objects.ts'
 import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
 import { namespaceEnds } from './namespace-ends.ts'
 import { populationConfig } from './population-config.ts'
+import { isLastStep, protectionRefusal } from './protection.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
+import { objectsOf } from './template-objects.ts'
 import {
   creatorKey,
   metadataHoldersAnnotation,
   type NamespaceTemplate,
   ownerKey,
   pendingLabel,
+  protectedByLabel,
   templateResource,
 } from './types.ts'
 
@@ -56,6 +61,7 @@ export interface TemplateWebhook {
   admit(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
   check(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
   hold(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
+  protect(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
 }
 
 /** The world as one request asks about it. */
@@ -116,6 +122,20 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
         ? tryCreate(deps, request, verdict, signal)
         : verdict
     },
+    async protect({ resource, oldObject, object, operation, namespace, userInfo: user }) {
+      const label = (of: KubeObject | undefined): string | undefined => of?.metadata.labels?.[protectedByLabel]
+      const template = label(oldObject) ?? label(object)
+      const isSpared = template === undefined || isCaretaker(user) || isLastStep({ operation, object, oldObject })
+      if (isSpared) return {}
+      const lookups = new RemoteLookups()
+      const authorizer = remoteAuthorizer(deps, lookups)
+      if (await lookups.settle(async () => mayDo(authorizer, user, 'bypass', template))) return {}
+      // The request of a deletion of a collection has no name.
+      const { kind = '', metadata } = object ?? oldObject ?? { metadata: {} }
+      const name = metadata.name ?? ''
+      const message = protectionRefusal({ user, operation, namespace }, `${kind} ${name}`, template)
+      return { refusal: forbidden(resource, name, message).toStatus() }
+    },
     async hold({ resource, namespace, userInfo, operation }) {
       // Reviews are asked by way of a create and store nothing.
       if (operation === 'DELETE' || resource.group === 'authorization.k8s.io' || isCaretaker(userInfo)) return {}
@@ -131,15 +151,6 @@ export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
     },
   }
 }
-
-/**
- * Who makes what every namespace of a cluster has (its default account, its root certificates) and cleans up after it.
- * They are no tenants, and none of them retries for a label of ours.
- */
-const isCaretaker = ({ username, groups }: UserInfo): boolean =>
-  groups.includes('system:serviceaccounts:kube-system') ||
-  groups.includes('system:nodes') ||
-  username.startsWith('system:kube-')
 
 const isNamespace = ({ resource }: AdmissionRequest): boolean =>
   resource.group === '' && resource.resource === 'namespaces'
@@ -284,15 +295,15 @@ const neededVerbs = ['list', 'watch', 'create', 'patch', 'delete'] as const
 /** Its author may do it, and we may not: the template is right, and our rights are an administrator's to widen. */
 function warnOfOwnRights({ findServed, mayOurselves }: World, { object, warn }: Attributes): void {
   const told = new Set<string>()
-  for (const [i, { apiVersion, kind }] of ((object as NamespaceTemplate).spec?.templates ?? []).entries()) {
-    const served = findServed(String(apiVersion), String(kind))
+  for (const { field, source } of objectsOf(object as NamespaceTemplate)) {
+    const served = findServed(String(source['apiVersion']), String(source['kind']))
     const type = `${served?.group}/${served?.resource}`
     if (served === undefined || told.has(type)) continue
     const missing = neededVerbs.filter((verb) => !mayOurselves(verb, served))
     if (missing.length === 0) continue
     told.add(type)
     warn(
-      `spec.templates[${i}]: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
+      `${field}: the population controller may not ${missing.join(', ')} ${served.resource}, so ` +
         'namespaces wait' +
         ' until it is given the rights that borough populate --print-manifests makes from this template',
     )
