@@ -102,7 +102,8 @@ function sourceOf({ source, drift, protect }: TemplateObject, template: string):
 interface Pass {
   readonly namespace: Pick<Namespace, 'metadata'>
   readonly clones: ResolveClone
-  readonly conditions: Conditions
+  /** Absent until an object has one. */
+  conditions?: Conditions
   readonly creator: string | undefined
   readonly owner: string | undefined
   /** Names of templates, by the identities of what they hold. */
@@ -126,7 +127,7 @@ export function render(
   const objects: Rendered[] = []
   const skipped: Skipped[] = []
   const people = { creator: creatorOf(namespace), owner: ownerOf(namespace) }
-  const pass = { namespace, clones, conditions: new Conditions(namespace), ...people, holders: new Map() }
+  const pass: Pass = { namespace, clones, ...people, holders: new Map() }
   for (const template of templates) {
     const { values, faults } = template.spec?.parameters ? evaluateParameters(template, namespace) : noParameters
     if (faults.length > 0) {
@@ -206,7 +207,7 @@ function renderOne(held: TemplateObject, scope: Scope, pass: Pass): Rendered | S
   const { template, meanings, values } = scope
   const { namespace, clones, holders } = pass
   const { source, when, cloneFrom } = held
-  const verdict = when === undefined || pass.conditions.judge(template, held, when)
+  const verdict = when === undefined || (pass.conditions ??= new Conditions(namespace)).judge(template, held, when)
   // The namespace of a source has it already.
   if (verdict === false || cloneFrom?.namespace === namespace.metadata.name) return undefined
   const templateName = template.metadata.name ?? ''
