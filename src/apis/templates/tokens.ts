@@ -26,7 +26,7 @@ const containerLists: ReadonlySet<string> = new Set(['containers', 'initContaine
 export type Place = 'plain' | 'container' | 'env' | 'mount' | 'expanded' | 'env value'
 
 /** The place of a field in an object that stands in `place`; items of a list stand where the list does. */
-export function placeOf(place: Place, key: string): Place {
+export function placeWithin(place: Place, key: string): Place {
   if (containerLists.has(key)) return 'container'
   if (place === 'container') {
     if (key === 'command' || key === 'args') return 'expanded'
@@ -73,7 +73,7 @@ function substitute(value: JsonValue, meanings: Meanings, place: Place): JsonVal
   if (Array.isArray(value)) return value.map((v) => substitute(v, meanings, place))
   if (typeof value !== 'object' || value === null) return value
   const next: JsonObject = {}
-  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings, placeOf(place, key))
+  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings, placeWithin(place, key))
   return next
 }
 
@@ -96,7 +96,7 @@ export function* textsIn(
   else if (typeof value === 'object' && value !== null) {
     for (const [key, v] of Object.entries(value)) {
       yield { text: key, path, place, isKey: true }
-      yield* textsIn(v, [...path, key], placeOf(place, key))
+      yield* textsIn(v, [...path, key], placeWithin(place, key))
     }
   }
 }
