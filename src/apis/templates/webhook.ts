@@ -16,10 +16,8 @@
 import type { AdmissionPlugin, Attributes, MutationRound } from '../../admission/admission.ts'
 import type { RuleSet } from '../../authz/authz.ts'
 import type { Clock } from '../../base/clock.ts'
-import type { Client, ServedKind } from '../../client/client.ts'
-import { findObject } from '../../client/find-object.ts'
+import type { Client } from '../../client/client.ts'
 import { jsonDiff } from '../../kube/patch/json-diff.ts'
-import { clusterRolesResource, type Role } from '../../kube/rbac.ts'
 import type { ResourceType } from '../../kube/resource-type.ts'
 import { badRequest, forbidden, invalid, tooManyRequests } from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject } from '../../kube/types.ts'
@@ -28,12 +26,10 @@ import type { UserInfo } from '../../kube/user.ts'
 import { mayInitialize } from '../initializers/admission.ts'
 import { isTemplateType, mayDo, namespaceTemplates } from './admission.ts'
 import { type AdmissionRequest, type AdmissionVerdict, refusalIn } from './admission-review.ts'
-import { autoOptOut } from './auto-opt-out.ts'
 import { isCaretaker } from './caretakers.ts'
 import { dryRunObjects } from './dry-run-objects.ts'
-import { compileMatcher, type Matcher, selectTemplates } from './match.ts'
+import { selectTemplates } from './match.ts'
 import { namespaceEnds } from './namespace-ends.ts'
-import { populationConfig } from './population-config.ts'
 import { isLastStep, protectionRefusal } from './protection.ts'
 import { remoteAuthorizer } from './remote-authorizer.ts'
 import { RemoteLookups } from './remote-lookups.ts'
@@ -45,8 +41,8 @@ import {
   ownerKey,
   pendingLabel,
   protectedByLabel,
-  templateResource,
 } from './types.ts'
+import { type World, worldOf } from './webhook-world.ts'
 
 export interface TemplateWebhookDeps {
   readonly client: Client
@@ -64,17 +60,6 @@ export interface TemplateWebhook {
   protect(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionVerdict>
 }
 
-/** The world as one request asks about it. */
-interface World {
-  readonly lookups: RemoteLookups
-  readonly deps: Parameters<typeof namespaceTemplates>[0]
-  /** As `mayInitialize`, of the namespace of the request. */
-  mayInitialize(user: UserInfo, namespace: string): boolean
-  findServed(apiVersion: string, kind: string): ServedKind | undefined
-  /** May we ourselves do it in all namespaces? */
-  mayOurselves(verb: string, kind: ServedKind): boolean
-}
-
 /** As the plugin has it that runs in Borough itself; what is sent back is the difference of two trees. */
 async function mutate(plugin: AdmissionPlugin, attributes: Attributes): Promise<KubeObject | undefined> {
   const { object } = attributes
@@ -84,9 +69,6 @@ async function mutate(plugin: AdmissionPlugin, attributes: Attributes): Promise<
 
 /** API servers ask again by themselves what other webhooks changed. */
 const onlyRound: MutationRound = { isSecond: false, askForSecond() {}, memory: (_plugin, make) => make() }
-
-const configMaps = { group: '', version: 'v1', resource: 'configmaps' } as const
-const pageSize = 500
 
 export function templateWebhook(deps: TemplateWebhookDeps): TemplateWebhook {
   return {
@@ -219,53 +201,6 @@ function attributesOf(
   }
 }
 
-function worldOf(deps: TemplateWebhookDeps): World {
-  const { client } = deps
-  const lookups = new RemoteLookups()
-  const authorizer = remoteAuthorizer(deps, lookups)
-  const findServed = (apiVersion: string, kind: string): ServedKind | undefined =>
-    lookups.ask(`kind ${apiVersion} ${kind}`, () => client.discovery.findKind(apiVersion, kind), undefined)
-  const { namespace, name } = populationConfig
-  return {
-    lookups,
-    mayInitialize: (user, of) => mayInitialize(authorizer, user, of),
-    mayOurselves: (verb, { group, version, resource }) =>
-      lookups.ask(
-        `may we ${verb} ${resource}.${group}`,
-        () => reviewSelf(client, { verb, group, version, resource }),
-        true,
-      ),
-    findServed,
-    deps: {
-      authorizer,
-      matchers: () => lookups.ask('templates', () => listMatchers(client), []),
-      hasLabelGate: true,
-      setsMetadata: true,
-      optsOutAutomatically: autoOptOut(() =>
-        lookups.ask('opted-out accounts', () => findObject(client, configMaps, { namespace, name }), undefined),
-      ),
-      findKind: findServed,
-      findClusterRole: (role) =>
-        lookups.ask(
-          `cluster role ${role}`,
-          () => findObject(client, clusterRolesResource, { name: role }) as Promise<Role | undefined>,
-          undefined,
-        ),
-    },
-  }
-}
-
-async function listMatchers(client: Client): Promise<Matcher[]> {
-  const matchers: Matcher[] = []
-  let next: string | undefined
-  do {
-    const page = await client.list(templateResource, { limit: pageSize, ...(next ? { continue: next } : {}) })
-    for (const template of page.items) matchers.push(compileMatcher(template))
-    next = page.metadata.continue
-  } while (next)
-  return matchers
-}
-
 /**
  * The namespace with the label of a shut gate where it must wait. Whether it must is not known of one whose name the
  * server is still to make: it waits, and the controller lets it go at once if it need not have.
@@ -308,15 +243,6 @@ function warnOfOwnRights({ findServed, mayOurselves }: World, { object, warn }: 
         ' until it is given the rights that borough populate --print-manifests makes from this template',
     )
   }
-}
-
-async function reviewSelf(client: Client, resourceAttributes: object): Promise<boolean> {
-  const { status } = (await client.request('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  })) as { status?: { allowed?: boolean } }
-  return status?.allowed === true
 }
 
 /**
