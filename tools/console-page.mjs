@@ -19,8 +19,9 @@ const font = join(fontPackage, 'files', 'inter-latin-wght-normal.woff2')
 const ofNode = {
   name: 'of-node',
   resolveId: {
-    filter: { id: /^node:crypto$/ },
-    handler: () => join(source, 'node', 'crypto.ts'),
+    filter: { id: /^node:crypto$|\/load-later\.ts$/ },
+    handler: (/** @type {string} */ id) =>
+      id === 'node:crypto' ? join(source, 'node', 'crypto.ts') : join(root, 'tools', 'page-load-later.mjs'),
   },
 }
 

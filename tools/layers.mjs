@@ -35,7 +35,7 @@ const layers = {
     ...['authz/authz.ts', 'authz/explain-refusal.ts', 'authz/forbidden.ts', 'authz/rbac-request.ts'],
     ...['audit/audit.ts', 'audit/recorded-body.ts', 'flowcontrol/flowcontrol.ts'],
   ],
-  authn: ['base', 'kube'],
+  authn: ['base', 'kube', 'cel/identity-expressions.ts'],
   authz: ['base', 'kube', 'client/remote.ts'],
   audit: ['base', 'kube'],
   flowcontrol: ['base', 'kube'],

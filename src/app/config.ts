@@ -93,8 +93,10 @@ export interface Config {
   /** The admin kubeconfig is also written here. */
   readonly kubeconfigPath?: string
   readonly tokenFile?: string
-  /** Absent = no ID tokens. */
+  /** One issuer of ID tokens, by flags. */
   readonly oidc?: OidcConfig
+  /** An AuthenticationConfiguration: several. Read again when it changes. */
+  readonly authenticationConfigFile?: string
   /** Absent = headers name no user. */
   readonly frontProxy?: FrontProxy
   /** Absent = RBAC alone says who may do what. */

@@ -1,7 +1,7 @@
 /** What is served besides resources. */
 
-import { serviceAccountIssuer } from '../authn/open-authentication.ts'
 import { discoveryDocument, discoveryPath, keySet, keySetContentType, keySetPath } from '../authn/openid-discovery.ts'
+import { serviceAccountIssuer } from '../authn/token-issuer.ts'
 import { kmsChecks, roomChecks } from '../encryption/store-health.ts'
 import type { FlowControl } from '../flowcontrol/flowcontrol.ts'
 import { build } from '../http/build.ts'

@@ -65,7 +65,8 @@ describe('the chain', () => {
     },
   ]
   test.each(cases)('$name', async ({ anonymous = true, when, want }) => {
-    const asked = async (): Promise<unknown> => authenticatorChain(members, { anonymous }).authenticate(when)
+    const asked = async (): Promise<unknown> =>
+      authenticatorChain(members, { allowsAnonymous: () => anonymous }).authenticate(when)
     const outcome = await asked().catch(statusOf)
     expect(outcome).toEqual(want)
   })
@@ -73,7 +74,7 @@ describe('the chain', () => {
   test('a fault is not taken for a wrong credential', async () => {
     const broken: Authenticator = { name: 'broken', authenticate: () => Promise.reject(new Error('disk')) }
     await expect(
-      authenticatorChain([broken, takes('a', 'alice')], { anonymous: true }).authenticate({}),
+      authenticatorChain([broken, takes('a', 'alice')], { allowsAnonymous: () => true }).authenticate({}),
     ).rejects.toThrow('disk')
   })
 })

@@ -10,7 +10,7 @@ import type { Authenticator, Credentials } from './authn.ts'
 
 export interface AuthenticatorChainOptions {
   /** Requests without any credential are `system:anonymous`; otherwise they are refused. */
-  readonly anonymous: boolean
+  readonly allowsAnonymous: (credentials: Credentials) => boolean
 }
 
 export interface AuthenticatorChain extends Authenticator {
@@ -41,7 +41,7 @@ export function authenticatorChain(
     }
     if (refusal) throw refusal
     const presented = credentials.bearerToken !== undefined || credentials.clientCertificateRejected === true
-    if (presented || !options.anonymous) throw unauthorized()
+    if (presented || !options.allowsAnonymous(credentials)) throw unauthorized()
     return anonymousUser
   }
   return { name: 'chain', authenticate: (credentials) => ask(credentials, 0, undefined) }

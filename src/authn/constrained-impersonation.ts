@@ -3,9 +3,9 @@
  * group `authentication.k8s.io`, where the classic `impersonate` has users, groups and accounts in the core group.
  * @see k8s.io/apiserver/pkg/endpoints/filters/impersonation/mode.go v0.36
  */
-import { isDns1123Subdomain } from '../kube/names.ts'
 import { mastersGroup, type UserInfo } from '../kube/user.ts'
 import { nodeOf, serviceAccountOf } from './account-name.ts'
+import { isDomainPrefixedPath } from './extra-key.ts'
 import type { AskedAttributes, AskedResource, WantedUser } from './wanted-user.ts'
 
 export type ConstrainedMode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
@@ -66,12 +66,6 @@ function extraFault(extra: WantedUser['extra']): string | undefined {
     if (values.includes('')) return 'impersonating the empty string value in extra is not allowed'
   }
   return undefined
-}
-
-function isDomainPrefixedPath(key: string): boolean {
-  const slash = key.indexOf('/')
-  if (slash <= 0 || isDns1123Subdomain(key.slice(0, slash)).length > 0) return false
-  return /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(key.slice(slash + 1))
 }
 
 /** The right to be taken for this user: all of these. Lazily, for the first that is refused ends it. */

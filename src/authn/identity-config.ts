@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { authoritiesIn } from './certificates.ts'
 import type { FrontProxy } from './front-proxy.ts'
-import { type OidcAlgorithm, type OidcIssuer, oidcAlgorithms } from './oidc.ts'
+import { type OidcAlgorithm, oidcAlgorithms } from './oidc.ts'
+import type { OidcIssuer } from './oidc-flags.ts'
 
 /** Whose ID tokens are taken. */
 export interface OidcConfig extends OidcIssuer {

@@ -108,6 +108,12 @@ const cases: readonly {
     checks: ['impersonate /users /system:serviceaccount:NS:bot:more'],
   },
   {
+    name: 'a name of the system of another kind is a user, whatever it looks like',
+    given: { 'impersonate-user': 'system:bootstrapper:ns:bot' },
+    user: { username: 'system:bootstrapper:ns:bot', groups: [auth] },
+    checks: ['impersonate /users /system:bootstrapper:ns:bot'],
+  },
+  {
     name: 'extra keys are decoded, every value is checked, the uid comes last',
     given: {
       'impersonate-user': 'bob',
@@ -149,6 +155,10 @@ describe('impersonation', () => {
       asks: 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"b", "d"}, "b":[]string{"c"}}',
     },
     {
+      given: { 'impersonate-extra-a': ['b'], 'impersonate-extra-b': ['c'] },
+      asks: 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"b"}, "b":[]string{"c"}}',
+    },
+    {
       given: { 'impersonate-user': '', 'impersonate-group': 'system:masters' },
       asks: 'UID:"", Groups:[]string{"system:masters"}, Extra:map[string][]string(nil)',
     },
@@ -187,6 +197,25 @@ interface Row {
 }
 
 const identity = 'authentication.k8s.io'
+/** Of an extra: its key as the header has it, its values, and why it is never allowed. */
+const badExtras: readonly (readonly [key: string, values: readonly string[], why: string])[] = [
+  ['', ['a'], 'impersonating the empty string key in extra is not allowed'],
+  ['ex.io%2f', ['a'], invalidKey('ex.io/')],
+  ['%2fkey', ['a'], invalidKey('/key')],
+  ['ex..io%2fkey', ['a'], invalidKey('ex..io/key')],
+  ['ex.io%2fk%20y', ['a'], invalidKey('ex.io/k y')],
+  ['ex.io%2f%4bey', ['a'], 'impersonating a non-lowercase key in extra is not allowed: "ex.io/Key"'],
+  ['ex.io%2fkey', [], 'impersonating empty values in extra is not allowed'],
+  ['ex.io%2fkey', ['a', ''], 'impersonating the empty string value in extra is not allowed'],
+]
+
+function invalidKey(key: string): string {
+  return (
+    `impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "${key}": ` +
+    'must be a domain-prefixed path (such as "acme.io/foo")'
+  )
+}
+
 const rows: readonly Row[] = [
   {
     name: 'a user, for listing pods here',
@@ -339,6 +368,22 @@ describe('constrained impersonation', () => {
     const attempt = () => ask(given, (check) => grants.includes(check), real, asked).result
     if (typeof want === 'string') expect(attempt).toThrow(expect.objectContaining({ message: want, code: 403 }))
     else expect(attempt()).toEqual(want)
+  })
+
+  test.each(badExtras)('attack: the extra "%s" of values %j by the right to every extra', (key, values, why) => {
+    const given = { 'impersonate-user': 'bob', [`impersonate-extra-${key}`]: [...values] }
+    const allows = (check: string): boolean => check.startsWith('impersonate:') || check.startsWith('impersonate-on:')
+    expect(() => ask(given, allows)).toThrow(
+      expect.objectContaining({ message: `impersonate:user-info ${identity}/userextras /: ${why}`, code: 403 }),
+    )
+  })
+
+  test('attack: the group without a name by the right to every group', () => {
+    const given = { 'impersonate-user': 'bob', 'impersonate-group': ['devs', ''] }
+    const why = 'impersonating the empty string group is not allowed'
+    expect(() => ask(given, (check) => !check.startsWith('impersonate '))).toThrow(
+      expect.objectContaining({ message: `impersonate:user-info ${identity}/groups /: ${why}`, code: 403 }),
+    )
   })
 
   test.each(rows.filter(({ want }) => typeof want !== 'string'))(

@@ -4,11 +4,13 @@ import { type OidcIssuerServer, startOidcIssuer } from '../../test/support/oidc-
 import { refusal, unauthorized } from '../../test/support/refusal.ts'
 import { FakeClock } from '../base/fake-clock.ts'
 import { getJson } from './get-json.ts'
-import { OidcAuthenticator, type OidcIssuer } from './oidc.ts'
+import { OidcAuthenticator } from './oidc.ts'
+import { issuerOfFlags, type OidcIssuer } from './oidc-flags.ts'
 
 let issuer: OidcIssuerServer
 let clock: FakeClock
 let faults: string[]
+let reasons: string[]
 beforeAll(async () => {
   issuer = await startOidcIssuer()
 })
@@ -16,12 +18,13 @@ afterAll(() => issuer[Symbol.asyncDispose]())
 beforeEach(() => {
   clock = new FakeClock()
   faults = []
+  reasons = []
   issuer.callItself = undefined
 })
 
 const authenticator = (more: Partial<OidcIssuer> = {}, ca = issuer.ca): OidcAuthenticator =>
   new OidcAuthenticator(
-    {
+    issuerOfFlags({
       issuerUrl: issuer.url,
       clientId: 'borough',
       usernameClaim: 'sub',
@@ -29,11 +32,12 @@ const authenticator = (more: Partial<OidcIssuer> = {}, ca = issuer.ca): OidcAuth
       requiredClaims: new Map(),
       algorithms: ['RS256'],
       ...more,
-    },
+    }),
     {
       clock,
       getJson: (url) => getJson(url, { ca, timeoutMs: 5000, maxBytes: 100_000 }),
       onFault: (error) => faults.push(error.message),
+      onRefused: (error) => reasons.push(error.message),
     },
   )
 
@@ -161,4 +165,10 @@ test('keys are fetched once, and again when the issuer has changed them, but not
   await clock.advance(10_000)
   expect(await own.authenticate({ bearerToken: await token() })).toBeDefined()
   expect(issuer.asked).toHaveLength(4)
+})
+
+test('an ID token is no token for the audiences that a review asks for', async () => {
+  const bearerToken = await token()
+  expect(await authenticator().authenticate({ bearerToken, audiences: ['borough'] })).toBeUndefined()
+  expect(await authenticator().authenticate({ bearerToken })).toBeDefined()
 })

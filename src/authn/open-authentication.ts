@@ -4,8 +4,7 @@ import { type AuthenticatorChain, authenticatorChain } from './authenticator-cha
 import { ClientAuthorities } from './client-authorities.ts'
 import { type AuthenticationOptions, openAuthenticators } from './open-authenticators.ts'
 import { ServiceAccountTokens, type ServiceAccountTokensOptions } from './service-account-token.ts'
-
-export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
+import { serviceAccountIssuer } from './token-issuer.ts'
 
 export interface Authentication {
   /** Who may vouch for clients. */
@@ -23,7 +22,6 @@ export interface AuthenticationConfig extends AuthenticationOptions {
   readonly ids: Ids
   /** Authorities besides the server's own. */
   readonly clientCaFile?: string
-  readonly anonymous: boolean
 }
 
 /** @throws Error, one line for the operator, for files that can't be read */
@@ -31,7 +29,7 @@ export async function openAuthentication(
   config: AuthenticationConfig,
   { find, keys, caCert }: Parts,
 ): Promise<Authentication> {
-  const { clock, ids, anonymous } = config
+  const { clock, ids } = config
   const tokens = new ServiceAccountTokens({
     issuer: serviceAccountIssuer,
     audiences: [serviceAccountIssuer],
@@ -41,6 +39,6 @@ export async function openAuthentication(
     find,
   })
   const authorities = await ClientAuthorities.open(caCert, config.clientCaFile)
-  const authenticators = await openAuthenticators(config, authorities, tokens)
-  return { tokens, authorities, chain: authenticatorChain(authenticators, { anonymous }) }
+  const { members, allowsAnonymous } = await openAuthenticators(config, authorities, tokens)
+  return { tokens, authorities, chain: authenticatorChain(members, { allowsAnonymous }) }
 }

@@ -2,15 +2,17 @@
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import type { Authenticator } from './authn.ts'
+import type { Authenticator, Credentials } from './authn.ts'
 import type { ClientAuthorities } from './client-authorities.ts'
 import { ClientCertificateAuthenticator } from './client-certificate.ts'
 import { type FrontProxy, FrontProxyAuthenticator } from './front-proxy.ts'
 import { getJson } from './get-json.ts'
 import type { OidcConfig } from './identity-config.ts'
-import { OidcAuthenticator } from './oidc.ts'
+import { OidcAuthenticator, type OidcDeps } from './oidc.ts'
+import { issuerOfFlags } from './oidc-flags.ts'
 import type { ServiceAccountTokens } from './service-account-token.ts'
 import { TokenFileAuthenticator } from './token-file.ts'
+import { serviceAccountIssuer } from './token-issuer.ts'
 
 const issuerTimeoutMs = 5000
 const issuerMaxBytes = 1024 * 1024
@@ -20,10 +22,20 @@ export interface AuthenticationOptions {
   readonly log: Log
   /** Absent = no static tokens. */
   readonly tokenFile?: string
-  /** Absent = no ID tokens. */
+  /** One issuer of ID tokens. */
   readonly oidc?: OidcConfig
+  /** An AuthenticationConfiguration: several. */
+  readonly authenticationConfigFile?: string
+  /** What the flags say of requests without credentials. */
+  readonly anonymous: boolean
   /** Absent = headers name no user. */
   readonly frontProxy?: FrontProxy
+}
+
+export interface Authenticators {
+  /** In the order in which they are asked. */
+  readonly members: readonly Authenticator[]
+  readonly allowsAnonymous: (credentials: Credentials) => boolean
 }
 
 /** @throws TokenFileError, Error for files that can't be read or hold something else */
@@ -31,8 +43,8 @@ export async function openAuthenticators(
   options: AuthenticationOptions,
   authorities: ClientAuthorities,
   tokens: ServiceAccountTokens,
-): Promise<readonly Authenticator[]> {
-  const { clock, log, tokenFile, oidc, frontProxy } = options
+): Promise<Authenticators> {
+  const { clock, log, tokenFile, oidc, frontProxy, authenticationConfigFile: path, anonymous } = options
   const authenticators: Authenticator[] = []
   if (frontProxy !== undefined) authenticators.push(new FrontProxyAuthenticator(frontProxy, clock))
   authenticators.push(new ClientCertificateAuthenticator(clock, { authorities: () => authorities.certificates }))
@@ -43,15 +55,30 @@ export async function openAuthenticators(
   }
   authenticators.push(tokens)
   if (oidc !== undefined) {
-    const ca = oidc.caFile === undefined ? {} : { ca: await readFile(oidc.caFile, 'utf8') }
-    const limits = { ...ca, timeoutMs: issuerTimeoutMs, maxBytes: issuerMaxBytes }
-    authenticators.push(
-      new OidcAuthenticator(oidc, {
-        clock,
-        getJson: (url) => getJson(url, limits),
-        onFault: (error) => log.error({ error: error.message }, 'the issuer of ID tokens could not be asked'),
-      }),
-    )
+    const ca = oidc.caFile === undefined ? undefined : await readFile(oidc.caFile, 'utf8')
+    authenticators.push(new OidcAuthenticator(issuerOfFlags(oidc), depsOf(options, oidc.issuerUrl, ca)))
   }
-  return authenticators
+  if (path === undefined) return { members: authenticators, allowsAnonymous: () => anonymous }
+  const { ConfiguredIssuers } = await import('./configured-issuers.ts')
+  const configured = await ConfiguredIssuers.open({
+    path,
+    clock,
+    log,
+    anonymous,
+    ownIssuer: serviceAccountIssuer,
+    depsOf: ({ url, ca }) => depsOf(options, url, ca),
+  })
+  authenticators.push(configured)
+  return { members: authenticators, allowsAnonymous: (credentials) => configured.allowsAnonymous(credentials) }
+}
+
+/** What an issuer is asked with. */
+function depsOf({ clock, log }: AuthenticationOptions, issuer: string, ca: string | undefined): OidcDeps {
+  const limits = { ...(ca === undefined ? {} : { ca }), timeoutMs: issuerTimeoutMs, maxBytes: issuerMaxBytes }
+  return {
+    clock,
+    getJson: (url) => getJson(url, limits),
+    onFault: (error) => log.error({ issuer, error: error.message }, 'the issuer of ID tokens could not be asked'),
+    onRefused: (error) => log.info({ issuer, reason: error.message }, 'an ID token with a good signature is refused'),
+  }
 }

@@ -157,6 +157,20 @@ describe('a service-account token', () => {
     expect(await outcome(token)).toBe(401)
   })
 
+  test('that is remembered ends with its key', async () => {
+    const { token } = await tokens.issue(grant)
+    const held = [...(await testPki(clock)).serviceAccountKeys, ...keys]
+    tokens = using(held)
+    expect(await outcome(token)).toBe(bot)
+    held.splice(-keys.length)
+    expect(await outcome(token)).toBe(401)
+  })
+
+  test('can not be signed without a private key', async () => {
+    const published = keys.map(({ kid, publicKey }) => ({ kid, publicKey }))
+    await expect(using(published).issue(grant)).rejects.toThrow('no service-account key can sign')
+  })
+
   test('can be verified by anybody who reads the published keys', async () => {
     const { token } = await tokens.issue(grant)
     const published = createLocalJWKSet(JSON.parse(JSON.stringify(keySet(keys))))
@@ -226,6 +240,19 @@ describe('a service-account token', () => {
       expect(
         await outcome(await sign({ sub: bot, 'kubernetes.io': { ...claims, serviceaccount: { name: 'bot' } } })),
       ).toBe(401)
+      for (const odd of [
+        { namespace: undefined },
+        { serviceaccount: null },
+        { serviceaccount: { name: 'bot', uid: '' } },
+        { pod: { name: 'p' } },
+        { pod: 'p' },
+        { pod: null },
+        { secret: { name: 's' } },
+        { node: { name: 'n' } },
+        { node: { uid: 'u' } },
+      ]) {
+        expect(await outcome(await sign({ sub: bot, 'kubernetes.io': { ...claims, ...odd } }))).toBe(401)
+      }
       expect(await outcome(await sign({ sub: bot, 'kubernetes.io': claims, exp: undefined }))).toBe(401)
       expect(await outcome(await sign({ sub: bot, 'kubernetes.io': claims, nbf: clock.now() / 1000 + 120 }))).toBe(401)
     })

@@ -9,7 +9,7 @@
  * @see k8s.io/apiserver/pkg/authentication/token/tokenfile/tokenfile.go v0.36 (which reads it at start only)
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { stat } from 'node:fs/promises'
+import { ChangingFile, UnreadableFileError } from '../base/changing-file.ts'
 import type { Clock } from '../base/clock.ts'
 import { textOfBytes } from '../base/header-bytes.ts'
 import { OpenSecretError, readSecretFile } from '../base/secret-file.ts'
@@ -36,12 +36,13 @@ export class TokenFileAuthenticator implements Authenticator {
   readonly #options: TokenFileOptions
   readonly #hashKey = randomBytes(32)
   #users: ReadonlyMap<string, UserInfo> = new Map()
-  #version = ''
+  readonly #file: ChangingFile<Buffer>
   #checkedAtMs = 0
   #checking: Promise<void> | undefined
 
   private constructor(path: string, options: TokenFileOptions) {
     this.#path = path
+    this.#file = new ChangingFile(path, readSecretFile)
     this.#options = options
   }
 
@@ -74,28 +75,22 @@ export class TokenFileAuthenticator implements Authenticator {
 
   async #reload(): Promise<void> {
     this.#checkedAtMs = this.#options.clock.monotonic()
-    let version = ''
-    let bytes: Buffer
-    try {
-      const { ino, size, mtimeNs, ctimeNs } = await stat(this.#path, { bigint: true })
-      version = `${ino} ${size} ${mtimeNs} ${ctimeNs}`
-      if (version === this.#version) return
-      bytes = await readSecretFile(this.#path)
-    } catch (error) {
-      if (error instanceof OpenSecretError) {
-        this.#version = version
-        throw new TokenFileError(error.message, { cause: error })
-      }
-      const code = error instanceof Error && 'code' in error ? error.code : error
-      // Told once, and again only after it has been readable in between.
-      if (this.#version === `unreadable ${code}`) return
-      this.#version = `unreadable ${code}`
-      throw new TokenFileError(`can't read the token file ${this.#path} (${code})`, { cause: error })
-    }
-    this.#version = version
+    const bytes = await this.#readChanged()
+    if (bytes === undefined) return
     const text = textOfBytes(bytes)
     if (text === undefined) throw new TokenFileError(`the token file ${this.#path} is not UTF-8`)
     this.#users = this.#parse(text)
+  }
+
+  async #readChanged(): Promise<Buffer | undefined> {
+    try {
+      return await this.#file.readChanged()
+    } catch (error) {
+      const isUnreadable = error instanceof UnreadableFileError
+      if (!isUnreadable && !(error instanceof OpenSecretError)) throw error
+      const message = isUnreadable ? `can't read the token file ${this.#path} (${error.code})` : error.message
+      throw new TokenFileError(message, { cause: error })
+    }
   }
 
   #parse(text: string): ReadonlyMap<string, UserInfo> {

@@ -1,3 +1,6 @@
+/** Of the tokens that this server signs for service accounts. */
+export const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local'
+
 /** What a token claims to be issued by, unverified: only to tell whose kind it is. */
 export function issuerOf(token: string): unknown {
   const parts = token.split('.')

@@ -146,6 +146,18 @@ sources('the rights of a namespace that has just gone, where %s', (_name, byName
     }
   })
 
+  test('they are held by the subjects of every binding that went, not of the last alone', () => {
+    const story = new Story(byNamespace)
+    story.bind()
+    story.source.put(roleBinding('ns', 'second', 'ClusterRole/owner', user('bob')))
+    story.terminate()
+    story.unbind()
+    story.source.remove('RoleBinding', 'second', 'ns')
+    expect([alice, bob].map((who) => story.may(read('get', who)))).toEqual([true, true])
+    story.remove()
+    expect([alice, bob].map((who) => story.may(read('get', who)))).toEqual([true, true])
+  })
+
   test('a binding taken away in a living namespace is gone at once', () => {
     const story = new Story(byNamespace)
     story.bind()
@@ -272,6 +284,13 @@ sources('what a terminating namespace does not give, where %s', (_name, byNamesp
     expect([story.may(secrets(alice)), story.may(secrets(bob))]).toEqual([false, true])
   })
 
+  test('anything by a binding whose role is missing', () => {
+    const story = new Story(byNamespace)
+    story.source.put(roleBinding('ns', 'creator', 'Role/gone', user('alice')))
+    story.delete()
+    expect(story.rbac.authorize(read('get'))).toEqual({ allowed: false, reason: '' })
+  })
+
   test('a right that was taken away while it lived, when the Role goes', () => {
     const story = new Story(byNamespace)
     story.source.put(role('ns', 'r', allow('get', '', 'secrets')))
@@ -380,6 +399,19 @@ sources('the memory of deleted namespaces, where %s', (_name, byNamespace) => {
     expect(timers).toBe(1)
     rbac[Symbol.dispose]()
     expect(timers).toBe(0)
+  })
+
+  test('a right that is taken away a second time ends when it would have ended', async () => {
+    const clock = new FakeClock()
+    using rights = new DeletedNamespaceRights(clock)
+    const mayReadContent = (): boolean => rights.allows('ns', alice, false, () => true)
+    rights.retain('ns', binding, rules)
+    await clock.advance(30_000)
+    rights.retain('ns', binding, rules)
+    await clock.advance(29_999)
+    expect(mayReadContent()).toBe(true)
+    await clock.advance(1)
+    expect(mayReadContent()).toBe(false)
   })
 
   test('a namespace that is there again while the old one was still going has none of its rights', () => {

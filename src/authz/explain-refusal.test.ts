@@ -90,6 +90,17 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
     ],
   },
   {
+    name: 'for a path no RoleBinding counts, readable or not',
+    when: { user: dora, verb: 'get', path: '/metrics' },
+    given: {
+      ...nothing,
+      clusterRoles: [clusterRole('metrics', { verbs: ['get'], nonResourceURLs: ['/metrics'] })],
+      roles: undefined,
+      roleBindings: [roleBinding('team', 'scrapers', 'ClusterRole/metrics', user('bob'))],
+    },
+    want: ['ClusterRole "metrics" would allow it through a binding'],
+  },
+  {
     name: 'what may not be read is not shown, and said',
     when: inTeam('get', 'pods', 'p'),
     given: { ...objects, clusterRoles: undefined, clusterRoleBindings: undefined },
@@ -127,6 +138,12 @@ const rows: readonly { name: string; when: AuthzAttributes; given?: RbacObjects;
       ],
     },
     want: ['RoleBinding "of-all/team" refers to Role "gone", which is not there'],
+  },
+  {
+    name: 'a binding is broken for each of its subjects',
+    when: inTeam('delete', 'pods', 'p'),
+    given: { ...nothing, roleBindings: [roleBinding('team', 'of-two', 'Role/gone', user('bob'), user('dora'))] },
+    want: ['RoleBinding "of-two/team" refers to Role "gone", which is not there'],
   },
   {
     name: 'a binding of the user is not broken if its role is there, or may not be read',
@@ -227,6 +244,8 @@ describe('what would have allowed a refused request', () => {
     const suggested = (...clusterRoles: Role[]): unknown =>
       explainRefusal(inTeam('get', 'pods', 'p'), { ...nothing, clusterRoles }).suggested
     expect(suggested(everything, system)).toBeUndefined()
+    const everythingAndMore = clusterRole('more', allow('get', '', 'pods'), allow('*', '*', '*'))
+    expect(suggested(everythingAndMore, everything)).toBeUndefined()
     // Much, and yet not everything.
     for (const rule of [allow('get', '*', '*'), allow('*', '', '*'), allow('*', '*', 'pods')]) {
       const wide = clusterRole('wide', rule)

@@ -13,7 +13,7 @@ const htmlEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;
 const sanitize = (text: string): string => text.replace(/[&<>]/g, (c) => htmlEscapes[c] ?? c)
 
 /** `User "u" cannot list resource "pods" in API group "" in the namespace "ns"[: reason]` */
-export function forbiddenMessage(attributes: AuthzAttributes, reason = ''): string {
+function forbiddenMessage(attributes: AuthzAttributes, reason: string): string {
   const text = sanitize(cannot(attributes))
   return reason === '' ? text : `${text}: ${reason}`
 }

@@ -147,16 +147,29 @@ describe('a change of rights', () => {
     expect(told).toEqual(['-a', '|', '+c', '|', '-c', '|'])
   })
 
+  test('that removes a binding which gave no namespace takes nothing away', () => {
+    const { source, grants } = world(
+      clusterRole('r', getNamespaces),
+      clusterRole('pods', allow('get', '', 'pods')),
+      roleBinding('a', 'b', 'ClusterRole/r', user('alice')),
+      roleBinding('a', 'second', 'ClusterRole/pods', user('alice')),
+    )
+    const view = grants.viewOf(alice)
+    const { told } = followed(view)
+    source.remove('RoleBinding', 'second', 'a')
+    expect([view.names(), told]).toEqual([['a'], []])
+  })
+
   test('of the names that a role gives is told name by name', () => {
     const named = (names: string): KubeObject => clusterRole('r', allow('get', '', 'namespaces', names))
     const { source, grants } = world(named('a'), clusterRoleBinding('b', 'r', user('alice')))
     const view = grants.viewOf(alice)
     const { told } = followed(view)
-    for (const names of ['b', 'b,c', 'c', 'a,d']) {
+    for (const names of ['b', 'b,c', 'c', 'a,d', 'a,e']) {
       source.put(named(names))
       expect(view.names()?.toSorted()).toEqual(names.split(','))
     }
-    expect(told).toEqual(['+b', '-a', '|', '+c', '|', '-b', '|', '+a', '+d', '-c', '|'])
+    expect(told).toEqual(['+b', '-a', '|', '+c', '|', '-b', '|', '+a', '+d', '-c', '|', '+e', '-d', '|'])
     source.put(clusterRole('r', getNamespaces))
     expect(view.names()).toBeUndefined()
     source.put(named('a'))
@@ -242,6 +255,26 @@ describe('a change of rights', () => {
     expect([view.sees('a'), may(alice, 'a')]).toEqual([false, false])
     expect(told).toEqual(['-a', '|'])
   })
+
+  test('in a namespace that goes twice takes back once what each of them gave', () => {
+    const { source, grants, may } = world(
+      clusterRole('r', getNamespaces),
+      clusterRole('a-alone', allow('get', '', 'namespaces', 'a')),
+      clusterRoleBinding('b', 'a-alone', user('alice')),
+    )
+    const view = grants.viewOf(alice)
+    for (let life = 1; life <= 2; life++) {
+      source.put(namespaceObject('a'))
+      source.put(roleBinding('a', 'b', 'ClusterRole/r', user('alice')))
+      source.put(namespaceObject('a', true))
+      source.remove('RoleBinding', 'b', 'a')
+      source.remove('Namespace', 'a')
+    }
+    source.put(namespaceObject('other'))
+    expect([view.sees('a'), may(alice, 'a')]).toEqual([true, true])
+    source.remove('ClusterRoleBinding', 'b')
+    expect([view.sees('a'), view.names()]).toEqual([false, []])
+  })
 })
 
 describe('the creator of a namespace that initializes', () => {
@@ -275,6 +308,17 @@ describe('the creator of a namespace that initializes', () => {
       else source.put(clusterRoleBinding('b', 'r', user('bob')))
       expect([view.sees('a'), told], change).toEqual([false, ['-a', '|']])
     }
+  })
+
+  test('gets it until the transaction that removes it is over, whatever else that changes', () => {
+    const { grants } = world()
+    const view = grants.viewOf(alice)
+    grants.onCreator('a', 'alice', undefined, here(1))
+    grants.onCreator('a', undefined, 'alice', { isGone: true, revision: 2 })
+    grants.onCreator('b', 'bob', undefined, here(2))
+    expect(view.sees('a')).toBe(true)
+    grants.onCreator('c', 'bob', undefined, here(3))
+    expect(view.sees('a')).toBe(false)
   })
 })
 

@@ -12,6 +12,7 @@ export interface AuthorizationWebhookConfig {
   readonly deniedForMs: number
 }
 
+const userAgent = 'borough'
 const timeoutMs = 10_000
 const maxAnswerBytes = 1024 * 1024
 
@@ -21,7 +22,7 @@ export async function openAuthorizationWebhook(
   clock: Clock,
 ): Promise<AskElsewhere> {
   const { openRemote } = await import('../client/remote.ts')
-  const { transport, server } = openRemote({ kubeconfigPath, userAgent: 'borough', refuseOpenSecrets: true })
+  const { transport, server } = openRemote({ kubeconfigPath, userAgent, refuseOpenSecrets: true })
   const webhook = new WebhookAuthorizer({
     clock,
     allowedForMs,
@@ -31,7 +32,7 @@ export async function openAuthorizationWebhook(
         method: 'POST',
         path: '',
         query: new URLSearchParams(),
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent },
         body: Buffer.from(JSON.stringify(review)),
         signal: AbortSignal.timeout(timeoutMs),
       })

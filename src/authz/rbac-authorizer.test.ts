@@ -314,6 +314,18 @@ const cases: readonly Case[] = [
     want: false,
   },
   {
+    name: 'an object called like a namespace, asked about in another one, is judged by that one',
+    given: [role('other', 'r', allow('get', '', 'namespaces')), roleBinding('other', 'b', 'Role/r', user('alice'))],
+    when: request(alice, 'get', 'namespaces', 'ns', 'other'),
+    want: false,
+  },
+  {
+    name: 'attack: a rule about the resource without a name covers no other',
+    given: bound(allow('*', '*', '')),
+    when: request(alice, 'get', 'pods', 'ns', 'p'),
+    want: false,
+  },
+  {
     name: 'rights inside a namespace do not allow creating it',
     given: [role('ns', 'r', allow('*', '*', '*')), roleBinding('ns', 'b', 'Role/r', user('alice'))],
     when: request(alice, 'create', 'namespaces', '', 'ns'),
@@ -448,6 +460,13 @@ describe('the work of a check', () => {
     expect(examined(10)).toBe(2)
     expect(examined(10_000)).toBe(2)
   })
+
+  test('is that of one binding where a binding names the user twice', () => {
+    const { source, rbac } = world(clusterRole('r', allow('get', '', 'pods')))
+    source.put(clusterRoleBinding('twice', 'r', user('alice'), user('alice')))
+    expect(rbac.authorize(request(alice, 'delete', 'pods', 'ns', 'p')).allowed).toBe(false)
+    expect(rbac.examinedBindings).toBe(1)
+  })
 })
 
 describe('rulesFor', () => {
@@ -466,6 +485,24 @@ describe('rulesFor', () => {
         { verbs: ['get'], apiGroups: [''], resources: ['secrets'], resourceNames: ['s'] },
       ],
       nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz'] }],
+      incomplete: false,
+    })
+  })
+
+  test('shows as empty what a rule leaves out', () => {
+    const { rbac } = world(
+      clusterRole(
+        'c',
+        { resources: ['pods'] } as unknown as PolicyRule,
+        {
+          nonResourceURLs: ['/healthz'],
+        } as unknown as PolicyRule,
+      ),
+      clusterRoleBinding('c', 'c', user('alice')),
+    )
+    expect(rbac.rulesFor(alice, 'ns')).toEqual({
+      resourceRules: [{ verbs: [], apiGroups: [], resources: ['pods'] }],
+      nonResourceRules: [{ verbs: [], nonResourceURLs: ['/healthz'] }],
       incomplete: false,
     })
   })

@@ -12,6 +12,7 @@ import { parseDurationMs } from './duration.ts'
 
 export interface IdentityFlags {
   readonly clientCaFile?: string
+  readonly authenticationConfig?: string
   readonly oidcIssuerUrl?: string
   readonly oidcClientId?: string
   readonly oidcUsernameClaim: string
@@ -36,6 +37,10 @@ export function addIdentityOptions(command: Command): void {
     .option(
       '--client-ca-file <pem>',
       "who vouches for clients beside the server's own authority; read again when it changes",
+    )
+    .option(
+      '--authentication-config <file>',
+      'an AuthenticationConfiguration: issuers of ID tokens, and what needs no credentials; read again when it changes',
     )
     .option('--oidc-issuer-url <url>', 'take ID tokens of this OpenID Connect issuer', parseIssuer)
     .option('--oidc-client-id <id>', 'for whom these tokens must be')
@@ -109,11 +114,12 @@ export function authorizationOf(flags: AuthorizationFlags, command: Command): Pi
 export function identityOf(
   flags: IdentityFlags,
   command: Command,
-): Pick<Config, 'oidc' | 'frontProxy' | 'clientCaFile'> {
+): Pick<Config, 'oidc' | 'authenticationConfigFile' | 'frontProxy' | 'clientCaFile'> {
   const file = flags.clientCaFile
   return {
     ...(file === undefined ? {} : { clientCaFile: resolve(file) }),
     ...oidcOf(flags, command),
+    ...authenticationConfigOf(flags, command),
     ...frontProxyOf(flags, command),
   }
 }
@@ -137,6 +143,16 @@ function oidcOf(flags: IdentityFlags, command: Command): Pick<Config, 'oidc'> {
       ...(flags.oidcCaFile === undefined ? {} : { caFile: readable('--oidc-ca-file', flags.oidcCaFile, command).path }),
     },
   }
+}
+
+function authenticationConfigOf(flags: IdentityFlags, command: Command): Pick<Config, 'authenticationConfigFile'> {
+  const file = flags.authenticationConfig
+  if (file === undefined) return {}
+  const isSet = (key: string): boolean => (command.getOptionValueSource(key) ?? 'default') !== 'default'
+  if (Object.keys(command.opts()).some((key) => key.startsWith('oidc') && isSet(key))) {
+    command.error('--authentication-config and the --oidc-… flags can not be used together')
+  }
+  return { authenticationConfigFile: resolve(file) }
 }
 
 function frontProxyOf(flags: IdentityFlags, command: Command): Pick<Config, 'frontProxy'> {

@@ -4,10 +4,11 @@
  * @see k8s.io/apiserver/pkg/apis/apiserver/validation/validation_encryption.go v0.36
  */
 import { parseGoDuration } from '../kube/duration.ts'
-import { marshal, quote } from '../kube/go-quote.ts'
-import { isJsonObject } from '../kube/json-value.ts'
+import { quote } from '../kube/go-quote.ts'
+import { ObjectReader } from '../kube/object-reader.ts'
 import type { StoredResource } from '../kube/stored-group.ts'
-import type { JsonObject, JsonValue } from '../kube/types.ts'
+import type { JsonValue } from '../kube/types.ts'
+import { invalidFault, requiredFault } from '../kube/value-faults.ts'
 import { parseYaml } from '../kube/yaml-body.ts'
 
 /** The message is one line for the operator. */
@@ -42,11 +43,6 @@ const providerTypes = ['aesgcm', 'aescbc', 'secretbox', 'identity', 'kms'] as co
 const aesKeySizes = [16, 24, 32]
 const defaultKmsTimeoutMs = 3000
 
-/** In upstream's words. */
-const required = (field: string, problem: string): string => `${field}: Required value: ${problem}`
-const invalid = (field: string, value: unknown, problem: string): string =>
-  `${field}: Invalid value: ${typeof value === 'string' ? quote(value) : marshal(value)}: ${problem}`
-
 /** `secrets`, `deployments.apps`, `*.`, `*.apps`, `*.*`. */
 export function parseGroupResource(text: string): StoredResource {
   const dot = text.indexOf('.')
@@ -65,43 +61,41 @@ export function parseEncryptionConfiguration(text: string): readonly EncryptionE
     // Without what the library says: it may quote the file, which holds secrets, and causes are logged.
     throw new EncryptionConfigurationError('it is not YAML, or has a key twice')
   }
-  const top = new Reader(document, '')
+  const top = new ObjectReader(document, '', EncryptionConfigurationError)
   const apiVersion = top.text('apiVersion')
   if (apiVersion !== 'apiserver.config.k8s.io/v1' || top.text('kind') !== 'EncryptionConfiguration') {
     throw new EncryptionConfigurationError('it is no EncryptionConfiguration of apiserver.config.k8s.io/v1')
   }
   const errors: string[] = []
   const kmsNames = new Set<string>()
-  const entries = top
-    .list('resources')
-    .map((entry, i) => readEntry(new Reader(entry, `resources[${i}]`), errors, kmsNames))
+  const entries = top.objects('resources').map((entry) => readEntry(entry, errors, kmsNames))
   top.end()
-  if (entries.length === 0) errors.push(required('resources', 'at least one resources is required'))
+  if (entries.length === 0) errors.push(requiredFault('resources', 'at least one resources is required'))
   const [first] = errors
   if (first !== undefined) throw new EncryptionConfigurationError(first)
   checkMasks(entries)
   return entries
 }
 
-function readEntry(reader: Reader, errors: string[], kmsNames: Set<string>): EncryptionEntry {
+function readEntry(reader: ObjectReader, errors: string[], kmsNames: Set<string>): EncryptionEntry {
   const { at } = reader
   const resources = reader.texts('resources')
-  const providers = reader.list('providers')
+  const providers = reader.objects('providers')
   reader.end()
   const inResources = `${at}.resources`
-  if (resources.length === 0) errors.push(required(inResources, `at least one ${inResources} is required`))
+  if (resources.length === 0) errors.push(requiredFault(inResources, `at least one ${inResources} is required`))
   checkOverlap(resources, inResources, errors)
   for (const [i, resource] of resources.entries()) checkResource(resource, `${inResources}[${i}]`, errors)
   const inProviders = `${at}.providers`
-  if (providers.length === 0) errors.push(required(inProviders, `at least one ${inProviders} is required`))
-  const read = providers.flatMap((provider, i) => {
-    const settings = readProvider(new Reader(provider, `${inProviders}[${i}]`), errors, kmsNames)
+  if (providers.length === 0) errors.push(requiredFault(inProviders, `at least one ${inProviders} is required`))
+  const read = providers.flatMap((provider) => {
+    const settings = readProvider(provider, errors, kmsNames)
     return settings === undefined ? [] : [settings]
   })
   return { resources, providers: read }
 }
 
-function readProvider(reader: Reader, errors: string[], kmsNames: Set<string>): ProviderSettings | undefined {
+function readProvider(reader: ObjectReader, errors: string[], kmsNames: Set<string>): ProviderSettings | undefined {
   const { at } = reader
   const given = providerTypes.filter((type) => reader.has(type))
   const [type] = given
@@ -112,7 +106,7 @@ function readProvider(reader: Reader, errors: string[], kmsNames: Set<string>): 
         ? 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity'
         : 'more than one provider specified in a single element, should split into different list elements'
     // Upstream prints the provider with its keys: this is told without.
-    errors.push(invalid(at, 'REDACTED', problem))
+    errors.push(invalidFault(at, 'REDACTED', problem))
     return undefined
   }
   const settings = reader.nested(type)
@@ -127,34 +121,34 @@ function readProvider(reader: Reader, errors: string[], kmsNames: Set<string>): 
       throw new EncryptionConfigurationError(`${at}.secretbox: provider secretbox is not supported: use aesgcm or kms`)
     case 'aesgcm':
     case 'aescbc': {
-      const keys = settings.list('keys')
+      const keys = settings.objects('keys')
       const inKeys = `${settings.at}.keys`
       settings.end()
-      if (keys.length === 0) errors.push(required(inKeys, 'at least one keys is required'))
-      return { type, keys: keys.map((key, i) => readKey(new Reader(key, `${inKeys}[${i}]`), errors)) }
+      if (keys.length === 0) errors.push(requiredFault(inKeys, 'at least one keys is required'))
+      return { type, keys: keys.map((key) => readKey(key, errors)) }
     }
   }
 }
 
-function readKey(reader: Reader, errors: string[]): NamedKey {
+function readKey(reader: ObjectReader, errors: string[]): NamedKey {
   const { at } = reader
   const name = reader.text('name')
   const secret = reader.text('secret')
   reader.end()
-  if (name === '') errors.push(required(`${at}.name`, 'name is a mandatory field for a key'))
-  if (secret === '') errors.push(required(`${at}.secret`, 'secret is a mandatory field for a key'))
+  if (name === '') errors.push(requiredFault(`${at}.name`, 'name is a mandatory field for a key'))
+  if (secret === '') errors.push(requiredFault(`${at}.secret`, 'secret is a mandatory field for a key'))
   const bytes = Buffer.from(secret, 'base64')
   // Go refuses what Node reads around. Line breaks are skipped by both.
   if (bytes.toString('base64') !== secret.replace(/[\r\n]/g, '')) {
-    errors.push(invalid(`${at}.secret`, 'REDACTED', 'secrets must be base64 encoded'))
+    errors.push(invalidFault(`${at}.secret`, 'REDACTED', 'secrets must be base64 encoded'))
   } else if (secret !== '' && !aesKeySizes.includes(bytes.length)) {
     const problem = `secret is not of the expected length, got ${bytes.length}, expected one of [16 24 32]`
-    errors.push(invalid(`${at}.secret`, 'REDACTED', problem))
+    errors.push(invalidFault(`${at}.secret`, 'REDACTED', problem))
   }
   return { name, secret: bytes }
 }
 
-function readKms(reader: Reader, errors: string[], kmsNames: Set<string>): KmsSettings {
+function readKms(reader: ObjectReader, errors: string[], kmsNames: Set<string>): KmsSettings {
   const { at } = reader
   const apiVersion = reader.text('apiVersion', 'v1')
   const name = reader.text('name')
@@ -163,8 +157,8 @@ function readKms(reader: Reader, errors: string[], kmsNames: Set<string>): KmsSe
   const cacheSize = reader.number('cachesize')
   reader.end()
   const refuse = (field: string, value: unknown, problem: string): void =>
-    void errors.push(invalid(`${at}.${field}`, value, problem))
-  if (name === '') errors.push(required(`${at}.name`, 'name is a mandatory field for a provider'))
+    void errors.push(invalidFault(`${at}.${field}`, value, problem))
+  if (name === '') errors.push(requiredFault(`${at}.name`, 'name is a mandatory field for a provider'))
   if (name.includes(':')) refuse('name', name, `invalid KMS provider name ${name}, must not contain ':'`)
   if (kmsNames.has(name)) refuse('name', name, `duplicate KMS provider name ${name}, names must be unique`)
   kmsNames.add(name)
@@ -185,7 +179,7 @@ function readKms(reader: Reader, errors: string[], kmsNames: Set<string>): KmsSe
 function checkOverlap(resources: readonly string[], field: string, errors: string[]): void {
   const parsed = resources.map(parseGroupResource)
   if (new Set(resources).size < resources.length) {
-    errors.push(invalid(field, resources, 'the same resource cannot be specified multiple times'))
+    errors.push(invalidFault(field, resources, 'the same resource cannot be specified multiple times'))
   }
   const overlaps = parsed.some(
     (one, i) =>
@@ -197,7 +191,7 @@ function checkOverlap(resources: readonly string[], field: string, errors: strin
     const problem =
       "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will " +
       'be masked'
-    errors.push(invalid(field, resources, problem))
+    errors.push(invalidFault(field, resources, problem))
   }
 }
 
@@ -205,7 +199,7 @@ const withoutRest = ['apiserveripinfo', 'serviceipallocations', 'servicenodeport
 
 function checkResource(resource: string, field: string, errors: string[]): void {
   const problem = resourceProblem(resource)
-  if (problem !== undefined) errors.push(invalid(field, resource, problem))
+  if (problem !== undefined) errors.push(invalidFault(field, resource, problem))
 }
 
 function resourceProblem(text: string): string | undefined {
@@ -236,72 +230,5 @@ function checkMasks(entries: readonly EncryptionEntry[]): void {
       }
     }
     for (const resource of resources) earlier.add(resource)
-  }
-}
-
-/** Reads one object; what it was not asked for is refused. */
-class Reader {
-  readonly at: string
-  readonly #object: JsonObject
-  readonly #unread: Set<string>
-
-  constructor(value: JsonValue | undefined, at: string) {
-    this.at = at
-    // `identity: {}` may be written without its value.
-    const object = value ?? {}
-    if (!isJsonObject(object)) throw this.#error('', 'it must be an object')
-    this.#object = object
-    this.#unread = new Set(Object.keys(object))
-  }
-
-  has(name: string): boolean {
-    return name in this.#object
-  }
-
-  text(name: string, missing = ''): string {
-    const value = this.#take(name) ?? missing
-    if (typeof value !== 'string') throw this.#error(name, 'it must be text')
-    return value
-  }
-
-  number(name: string): number | undefined {
-    const value = this.#take(name)
-    if (value !== undefined && typeof value !== 'number') throw this.#error(name, 'it must be a number')
-    return value
-  }
-
-  texts(name: string): readonly string[] {
-    return this.list(name).map((value, i) => {
-      if (typeof value !== 'string') throw this.#error(`${name}[${i}]`, 'it must be text')
-      return value
-    })
-  }
-
-  list(name: string): readonly JsonValue[] {
-    const value = this.#take(name) ?? []
-    if (!Array.isArray(value)) throw this.#error(name, 'it must be a list')
-    return value
-  }
-
-  nested(name: string): Reader {
-    return new Reader(this.#take(name) ?? {}, this.#path(name))
-  }
-
-  end(): void {
-    const [unknown] = this.#unread
-    if (unknown !== undefined) throw this.#error(unknown, 'there is no such field')
-  }
-
-  #take(name: string): JsonValue | undefined {
-    this.#unread.delete(name)
-    return this.#object[name]
-  }
-
-  #path(name: string): string {
-    return [this.at, name].filter((part) => part !== '').join('.')
-  }
-
-  #error(name: string, problem: string): EncryptionConfigurationError {
-    return new EncryptionConfigurationError(`${this.#path(name)}: ${problem}`)
   }
 }

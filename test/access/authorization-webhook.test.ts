@@ -1,6 +1,6 @@
 /** Somebody beside RBAC who may say yes: a real service over HTTPS, found by its kubeconfig. */
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -25,6 +25,10 @@ let folder: string
 let asked: Review[]
 let asking: Record<string, unknown>
 let answer: (review: Review) => unknown
+/** Of the service's answer. */
+let code: number
+/** What the service sends instead of the answered review. */
+let sent: string | undefined
 let plane: ControlPlane
 const clock = new FakeClock()
 
@@ -34,11 +38,11 @@ beforeAll(async () => {
     void request.toArray().then((chunks: Buffer[]) => {
       const review = JSON.parse(Buffer.concat(chunks).toString()) as Review
       asked.push(review)
-      const { authorization, accept, 'content-type': type } = request.headers
-      asking = { method: request.method, authorization, accept, type }
+      const { authorization, accept, 'content-type': type, 'user-agent': agent } = request.headers
+      asking = { method: request.method, authorization, accept, type, agent }
       const status = answer(review)
-      response.statusCode = request.url === '/authorize' && status !== undefined ? 200 : 500
-      response.end(JSON.stringify({ ...review, status }))
+      response.statusCode = request.url === '/authorize' && status !== undefined ? code : 500
+      response.end(sent ?? JSON.stringify({ ...review, status }))
     })
   })
   service.listen(0, '127.0.0.1')
@@ -70,6 +74,8 @@ afterAll(async () => {
 })
 beforeEach(() => {
   asked = []
+  code = 200
+  sent = undefined
   answer = () => ({ allowed: false })
 })
 
@@ -96,6 +102,7 @@ test('what RBAC does not allow is put to the service, in the words of a SubjectA
     authorization: 'Bearer t',
     accept: 'application/json',
     type: 'application/json',
+    agent: 'borough',
   })
   expect(asked).toEqual([
     {
@@ -191,6 +198,35 @@ test('an answer of more than a megabyte is none', async () => {
   expect(message).toMatch(
     /^Internal error occurred: the authorization webhook did not answer: https:.* answered too much$/,
   )
+})
+
+test('an answer of exactly a megabyte counts', async () => {
+  answer = () => ({ allowed: true })
+  sent = JSON.stringify({ status: { allowed: false, reason: 'long' } }).padEnd(1024 * 1024)
+  expect((await refusal(get('walter'))).message).toMatch(/ in the namespace "kube-public": long$/)
+})
+
+test.each([
+  { code: 201, want: 'counts' },
+  { code: 299, want: 'counts' },
+  { code: 300, want: 'is none' },
+])('an answer with code $code $want', async ({ code: given, want }) => {
+  answer = () => ({ allowed: true })
+  code = given
+  const { message } = await refusal(get(`user-${given}`))
+  if (want === 'counts') expect(message).toBe('configmaps "x" not found')
+  else
+    expect(message).toMatch(
+      /^Internal error occurred: the authorization webhook did not answer: https:.* answered 300$/,
+    )
+})
+
+test('a kubeconfig with a credential that others may read is refused at the start', async () => {
+  const open = join(folder, 'open.kubeconfig')
+  await writeFile(open, await readFile(join(folder, 'webhook.kubeconfig')), { mode: 0o644 })
+  await chmod(open, 0o644)
+  const authorizationWebhook = { kubeconfigPath: open, allowedForMs: 1, deniedForMs: 1 }
+  await expect(createControlPlane({ ...defaultConfig, clock, authorizationWebhook })).rejects.toThrow(open)
 })
 
 test('access reviews say what it says', async () => {

@@ -56,6 +56,10 @@ const others: Readonly<Record<string, object>> = {
   'rbac.authorization.k8s.io/v1 ClusterRole': { ...named, rules },
   'rbac.authorization.k8s.io/v1 RoleBinding': { ...named, roleRef, subjects: [{ kind: 'User', name: 'u' }] },
   'rbac.authorization.k8s.io/v1 Role': { ...named, rules },
+  'policy.borough.dev/v1alpha1 ClusterResourceQuota': {
+    ...named,
+    spec: { selector: { labels: { matchLabels: { a: 'b' } } }, quota: { hard: { configmaps: '10' } } },
+  },
   'storage.k8s.io/v1 CSIStorageCapacity': { ...named, storageClassName: 's', capacity: '1Gi' },
   'storage.k8s.io/v1 VolumeAttributesClass': { ...named, driverName: 'd', parameters: { a: 'b' } },
   'apiextensions.k8s.io/v1 CustomResourceDefinition': {

@@ -88,6 +88,14 @@ async function openToAll(name: string, text: string): Promise<string> {
   return path
 }
 
+const authenticationConfiguration = `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthenticationConfiguration
+jwt:
+- issuer: { url: https://id.example, audiences: [borough] }
+  claimMappings: { username: { expression: sub } }
+`
+
 const webhookKubeconfig = JSON.stringify({
   clusters: [{ name: 'hook', cluster: { server: 'https://127.0.0.1:1/authorize' } }],
   users: [{ name: 'borough', user: { token: 'secret' } }],
@@ -263,6 +271,21 @@ const rows: readonly Row[] = [
     name: 'an issuer without a client',
     given: (dir) => up(dir, '--oidc-issuer-url', 'https://id.example.com'),
     want: /^borough: --oidc-issuer-url and --oidc-client-id need each other/,
+  },
+  {
+    name: 'issuers by a file and by flags',
+    given: (dir) => up(dir, '--authentication-config', 'x', '--oidc-groups-claim', 'groups'),
+    want: /^borough: --authentication-config and the --oidc-… flags can not be used together/,
+  },
+  {
+    name: 'an authentication configuration with an expression that does not compile',
+    given: async (dir) => {
+      const file = join(folder, 'authentication.yaml')
+      await writeFile(file, authenticationConfiguration)
+      return up(dir, '--authentication-config', file)
+    },
+    want: /authentication\.yaml can't be used: jwt\[0\]\.claimMappings\.username\.expression: Invalid value: "sub": compil/,
+    opened: true,
   },
   {
     name: 'an authority of proxies that is not there',

@@ -10,6 +10,9 @@ const specific: Readonly<Record<string, (name: string) => object>> = {
   RoleBinding: () => ({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'zq-none' } }),
   ClusterRoleBinding: () => ({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'none' } }),
   ResourceQuota: () => ({ spec: { hard: { 'requests.storage': '1000Ti' } } }),
+  ClusterResourceQuota: () => ({
+    spec: { selector: { labels: { matchLabels: { 'zq.io/none': '' } } }, quota: { hard: { configmaps: '1000' } } },
+  }),
   LimitRange: () => ({ spec: { limits: [{ type: 'Container', max: { cpu: '1000' } }] } }),
   CertificateSigningRequest: () => ({
     spec: { request: janeRequest, signerName: 'zq.io/none', usages: ['client auth'] },

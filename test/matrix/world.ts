@@ -2,6 +2,7 @@
  * What the server holds while it is asked: two namespaces that are ready and one that waits for an initializer, each
  * with two objects of every kind that can be created there, named after it; custom types of both scopes; the policy.
  */
+import { expect } from 'vitest'
 import type { GroupVersionResource } from '../../src/kube/gvk.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { definition, definitionsPath } from '../support/definitions.ts'
@@ -53,6 +54,7 @@ export async function makeWorld(server: Server, listsOwnNamespaces: boolean): Pr
   }
   const types = await discover(call)
   for (const type of types) await fill(call, type)
+  await registered(call, types)
   const clusterNames = new Map<string, readonly string[]>()
   for (const type of types) {
     if (type.namespaced || !type.verbs.includes('list')) continue
@@ -79,6 +81,15 @@ export async function makeWorld(server: Server, listsOwnNamespaces: boolean): Pr
       return seen
     },
   }
+}
+
+/** The controller of APIServices goes to work in turns: later ones would look like objects that a request made. */
+async function registered(call: Call, types: readonly ServedType[]): Promise<void> {
+  const expected = types.map(({ group, version }) => `${version}.${group}`)
+  const path = pathOf({ group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' })
+  const names = async (): Promise<(string | undefined)[]> =>
+    ((await call('GET', path)) as Listed).items.map((o) => o.metadata.name)
+  await expect.poll(names, { timeout: 30_000 }).toEqual(expect.arrayContaining(expected))
 }
 
 /** Objects that the server's own controllers write to at their own time. */

@@ -215,6 +215,34 @@ describe('afterwards', () => {
     expect(await refusal(edit(made, { [ttl]: '1h' }, {}, by.patcher))).toEqual(cannot('patcher', 'shorten', 'delete'))
   })
 
+  test('protection that keeps a namespace beyond its end takes the verb extend', async () => {
+    const kept = { 'borough.dev/deletion-protection': 'true' }
+    const tenant = await grant('protector', 'create', 'patch', 'delete')
+    const extender = await grant('keeper', 'create', 'patch', 'extend')
+    const cannot = (name: string): object =>
+      forbidden(
+        { kind: 'namespaces', name },
+        'user "protector" cannot keep this namespace beyond its end: annotation borough.dev/deletion-protection ' +
+          'needs the verb "extend" on it',
+      )
+    const limited = await make({}, { kind: 'preview' })
+    expect(await refusal(edit(limited, kept, {}, tenant))).toEqual(cannot(limited.metadata.name ?? ''))
+    await edit(limited, kept, {}, extender)
+    // It is kept already, and other writes ask for nothing.
+    await edit(limited, { note: 'x' }, {}, tenant)
+    await edit(limited, { 'borough.dev/deletion-protection': null }, {}, tenant)
+
+    for (const annotations of [kept, { ...kept, [ttl]: '1h' }]) {
+      const status = await refusal(make(annotations, { kind: 'preview' }, tenant))
+      expect(status).toEqual(cannot(`team-${count}`))
+    }
+    // Under no template an end is its creator's own affair, until it comes to one.
+    for (const annotations of [kept, { ...kept, [ttl]: '1h' }]) {
+      const free = await make(annotations, {}, tenant)
+      expect(await refusal(edit(free, {}, { kind: 'preview' }, tenant))).toEqual(cannot(free.metadata.name ?? ''))
+    }
+  })
+
   test('a sub-resource is no way around', async () => {
     const made = await make({ [at]: '2026-02-01T00:00:00Z' })
     const { name = '' } = made.metadata
@@ -305,6 +333,22 @@ describe('of a template', () => {
     await admin.create(clusterRoleBindingsResource, clusterRoleBinding('author', 'author', user('author')))
     const refused = await refusal(template('bad', { expiry: { default: '1h' } }, plane.clientAs('author')))
     expect(refused).toMatchObject({
+      code: 403,
+      details: {
+        causes: [{ reason: 'FieldValueForbidden', field: 'spec.expiry', message: 'needs "delete" on namespaces' }],
+      },
+    })
+  })
+
+  test('so must an author who takes the limit out of it', async () => {
+    await template('limits', { expiry: { max: '1h' } })
+    await admin.create(
+      clusterRolesResource,
+      clusterRole('editor', allow('patch', 'policy.borough.dev', 'namespacetemplates')),
+    )
+    await admin.create(clusterRoleBindingsResource, clusterRoleBinding('editor', 'editor', user('editor')))
+    const edit = plane.clientAs('editor').patch(templates, { name: 'limits' }, { spec: { expiry: null } })
+    expect(await refusal(edit)).toMatchObject({
       code: 403,
       details: {
         causes: [{ reason: 'FieldValueForbidden', field: 'spec.expiry', message: 'needs "delete" on namespaces' }],

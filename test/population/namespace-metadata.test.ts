@@ -192,6 +192,21 @@ describe.each(clusters)('$where', ({ start, isBorough }) => {
       expect((await get('held-a')).metadata.annotations).not.toHaveProperty([settles])
     })
 
+    test('nor is a level that stands without a version made one of older standards', async () => {
+      const version = `${enforce}-version`
+      const why = `label ${version}: template "held" sets ${enforce}, and no version of it; user "tenant" cannot change`
+      const older = `${why} it to "v1.0"`
+      await expectRefused(label('held-a', { [version]: 'v1.0' }, tenant), older)
+      await label('held-a', { [version]: 'latest' }, tenant)
+      await expectRefused(label('held-a', { [version]: 'v1.0' }, tenant), older)
+      await label('held-a', { [version]: null }, tenant)
+      const status = await refusal(namespace('held-old', 'held', { [version]: 'v1.0' }))
+      expect([status.code, status.message]).toEqual([
+        403,
+        expect.stringContaining(older.replace('tenant', 'kubernetes-admin')),
+      ])
+    })
+
     test('whoever sends it: an administrator too', async () => {
       await expectRefused(label('held-a', { [enforce]: null }), away.replace('tenant', 'kubernetes-admin'))
     })

@@ -121,3 +121,17 @@ test('without the mark each object is read, and a mark of another store is none'
   const objects = read.filter((key) => key.startsWith('/registry/configmaps/a/'))
   expect(new Set(objects)).toEqual(new Set(['one', 'two', 'three'].map((name) => `/registry/configmaps/a/${name}`)))
 })
+
+test('a process that stops before it has read the records leaves the mark as it was', async () => {
+  {
+    await using plane = await start()
+    await populated(plane)
+  }
+  await tamper('b/one', (text) => text.replace('"a":"1"', '"a":"2"'))
+  {
+    await using _ = await start()
+  }
+  await using plane = await start()
+  const is = (object: KubeObject | undefined): boolean => JSON.stringify(object?.['data']) === '{"a":"1"}'
+  await waitFor(plane.client(), configMapResource, { namespace: 'b', name: 'one' }, is)
+})

@@ -8,10 +8,10 @@ import type { Clock } from '../../base/clock.ts'
 import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden, invalid } from '../../kube/status-error.ts'
 import type { KubeObject, ObjectMeta, Unvalidated } from '../../kube/types.ts'
-import type { Namespace } from '../namespaces/types.ts'
+import { deletionProtectionAnnotation, type Namespace } from '../namespaces/types.ts'
 import type { Bounds, ExpiringTemplate } from './bounds.ts'
 import { boundsOf } from './bounds.ts'
-import { expiryErrors, neededVerb } from './expiry-errors.ts'
+import { expiryErrors, neededVerb, outlivesByProtection } from './expiry-errors.ts'
 import { type ExpiryContext, settleExpiry } from './settle-expiry.ts'
 import { expiresAtAnnotation, expirySourceAnnotation, extendVerb, ttlAnnotation } from './types.ts'
 
@@ -62,9 +62,11 @@ export function namespaceExpiry(deps: ExpiryDeps & { readonly authorizer: Author
       const { type, name, object, oldObject } = a
       if (object === undefined || oldObject?.metadata.deletionTimestamp !== undefined) return
       if (!concerns(deps, object, oldObject)) return
-      const errors = expiryErrors(object, oldObject, contextOf(deps, object, oldObject))
+      const context = contextOf(deps, object, oldObject)
+      const errors = expiryErrors(object, oldObject, context)
       if (errors.length > 0) throw invalid(type, name, errors)
       if (oldObject !== undefined) checkRight(a, object, oldObject, deps.authorizer)
+      if (outlivesByProtection(object, oldObject, context)) checkProtection(a, deps.authorizer)
     },
   }
 }
@@ -92,15 +94,29 @@ const sameSelection = (next: Named, old: Named): boolean =>
   jsonEqual(withoutOurs(next.metadata.annotations), withoutOurs(old.metadata.annotations))
 
 /** @throws StatusError Forbidden */
-function checkRight({ type, name, user }: Attributes, next: KubeObject, old: KubeObject, authorizer: Authorizer): void {
+function checkRight(a: Attributes, next: KubeObject, old: KubeObject, authorizer: Authorizer): void {
   const verb = neededVerb(next, old)
-  if (verb === undefined) return
-  const asked = { user, verb, group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: name, name }
-  if (authorizer.authorize(asked).allowed) return
+  if (verb === undefined || may(a, verb, authorizer)) return
   throw forbidden(
-    type,
-    name,
-    `user ${JSON.stringify(user.username)} cannot ${verb === extendVerb ? 'lengthen' : 'shorten'} the life of this ` +
+    a.type,
+    a.name,
+    `user ${JSON.stringify(a.user.username)} cannot ${verb === extendVerb ? 'lengthen' : 'shorten'} the life of this ` +
       `namespace: its annotation ${expiresAtAnnotation} needs the verb ${JSON.stringify(verb)} on it`,
   )
+}
+
+/** @throws StatusError Forbidden */
+function checkProtection(a: Attributes, authorizer: Authorizer): void {
+  if (may(a, extendVerb, authorizer)) return
+  throw forbidden(
+    a.type,
+    a.name,
+    `user ${JSON.stringify(a.user.username)} cannot keep this namespace beyond its end: annotation ` +
+      `${deletionProtectionAnnotation} needs the verb ${JSON.stringify(extendVerb)} on it`,
+  )
+}
+
+function may({ user, name }: Attributes, verb: string, authorizer: Authorizer): boolean {
+  const asked = { user, verb, group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: name, name }
+  return authorizer.authorize(asked).allowed
 }

@@ -2,6 +2,7 @@
 import { type FieldError, fieldInvalid, fieldRequired } from '../../kube/field-error.ts'
 import { formatTime, parseTime } from '../../kube/time.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { deletionProtectionAnnotation } from '../namespaces/types.ts'
 import { noLifetime, parseLifetime } from './bounds.ts'
 import { expiresAtMs } from './end.ts'
 import { createdMs, type ExpiryContext } from './settle-expiry.ts'
@@ -46,6 +47,18 @@ function limitErrors(next: KubeObject, old: KubeObject | undefined, context: Exp
   if (expiresAtMs(next) <= latestMs) return []
   return [fieldInvalid(timeField, time, `must not be after ${formatTime(latestMs)}: ${why}`)]
 }
+
+/**
+ * Whether a write lets a namespace outlive its end by protection: it protects one that has an end, gives a protected
+ * one an end, or brings a protected one under the limit of a template.
+ */
+export function outlivesByProtection(next: KubeObject, old: KubeObject | undefined, context: ExpiryContext): boolean {
+  if (!isHeld(next)) return false
+  return (old !== undefined && !isHeld(old)) || context.gained().max !== undefined
+}
+
+const isHeld = (object: KubeObject): boolean =>
+  annotation(object, deletionProtectionAnnotation) === 'true' && expiresAtMs(object) !== Number.POSITIVE_INFINITY
 
 /** The verb on the namespace that an update takes; undefined = none. */
 export function neededVerb(next: KubeObject, old: KubeObject): 'delete' | typeof extendVerb | undefined {

@@ -7,6 +7,7 @@
  */
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { fileVersion } from '../../base/changing-file.ts'
 import { type Clock, sleep } from '../../base/clock.ts'
 import type { Pod } from '../pods/types.ts'
 import { ManifestError, maxManifestBytes, podsIn } from './manifest.ts'
@@ -126,9 +127,9 @@ async function stateOf(path: string): Promise<{ readonly version: string; readon
   const state = await stat(path, { bigint: true })
   // A pipe would never end.
   if (!state.isFile()) return undefined
-  const { ino, size, mtimeNs, ctimeNs } = state
+  const { mtimeNs, ctimeNs } = state
   return {
-    version: `${ino} ${size} ${mtimeNs} ${ctimeNs}`,
+    version: fileVersion(state),
     changedMs: Number(mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1e6,
   }
 }

@@ -68,7 +68,7 @@ async function setUp(): Promise<{ handlers: ReviewHandlers; clock: FakeClock; ob
     name: 'static',
     authenticate: async (c) => (c.bearerToken === 'opaque' ? alice : undefined),
   }
-  const chain = authenticatorChain([opaque, tokens], { anonymous: true })
+  const chain = authenticatorChain([opaque, tokens], { allowsAnonymous: () => true })
   const handlers = reviewHandlers({
     authorizer: unionAuthorizer([mastersAuthorizer, new RbacAuthorizer(source, clock)]),
     authenticate: async (credentials) => chain.authenticate(credentials),

@@ -95,16 +95,24 @@ export function lackingRights(
     })),
   )
   append(taken, missingForMetadata(deps, user, template, old))
-  return [...given, ...taken, ...missingDelete(deps, user, template)]
+  return [...given, ...taken, ...missingDelete(deps, user, template, old)]
 }
 
-/** Whose template says when namespaces end deletes them. */
-function missingDelete({ authorizer }: AuthorRightsDeps, user: UserInfo, { spec }: NamespaceTemplate): Lack[] {
-  if (spec?.expiry?.default === undefined && spec?.expiry?.max === undefined) return []
+/** Whose template says when namespaces end deletes them, and whose change takes that out lifts their limits. */
+function missingDelete(
+  { authorizer }: AuthorRightsDeps,
+  user: UserInfo,
+  template: NamespaceTemplate,
+  old: NamespaceTemplate | undefined,
+): Lack[] {
+  if (!saysEnds(template) && (old === undefined || !saysEnds(old))) return []
   const asked = { verb: 'delete', group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: '' }
   if (authorizer.authorize({ user, ...asked, name: '' }).allowed) return []
   return [{ field: 'spec.expiry', message: 'needs "delete" on namespaces' }]
 }
+
+const saysEnds = ({ spec }: NamespaceTemplate): boolean =>
+  spec?.expiry?.default !== undefined || spec?.expiry?.max !== undefined
 
 /** Labels of namespaces say what may be done in them: an author who gives or takes them must be able to do it. */
 function missingForMetadata(

@@ -82,7 +82,27 @@ export function checkMetadata(a: Attributes, matchers: Matchers, mayTakeAway: ()
       throw forbidden(a.type, a.name, `${titleOfKey(wanted)} is not as it must be: ${notSet(wanted)}`)
     throw forbidden(a.type, a.name, `${titleOfKey(wanted)}: ${setBy(wanted)}; ${cannotMake(a, is)}`)
   }
+  if (keys.length > 0) refuseOlderStandards(a, keys)
   if (old !== undefined) checkLeft(a, old, keys, all, mayTakeAway)
+}
+
+const podSecurityLevel = /^pod-security\.kubernetes\.io\/(?:enforce|audit|warn)$/
+
+/**
+ * A level of Pod Security says what it does only together with its version: `restricted` of v1.0 allows privilege
+ * escalation. Where a template sets the level and no version, a namespace may ask for the latest and no other.
+ * @throws StatusError Forbidden
+ */
+function refuseOlderStandards(a: Attributes, keys: readonly WantedKey[]): void {
+  for (const level of keys) {
+    if (level.part !== 'labels' || !podSecurityLevel.test(level.key)) continue
+    const version = { part: level.part, key: `${level.key}-version` }
+    const is = valueOf(a.object as Named, version)
+    const isNew = is !== undefined && (a.oldObject === undefined || is !== valueOf(a.oldObject, version))
+    if (!isNew || is === 'latest' || keys.some(({ key }) => key === version.key)) continue
+    const why = `template ${JSON.stringify(level.template.metadata.name)} sets ${level.key}, and no version of it`
+    throw forbidden(a.type, a.name, `${titleOfKey(version)}: ${why}; ${cannotMake(a, is)}`)
+  }
 }
 
 /**

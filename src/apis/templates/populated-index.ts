@@ -20,9 +20,9 @@ import { contentDigest, isMarked } from './marks.ts'
 import {
   believed,
   type MarkedObjects,
+  objectPlace,
   type PopulatedObject,
   type PopulatedObjects,
-  placeOf,
   type Written,
 } from './populated-objects.ts'
 import { templateNameLabel } from './types.ts'
@@ -107,6 +107,9 @@ export class PopulatedIndex implements PopulatedObjects {
     return { informer, answered: Promise.race([informer.whenSynced(), refusal]) }
   }
 
+  /** The watches tell of each object, whatever was recorded of it. */
+  recordsRead(): void {}
+
   find(resource: GroupVersionResource, namespace: string, name: string): PopulatedObject | undefined {
     return this.#byNamespace.get(namespace)?.get(`${groupResource(resource)}/${name}`)
   }
@@ -133,7 +136,7 @@ export class PopulatedIndex implements PopulatedObjects {
   }
 
   writing(kind: ServedKind, namespace: string, name: string): Written {
-    const place = placeOf(kind, namespace, name)
+    const place = objectPlace(kind, namespace, name)
     const meanwhile: Change[] = []
     this.#writing.set(place, meanwhile)
     return (written) => {
@@ -158,7 +161,7 @@ export class PopulatedIndex implements PopulatedObjects {
     const { namespace = '', name = '', uid } = object.metadata
     const entry = entryOf(object)
     const isKnown =
-      this.#writing.has(placeOf(kind, namespace, name)) ||
+      this.#writing.has(objectPlace(kind, namespace, name)) ||
       this.find(kind, namespace, name)?.uid === uid ||
       this.#recordedConfig(entry) !== undefined
     const held = isKnown || !isMarked(object) ? undefined : heldDigest(object, kind)
@@ -174,7 +177,7 @@ export class PopulatedIndex implements PopulatedObjects {
 
   #seen(kind: ServedKind, next: KubeObject | undefined, old: KubeObject | undefined): void {
     const { namespace = '', name = '', uid, resourceVersion = '' } = (next ?? old)?.metadata ?? {}
-    const meanwhile = this.#writing.get(placeOf(kind, namespace, name))
+    const meanwhile = this.#writing.get(objectPlace(kind, namespace, name))
     if (meanwhile !== undefined) {
       meanwhile.push({ next, old })
       return

@@ -49,6 +49,8 @@ export interface PopulatedObjects {
   readonly holdings: Holdings
   /** A record is told: at the start each that exists, then each change. */
   readonly recorded: RecordListener
+  /** Each record that existed at the start has been told. */
+  recordsRead(): void
   /** While the controller runs. */
   run(signal: AbortSignal): Promise<void>
   /**
@@ -83,5 +85,5 @@ export function believed(object: PopulatedObject): AppliedObject[] {
   return [{ apiVersion, kind, name, uid, template, generation: 0, digest: '', content: digest }]
 }
 
-export const placeOf = ({ group, resource }: GroupVersionResource, namespace: string, name: string): string =>
+export const objectPlace = ({ group, resource }: GroupVersionResource, namespace: string, name: string): string =>
   `${group}/${resource}/${namespace}/${name}`

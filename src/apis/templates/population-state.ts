@@ -86,6 +86,7 @@ export class PopulationState {
       this.#running = signal
       await this.#namespaces.whenSynced()
       await records.follow((...change) => this.#recorded(...change), signal)
+      if (!signal.aborted) this.index.recordsRead()
     })
     this.watches.onSynced(() => this.#releaseLeftRecords())
   }

@@ -44,6 +44,28 @@ describe('rendering', () => {
     expect(render([source], owned).objects[0]?.object['data']).toEqual({ who: 'alice', by: 'portal' })
   })
 
+  test('what a token stands for is no variable of a container', () => {
+    const spec = { containers: [{ name: 'c', args: ['$(OWNER)'], env: [{ name: 'A', value: '$(tag) $(PW) $$(x)' }] }] }
+    const source: NamespaceTemplate = {
+      metadata: { name: 't' },
+      spec: {
+        parameters: [{ name: 'tag', fromAnnotation: 'tag' }],
+        templates: [
+          { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec },
+          configMap('about', { tag: '$(tag)' }),
+        ],
+      },
+    }
+    const annotations = { tag: '$(PW) for $5, $$(x)', [creatorKey]: '$(PW)' }
+    const [about, pod] = render([source], { metadata: { name: 'team', annotations } })
+      .objects.map(({ object }) => object)
+      .sort((a, b) => (a.kind === 'ConfigMap' ? -1 : b.kind === 'ConfigMap' ? 1 : 0))
+    // Kubernetes reads `$$` as `$`, and expands what is left.
+    const env = [{ name: 'A', value: '$$(PW) for $$5, $$$$(x) $(PW) $$(x)' }]
+    expect(pod?.['spec']).toEqual({ containers: [{ name: 'c', args: ['$$(PW)'], env }] })
+    expect(about?.['data']).toEqual({ tag: '$(PW) for $5, $$(x)' })
+  })
+
   test('another owner makes another config, of objects that name one and of no others', () => {
     const source = template('t', configMap('a', { who: '$(OWNER)' }), configMap('b', { who: '$(CREATOR)' }))
     const configsOf = (owner: string): (string | undefined)[] => {

@@ -27,9 +27,9 @@ import { claimed, describe, groupOf, isAsRecorded, isLabelled, servedKind } from
 import {
   believed,
   type MarkedObjects,
+  objectPlace,
   type PopulatedObject,
   type PopulatedObjects,
-  placeOf,
   type Written,
 } from './populated-objects.ts'
 import type { VerifiedMark } from './verified-mark.ts'
@@ -37,7 +37,7 @@ import type { VerifiedMark } from './verified-mark.ts'
 export interface StoredIndexDeps {
   readonly stored: Pick<StoreView, 'find' | 'glance' | 'glances' | 'follow' | 'revision'>
   readonly records: Pick<AppliedRecords, 'of'>
-  readonly mark: VerifiedMark
+  readonly mark: Pick<VerifiedMark, 'read' | 'write'>
   readonly clock: Clock
   /** What is served now. */
   readonly findKind: (apiVersion: string, kind: string) => ResourceType | undefined
@@ -82,6 +82,8 @@ export class StoredIndex implements PopulatedObjects {
   readonly #verified: ReturnType<VerifiedMark['read']>
   /** Something changed since the last mark. */
   #hasMoved = true
+  /** Until every record has been told, `#unsettled` does not say where something differs. */
+  #hasReadRecords = false
 
   constructor(deps: StoredIndexDeps) {
     this.#deps = deps
@@ -95,8 +97,13 @@ export class StoredIndex implements PopulatedObjects {
     else if (!this.#isAsVerified(namespace, next, record)) this.#unsettled.add(namespace)
   }
 
+  recordsRead(): void {
+    this.#hasReadRecords = true
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { stored, clock, watched } = this.#deps
+    this.#hasReadRecords = false
     const stop = stored.follow((storageName, next, old) => this.#told(storageName, next, old))
     const running = watched.run(signal)
     while (!signal.aborted) {
@@ -162,7 +169,7 @@ export class StoredIndex implements PopulatedObjects {
 
   writing(kind: ServedKind, namespace: string, name: string): Written {
     if (this.#typeOf(kind) === undefined) return this.#deps.watched.writing(kind, namespace, name)
-    const place = placeOf(kind, namespace, name)
+    const place = objectPlace(kind, namespace, name)
     const meanwhile: Change[] = []
     this.#judgeAll()
     this.#writing.set(place, meanwhile)
@@ -285,7 +292,7 @@ export class StoredIndex implements PopulatedObjects {
     const settledIn = this.#judgeRecords(records)
     for (const change of changes) {
       const { namespace = '', name = '', revision = 0 } = change.next ?? change.old ?? {}
-      const meanwhile = this.#writing.get(placeOf(change.type, namespace, name))
+      const meanwhile = this.#writing.get(objectPlace(change.type, namespace, name))
       if (meanwhile !== undefined) meanwhile.push(change)
       else if (change.next === undefined || settledIn.get(namespace) !== transactionOf(revision)) this.#judge(change)
       else if (change.old === undefined) this.#deps.onRecorded(namespace)
@@ -323,7 +330,7 @@ export class StoredIndex implements PopulatedObjects {
     else if (old === undefined) this.#deps.onRecorded(namespace)
   }
 
-  /** Up to here every change has been judged. */
+  /** Up to here every change has been judged, but those of objects that we write just now. */
   #seenRevision(): number {
     const { revision } = this.#deps.stored
     this.#judgeAll()
@@ -343,8 +350,16 @@ export class StoredIndex implements PopulatedObjects {
   }
 
   async #mark(revision: number): Promise<void> {
-    if (!this.#hasMoved) return
+    // The mark of the process before stands: this one has not compared all that changed since.
+    if (!this.#hasMoved || !this.#hasReadRecords) return
     this.#hasMoved = false
-    await this.#deps.mark.write({ revision, except: this.#unsettled })
+    await this.#deps.mark.write({ revision, except: new Set([...this.#unsettled, ...this.#unjudged()]) })
+  }
+
+  /** Namespaces with a change that came while we write the object: it is judged when the answer is in hand. */
+  *#unjudged(): Iterable<string> {
+    for (const changes of this.#writing.values()) {
+      for (const { next, old } of changes) yield (next ?? old)?.namespace ?? ''
+    }
   }
 }

@@ -4,7 +4,8 @@
  * value can't change the structure of an object. `$$(name)` is the text `$(name)`.
  *
  * Where Kubernetes itself expands `$(VAR)` (command, args, values of env, subPathExpr of containers) only known tokens
- * are replaced: the rest is of the container, the escape included.
+ * are replaced: the rest is of the container, the escape included. In what a token stands for each `$` is doubled
+ * there, which is how Kubernetes escapes it.
  */
 import type { JsonObject, JsonValue } from '../../kube/types.ts'
 
@@ -26,7 +27,7 @@ const containerLists: ReadonlySet<string> = new Set(['containers', 'initContaine
 export type Place = 'plain' | 'container' | 'env' | 'mount' | 'expanded' | 'env value'
 
 /** The place of a field in an object that stands in `place`; items of a list stand where the list does. */
-export function placeWithin(place: Place, key: string): Place {
+export function placeBelow(place: Place, key: string): Place {
   if (containerLists.has(key)) return 'container'
   if (place === 'container') {
     if (key === 'command' || key === 'args') return 'expanded'
@@ -54,7 +55,10 @@ export function replaceTokens(text: string, meanings: Meanings, place: Place = '
   // Each token once, in one pass: what a token stands for is not looked at again.
   return text.replace(form, (found: string, escape: string, name: string) => {
     if (escape !== '') return isExpanded(place) ? found : found.slice(1)
-    return meanings.get(name) ?? found
+    const meaning = meanings.get(name)
+    if (meaning === undefined) return found
+    // The kubelet would look at it again, and put the value of another variable (a password) in its place.
+    return place !== 'plain' && isExpanded(place) ? meaning.replaceAll('$', '$$$$') : meaning
   })
 }
 
@@ -73,7 +77,7 @@ function substitute(value: JsonValue, meanings: Meanings, place: Place): JsonVal
   if (Array.isArray(value)) return value.map((v) => substitute(v, meanings, place))
   if (typeof value !== 'object' || value === null) return value
   const next: JsonObject = {}
-  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings, placeWithin(place, key))
+  for (const [key, v] of Object.entries(value)) next[key] = substitute(v, meanings, placeBelow(place, key))
   return next
 }
 
@@ -96,7 +100,7 @@ export function* textsIn(
   else if (typeof value === 'object' && value !== null) {
     for (const [key, v] of Object.entries(value)) {
       yield { text: key, path, place, isKey: true }
-      yield* textsIn(v, [...path, key], placeWithin(place, key))
+      yield* textsIn(v, [...path, key], placeBelow(place, key))
     }
   }
 }

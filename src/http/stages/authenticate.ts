@@ -28,11 +28,12 @@ function credentialsOf(request: ApiRequest): Credentials {
   const certificate = request.clientCertificate
   const token =
     bearerTokenOf(request.headers['authorization']) ?? websocketTokenOf(request.headers['sec-websocket-protocol'])
+  const { path } = request
   const proof =
     certificate === undefined
-      ? {}
+      ? { path }
       : certificate.rejected
-        ? { clientCertificateRejected: true }
-        : { clientCertificate: certificate.der, headers: request }
+        ? { path, clientCertificateRejected: true }
+        : { path, clientCertificate: certificate.der, headers: request }
   return token === undefined ? proof : { ...proof, bearerToken: token }
 }

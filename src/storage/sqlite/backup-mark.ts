@@ -1,7 +1,7 @@
 /**
  * How far the store is backed up: what came after it stays in the log, although history in memory is compacted, so
- * that the next backup can be of the changes alone. A mark that nobody moves holds nothing back for ever, and one that
- * holds room back on a full disk is passed over: the next backup is then a full one.
+ * that the next backup can be of the changes alone. A mark that no backup moves any more holds nothing back for ever,
+ * and one that holds room back on a full disk is passed over: the next backup is then a full one.
  */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -393,10 +393,8 @@ export class LogFile {
   }
 }
 
-function withoutWrites({ code, message }: Fault): Fault {
-  return { code, message: `${message}; no more writes are taken until a restart` }
-}
+const stopped = 'no more writes are taken until a restart'
+const withoutWrites = ({ code, message }: Fault): Fault => ({ code, message: `${message}; ${stopped}` })
 
-function isFullFault(outcome: LogOutcome): boolean {
-  return typeof outcome === 'object' && 'code' in outcome && outcome.code === 'full'
-}
+const isFullFault = (outcome: LogOutcome): boolean =>
+  typeof outcome === 'object' && 'code' in outcome && outcome.code === 'full'

@@ -37,12 +37,13 @@ import type {
 import { endOfCommit, StorageError } from '../storage.ts'
 import { checkTickets, QueuedTicket } from '../ticket.ts'
 import { checkTransaction } from '../transaction-shape.ts'
+import { Compactions } from './compactions.ts'
 import { FilePresent } from './file-present.ts'
 import { type Outcome, outcomesOf, packGroup } from './groups.ts'
 import { historyOf } from './loading.ts'
 import type { FromWriter, Opened, PackedHistory, PackedOutcomes, ToWriter, WriterCondition } from './messages.ts'
 import { applied, type QueuedCommit, type Waiter } from './queued-commit.ts'
-import { errorOf, type Fault, faultOf } from './sqlite-faults.ts'
+import { errorOf, faultOf } from './sqlite-faults.ts'
 import { startWriter } from './start-writer.ts'
 import { conditionOf } from './store-condition.ts'
 import { usualBytes } from './store-room.ts'
@@ -83,7 +84,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
   /** The one question for older history that is under way. */
   #historyWaiter: (Waiter & { readonly base: Revision }) | undefined
   #historyStep: Promise<void> | undefined
-  #compactions: (Waiter & { readonly target: Revision })[] = []
+  readonly #compactions = new Compactions()
   #failed: StorageError | undefined
   #condition: WriterCondition = { isFull: false, broken: undefined }
   #closing: Promise<void> | undefined
@@ -191,7 +192,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     if (!this.#store.beginCompaction(before)) return
     if (this.#failed) throw this.#failed
     const target = endOfCommit(before)
-    const swept = new Promise<void>((resolve, reject) => this.#compactions.push({ resolve, reject, target }))
+    const swept = this.#compactions.wait(target)
     this.#send({ type: 'compact', before: target })
     await Promise.all([swept, this.#store.sweep()])
   }
@@ -275,7 +276,8 @@ export class SqliteStorage implements Storage, HistoryGauge {
       case 'historyFailed':
         return this.#historyWaiter?.reject(errorOf(message.fault))
       case 'compacted':
-        return this.#endCompactions(message.through, message.fault)
+        if (message.fault) return this.#compactions.failed(errorOf(message.fault))
+        return this.#compactions.reached(message.through)
       case 'closed':
         if (message.fault) this.#closed?.reject(errorOf(message.fault))
         else this.#closed?.resolve()
@@ -373,15 +375,6 @@ export class SqliteStorage implements Storage, HistoryGauge {
     }
   }
 
-  #endCompactions(through: Revision, fault: Fault | undefined): void {
-    const ended = this.#compactions.filter(({ target }) => fault || target <= through)
-    this.#compactions = this.#compactions.filter((waiter) => !ended.includes(waiter))
-    for (const { resolve, reject } of ended) {
-      if (fault) reject(errorOf(fault))
-      else resolve()
-    }
-  }
-
   /** The writer is gone. What it was asked and had not answered may have happened or not. */
   #fail(cause: unknown): void {
     if (this.#failed || (this.#closing && !this.#closed)) return
@@ -394,7 +387,7 @@ export class SqliteStorage implements Storage, HistoryGauge {
     this.#sent = []
     this.#waiting = []
     this.#historyWaiter?.reject(error)
-    for (const { reject } of this.#compactions.splice(0)) reject(error)
+    this.#compactions.failed(error)
     this.#closed?.reject(error)
     this.#closed = undefined
   }
