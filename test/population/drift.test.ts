@@ -1,11 +1,15 @@
 /** What becomes of changes to what templates made: `drift` and `yieldTo` of each object. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
+import { findObject } from '../../src/client/find-object.ts'
 import type { JsonObject } from '../../src/kube/types.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { AnyWorld, anyCluster } from './any-world.ts'
-import { conditionOf, configMap, configMapResource } from './population-world.ts'
+import { conditionOf, configMap, configMapResource, refusal } from './population-world.ts'
 
+const ofAdmission = { group: 'admissionregistration.k8s.io', version: 'v1' }
+const admissionPolicies = { ...ofAdmission, resource: 'validatingadmissionpolicies' }
+const admissionPolicyBindings = { ...ofAdmission, resource: 'validatingadmissionpolicybindings' }
 const policies = { group: 'networking.k8s.io', version: 'v1', resource: 'networkpolicies' }
 const denyAll: JsonObject = {
   apiVersion: 'networking.k8s.io/v1',
@@ -124,6 +128,36 @@ describe.each(anyCluster)('$where', ({ start }) => {
     await world.edit('tighten', { objects: [{ drift: 'Strict', template: denyAll }] })
     await waitFor(admin, policies, { namespace, name: 'deny' }, (o) => !JSON.stringify(o?.['spec']).includes('ingress'))
     await world.synced('tighten')
+  })
+
+  test('what was applied is pruned later, though the server would not say what else it holds', async () => {
+    const namespace = await given('silent', { drift: 'Strict', template: configMap('about') })
+    await world.label(namespace, { silent: 'true' })
+    const name = 'no-comparisons'
+    await admin.create(admissionPolicies, {
+      metadata: { name },
+      spec: {
+        matchConstraints: {
+          namespaceSelector: { matchLabels: { silent: 'true' } },
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['UPDATE'] }],
+        },
+        validations: [{ expression: '!request.dryRun', reason: 'Forbidden', message: 'no dry runs' }],
+      },
+    })
+    const spec = { policyName: name, validationActions: ['Deny'] }
+    await admin.create(admissionPolicyBindings, { metadata: { name }, spec })
+    const probe = { metadata: { namespace, name: 'probe' } }
+    await admin.create(configMapResource, probe)
+    await expect
+      .poll(() => refusal(admin.update(configMapResource, probe, { dryRun: true })))
+      .toMatchObject({ code: 403 })
+
+    await admin.delete(configMapResource, { namespace, name: 'about' })
+    expect(await world.failures('silent', 'Forbidden')).toHaveLength(1)
+    await world.data(namespace, 'about', { a: '1' })
+    await world.edit('silent', { objects: [{ template: configMap('other') }] })
+    await world.synced('silent')
+    expect(await findObject(admin, configMapResource, { namespace, name: 'about' })).toBeUndefined()
   })
 
   test('Strict stops after ten corrections within an hour, and says so', async () => {

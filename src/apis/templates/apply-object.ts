@@ -11,7 +11,14 @@
  */
 import type { Client, ServedKind } from '../../client/client.ts'
 import { findObject } from '../../client/find-object.ts'
-import { findStatusError, isAlreadyExists, isConflict, isForbidden, isInvalid } from '../../kube/status-error.ts'
+import {
+  findStatusError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isInvalid,
+  type StatusError,
+} from '../../kube/status-error.ts'
 import type { JsonValue, KubeObject, StatusCause } from '../../kube/types.ts'
 import { differences } from './differences.ts'
 import { isMarked } from './marks.ts'
@@ -46,6 +53,8 @@ export interface Applied {
   readonly conflict?: string
   /** Fields that it holds and the template does not. */
   readonly extra: readonly string[]
+  /** It was applied, and then a request was refused that looks for such fields or takes them out. */
+  readonly refused?: StatusError
 }
 
 export const driftOf = ({ held, template }: Rendered): DriftMode =>
@@ -70,7 +79,10 @@ export async function applyObject(request: ApplyRequest): Promise<Applied | Kept
       if (mode !== 'Strict' || extra.length === 0) return { ...applied, extra }
       return { ...applied, object: await replace(request, applied.object, false), extra: [] }
     } catch (error) {
-      if (!isConflict(error) || left === 1) throw error
+      if (isConflict(error) && left > 1) continue
+      const refused = findStatusError(error)
+      if (refused === undefined) throw error
+      return { ...applied, refused }
     }
   }
 }

@@ -274,6 +274,9 @@ function failureOf({ template, object }: Rendered, reason: string, message: stri
   return { template: template.metadata.name ?? '', object: titleOf(object), failure: { reason, message, retriable } }
 }
 
+const refusedFor = (rendered: Rendered, status: StatusError): ObjectResult =>
+  failureOf(rendered, reasonOf(status), status.message, true)
+
 async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   const { client, index, claims, request, corrections } = pass
   const { rendered, kind } = placed
@@ -320,6 +323,11 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
       if (inherited === undefined) return { ...result, isUnwatched: true }
       return { ...result, applied: inherited, isUnwatched: !(await putLabelBack(client, kind, request, inherited)) }
     }
+    if (applied.refused !== undefined) {
+      // The object is ours by its uid from now on: nothing else would prune it.
+      const { uid = '' } = applied.object.metadata
+      return { ...refusedFor(rendered, applied.refused), applied: recordOf(rendered, uid, '') }
+    }
     const extended = applied.extra.length > 0 ? extraMessage(applied.extra) : undefined
     answer = { object: applied.object, config, extended }
     const { uid = '', resourceVersion } = applied.object.metadata
@@ -337,7 +345,7 @@ async function applyOne(pass: Pass, placed: Placed): Promise<ObjectResult> {
   } catch (error) {
     const status = findStatusError(error)
     if (status === undefined) throw error
-    const result = failureOf(rendered, reasonOf(status), status.message, true)
+    const result = refusedFor(rendered, status)
     return inherited === undefined ? result : { ...result, applied: inherited }
   } finally {
     written(answer)
