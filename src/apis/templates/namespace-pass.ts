@@ -17,6 +17,8 @@ export interface NamespacePass {
   readonly wanted: NamespaceTemplate[]
   /** By template. */
   readonly attempts: Map<string, Attempt>
+  /** Every template as it was when the pass was planned, by name. */
+  readonly planned: ReadonlyMap<string, NamespaceTemplate>
   /** Templates whose turn has not come: nothing of theirs is pruned. */
   readonly waiting: Set<string>
   /** Templates that can't be rendered here, and so are kept at what was applied last. */
@@ -26,8 +28,13 @@ export interface NamespacePass {
 }
 
 export function planPass(state: PopulationState, namespace: Namespace, clones: ResolveClone): NamespacePass {
-  const pass: NamespacePass = { wanted: [], attempts: new Map(), waiting: new Set(), unrendered: [], places: [] }
-  for (const version of state.matchers()) planTemplate(state, namespace, version, { pass, clones })
+  const versions = [...state.matchers()]
+  const planned = new Map(versions.map(({ template }) => [template.metadata.name ?? '', template]))
+  const pass: NamespacePass = {
+    ...{ wanted: [], attempts: new Map(), planned },
+    ...{ waiting: new Set(), unrendered: [], places: [] },
+  }
+  for (const version of versions) planTemplate(state, namespace, version, { pass, clones })
   pass.wanted.sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
   return pass
 }

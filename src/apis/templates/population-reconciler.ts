@@ -84,7 +84,7 @@ export class PopulationReconciler implements Reconciler {
 
   async #populate(
     namespace: Namespace,
-    { wanted, waiting, unrendered }: NamespacePass,
+    { wanted, waiting, unrendered, planned }: NamespacePass,
     signal: AbortSignal,
   ): Promise<readonly ObjectResult[]> {
     const { client, records, events } = this.#deps
@@ -92,7 +92,7 @@ export class PopulationReconciler implements Reconciler {
     const clones = this.#clones
     const { name = '' } = namespace.metadata
     const policyOf: PopulateRequest['policyOf'] = (template) =>
-      waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template))
+      waiting.has(template) ? 'Keep' : deletionPolicyOf(this.#state.findTemplate(template), planned.get(template))
     const older = new Set([...waiting, ...unrendered.map(({ template }) => template.metadata.name ?? '')])
     const request = { namespace, templates: wanted, policyOf, isOlder: (name: string) => older.has(name), signal }
     // An object that had to tell itself what was applied to it is noted as applied on the way.
@@ -144,9 +144,22 @@ export class PopulationReconciler implements Reconciler {
 
 const templatesOf = (state: PopulationState): NamespaceTemplate[] => [...state.matchers()].map((m) => m.template)
 
-function deletionPolicyOf(template: NamespaceTemplate | undefined): 'Delete' | 'Orphan' | 'Keep' {
+/** `planned`: as it was when the pass was planned. */
+function deletionPolicyOf(
+  template: NamespaceTemplate | undefined,
+  planned: NamespaceTemplate | undefined,
+): 'Delete' | 'Orphan' | 'Keep' {
   // Gone without our finalizer having held it: what was wanted is not known any more, so nothing is destroyed.
   if (template === undefined) return 'Keep'
+  // What this pass does not want may be wanted now: the change brings the next pass.
+  if (planned === undefined || !isSameHolder(template, planned)) return 'Keep'
   if (isDisabled(template) && template.metadata.deletionTimestamp === undefined) return 'Keep'
   return template.spec?.deletionPolicy ?? 'Delete'
 }
+
+/** What a template holds and where follows from these. */
+const isSameHolder = (a: NamespaceTemplate, b: NamespaceTemplate): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  isDisabled(a) === isDisabled(b)

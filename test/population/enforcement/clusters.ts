@@ -97,7 +97,8 @@ export const elsewhereWithoutPolicies = (): Promise<Cluster> =>
     })
   })
 
-async function populatedCluster(seenAs: (client: Client) => Client): Promise<Cluster> {
+/** `seenAs`: the client through which `borough populate` sees it. */
+export async function populatedCluster(seenAs: (client: Client) => Client): Promise<Cluster> {
   const store = new MemoryStorage()
   const plane = await createControlPlane(
     { ...defaultConfig, history, population: false, featureGates: { NamespaceInitializers: false } },
