@@ -82,6 +82,7 @@ export class PopulationState {
     })
     this.kinds = this.#openKinds()
     this.watches.beside((signal) => this.index.run(signal))
+    this.watches.beside((signal) => this.kinds.awaited.run(signal))
     this.watches.waitFor(async (signal) => {
       this.#running = signal
       await this.#namespaces.whenSynced()
@@ -168,11 +169,12 @@ export class PopulationState {
   }
 
   #openKinds(): KnownKinds {
-    const { client, onError, records } = this.#deps
+    const { client, clock, onError, records } = this.#deps
     const { index } = this
     const templates = (): Iterable<KubeObject> => this.#templates.values()
     return new KnownKinds({
       client,
+      clock,
       index,
       onError,
       *wanted() {
@@ -182,6 +184,11 @@ export class PopulationState {
         if (records.isComplete) return
         await believeMarks({ index, records, findNamespace: (name) => this.findNamespace(name) }, fresh, signal)
         if (isAll) await records.complete(signal)
+      },
+      onServed: (kind) => {
+        for (const { template } of this.matchers()) {
+          if (kindsEverOf(template).includes(kind)) this.lookAgain(template.metadata.name ?? '')
+        }
       },
     })
   }
