@@ -11,7 +11,7 @@ const widget: JsonObject = { apiVersion: 'ex.io/v1', kind: 'Widget', metadata: {
 const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 describe.each(anyCluster)('$where', ({ start }) => {
-  test('a namespace that waits for a definition is ready when it arrives, and so is one that did not wait', async () => {
+  test('a namespace that waits for a definition is ready when it arrives, as is an older one', async () => {
     await using world = new AnyWorld(await start())
     const { admin } = world
     const namespaces = { nameSelector: { include: ['old', 'new'] } }
