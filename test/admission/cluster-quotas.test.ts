@@ -111,6 +111,19 @@ describe('a quota over several namespaces', () => {
     ])
   })
 
+  it('refuses a status that has an ended pod run again while others, elsewhere, use what it gave back', async () => {
+    await limit('q', { selector: teams, quota: { hard: { 'requests.cpu': '1' } } })
+    await namespace('a')
+    await namespace('b')
+    await admin.must('POST', '/api/v1/namespaces/a/pods', cpu('p', '1'))
+    await admin.must('PATCH', '/api/v1/namespaces/a/pods/p/status', { status: { phase: 'Failed' } }, merge)
+    await admin.must('POST', '/api/v1/namespaces/b/pods', cpu('p', '1'))
+    const again = admin.call('PATCH', '/api/v1/namespaces/a/pods/p/status', { status: { phase: 'Running' } }, merge)
+    expect(await refused(again)).toEqual(
+      exceeded('pods', 'p', `q, requested: requests.cpu=1, used: requests.cpu=1, limited: requests.cpu=1, ${overAll}`),
+    )
+  })
+
   it('refuses what would exceed it, in whichever of them, and says over what it is counted', async () => {
     await limit('q', { selector: teams, quota: { hard: { configmaps: '4', 'count/namespaces': '2' } } })
     await namespace('a')

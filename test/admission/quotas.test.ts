@@ -307,10 +307,27 @@ describe('what is charged', () => {
     await wire.must('POST', at('pods'), pod('p', { requests: { cpu: '1' } }))
     await wire.must('PATCH', at('pods/p/status'), { status: { phase: 'Succeeded' } }, merge)
     expect(await used('q')).toEqual({ pods: '0', 'count/pods': '1', 'requests.cpu': '0' })
-    // A status may exceed: what is, is.
+  })
+
+  it('by a status that has an ended pod run again, which is refused where it does not fit', async () => {
+    await quota('q', { pods: '2', 'requests.cpu': '1' })
+    await wire.must('POST', at('pods'), pod('p', { requests: { cpu: '1' } }))
+    await wire.must('PATCH', at('pods/p/status'), { status: { phase: 'Failed' } }, merge)
     await wire.must('POST', at('pods'), pod('other', { requests: { cpu: '1' } }))
-    await wire.must('PATCH', at('pods/p/status'), { status: { phase: 'Running' } }, merge)
-    expect(await used('q')).toEqual({ pods: '2', 'count/pods': '2', 'requests.cpu': '2' })
+    const running = { status: { phase: 'Running' } }
+    expect((await wire.call('PATCH', at('pods/p/status'), running, merge)).body).toEqual(
+      failure({
+        message:
+          'pods "p" is forbidden: exceeded quota: q, requested: requests.cpu=1, used: requests.cpu=1, ' +
+          'limited: requests.cpu=1',
+        reason: 'Forbidden',
+        details: { name: 'p', kind: 'pods' },
+        code: 403,
+      }),
+    )
+    await wire.must('DELETE', at('pods/other'))
+    await wire.must('PATCH', at('pods/p/status'), running, merge)
+    expect(await used('q')).toEqual({ pods: '1', 'requests.cpu': '1' })
   })
 
   it('by an update: the difference', async () => {

@@ -23,7 +23,7 @@ import { jsonEqual } from '../../kube/json-value.ts'
 import { forbidden } from '../../kube/status-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { Amounts } from '../pods/resources.ts'
-import { type CountedBy, isUncharged, usagesOf } from '../quotas/accountant.ts'
+import { type CountedBy, isUncharged, mustFit, usagesOf } from '../quotas/accountant.ts'
 import { chargeOf, type Usages } from '../quotas/ledger.ts'
 import { inScopes } from '../quotas/scopes.ts'
 import { isIgnored, isPods, unsaid } from '../quotas/usage.ts'
@@ -105,7 +105,7 @@ function contentChanged({ records, quotas }: AlignDeps, change: ContentChange, v
     return { ...share, used: chargedTo(share.used, charge, by.hard) }
   })
   if (charges.size === 0) return ifSettled(seen)
-  if (change.subresource !== 'status') {
+  if (mustFit(change)) {
     const problem = charges.refusal(view, records)
     if (problem !== undefined) throw forbidden(type, name, problem)
   }

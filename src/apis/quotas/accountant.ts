@@ -147,7 +147,7 @@ function charge(quota: ResourceQuota, change: ContentChange, usages: Usages): Re
   }
   const charge = chargeOf(ledger, counts(before) ? usages.before : undefined, counted ? usages.after : undefined)
   if (charge.size === 0) return undefined
-  if (change.subresource !== 'status') {
+  if (mustFit(change)) {
     const problem = findExceeded(ledger, charge)
     if (problem !== undefined) throw forbidden(type, name, `exceeded quota: ${quota.metadata.name}, ${problem}`)
   }
@@ -204,6 +204,12 @@ export function addUsage(total: Amounts, hard: Pick<Amounts, 'has'>, usage: Amou
 /** An update of what is only counted. Told without looking into the objects. */
 export const isUncharged = ({ type, before, after }: ContentChange): boolean =>
   before !== undefined && after !== undefined && !isMeasured(type) && type.resource !== 'resourcequotas'
+
+/**
+ * A status is a report and is stored even if it exceeds a quota, but for that of a pod: a client that may write it could
+ * have its pods end, create others, and then have the first ones run again.
+ */
+export const mustFit = ({ type, subresource }: ContentChange): boolean => subresource !== 'status' || isPods(type)
 
 export const usagesOf = ({ type, before, after }: ContentChange): Usages => ({
   before: before && usageOf(type, before),
