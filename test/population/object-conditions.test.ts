@@ -139,15 +139,37 @@ describe.each(anyCluster)('$where', ({ start }) => {
   })
 })
 
-describe('a label that changes which objects a template gives', () => {
-  test('takes the permission to use the template, where it asks for one', async () => {
+describe('a change of a namespace that changes what a template gives it', () => {
+  test.each([
+    {
+      what: 'which objects, by a condition',
+      spec: { objects: [when(ofSize('large'), configMap('big'))] },
+      change: { labels: { size: 'large' } },
+      would: ['would create ConfigMap/big'],
+    },
+    {
+      what: 'their content, by a parameter',
+      spec: {
+        parameters: [{ name: 'tier', fromAnnotation: 'tier', default: 'low' }],
+        objects: [{ template: configMap('about', { tier: '$(tier)' }) }],
+      },
+      change: { annotations: { tier: 'high' } },
+      would: [],
+    },
+    {
+      what: 'its own labels, by a parameter',
+      spec: {
+        parameters: [{ name: 'tier', fromAnnotation: 'tier', default: 'low' }],
+        namespaceMetadata: { labels: { tier: '$(tier)' } },
+      },
+      change: { annotations: { tier: 'high' } },
+      would: [],
+    },
+  ])('takes the permission to use the template, where it asks for one: $what', async ({ spec, change, would }) => {
     await using world = await PopulationWorld.start()
     await world.admin.create(templateResource, {
       metadata: { name: 'sizes', annotations: { 'policy/namespace-template-require-permission': 'true' } },
-      spec: {
-        namespaces: { nameSelector: { include: ['team'] } },
-        objects: [when(ofSize('large'), configMap('big'))],
-      },
+      spec: { namespaces: { nameSelector: { include: ['team'] } }, ...spec },
     })
     await world.namespace('team')
     const rbac = (resource: string) => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource })
@@ -159,16 +181,13 @@ describe('a label that changes which objects a template gives', () => {
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'tenant' }],
     })
     const tenant = world.clientAs('tenant')
-    const enlarge = { metadata: { labels: { size: 'large' } } }
-    expect(await refusal(tenant.patch(namespaceResource, { name: 'team' }, enlarge))).toMatchObject({
+    expect(await refusal(tenant.patch(namespaceResource, { name: 'team' }, { metadata: change }))).toMatchObject({
       code: 403,
       message:
-        'namespaces "team" is forbidden: user "tenant" cannot use namespacetemplates "sizes", which would give other ' +
-        'objects to this namespace',
+        'namespaces "team" is forbidden: user "tenant" cannot use namespacetemplates "sizes", which would give ' +
+        'something else to this namespace',
     })
     await tenant.patch(namespaceResource, { name: 'team' }, { metadata: { labels: { other: 'x' } } })
-    expect(await world.patchWarnings('/api/v1/namespaces/team?dryRun=All', enlarge)).toEqual([
-      'would create ConfigMap/big',
-    ])
+    expect(await world.patchWarnings('/api/v1/namespaces/team?dryRun=All', { metadata: change })).toEqual(would)
   })
 })

@@ -19,12 +19,12 @@ import type { UserInfo } from '../../kube/user.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { type CheckTemplateDeps, checkTemplate } from './check-template.ts'
 import { resolveNameOnly } from './clones.ts'
-import { changesObjects } from './conditions.ts'
 import { isOptedOut, selectTemplates, selectTemplatesLeft } from './match.ts'
 import { checkMetadata, settleChanged, settleNew } from './metadata-admission.ts'
 import { checkOwner, keepOwner } from './owner.ts'
 import { checkParameters } from './parameter-admission.ts'
 import { identityOf, render, titleOf, wantedIn } from './render.ts'
+import { rendersDifferently } from './render-difference.ts'
 import {
   creatorKey,
   metadataHoldersAnnotation,
@@ -159,8 +159,8 @@ function checkMoved(a: Attributes, namespace: Namespace, old: Namespace, deps: T
   const gained = after.filter((t) => !before.includes(t))
   checkUse(a, deps, gained, 'selects')
   checkUse(a, deps, selectTemplatesLeft(deps.matchers(), namespace, old), 'would no longer select')
-  const changed = after.filter((t) => before.includes(t) && changesObjects(t, namespace, old))
-  checkUse(a, deps, changed, 'would give other objects to')
+  const changed = after.filter((t) => asksUse(t) && before.includes(t) && rendersDifferently(t, namespace, old))
+  checkUse(a, deps, changed, 'would give something else to')
   if (!a.dryRun) return
   const had = wantedIn(before, old)
   preview(a, 'create', after, namespace, had)
@@ -238,16 +238,19 @@ function checkOptOut(a: Attributes, { authorizer }: TemplateAdmissionDeps): void
   )
 }
 
+const asksUse = ({ metadata }: NamespaceTemplate): boolean =>
+  metadata.annotations?.[requirePermissionAnnotation] === 'true'
+
 /** `relation`: of a template to the namespace, because of which it is asked for. */
 function checkUse(
   a: Attributes,
   { authorizer }: TemplateAdmissionDeps,
   templates: readonly NamespaceTemplate[],
-  relation: 'selects' | 'would no longer select' | 'would give other objects to',
+  relation: 'selects' | 'would no longer select' | 'would give something else to',
 ): void {
-  for (const { metadata } of templates) {
-    if (metadata.annotations?.[requirePermissionAnnotation] !== 'true') continue
-    const name = metadata.name ?? ''
+  for (const template of templates) {
+    if (!asksUse(template)) continue
+    const { name = '' } = template.metadata
     if (mayDo(authorizer, a.user, 'use', name)) continue
     throw forbidden(
       a.type,

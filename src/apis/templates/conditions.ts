@@ -14,7 +14,7 @@ import type { JsonObject } from '../../kube/types.ts'
 import type { Namespace } from '../namespaces/types.ts'
 import { tellingLabels } from './gate.ts'
 import { evaluateParameters } from './parameters.ts'
-import { objectsOf, type TemplateObject } from './template-objects.ts'
+import type { TemplateObject } from './template-objects.ts'
 import type { NamespaceTemplate } from './types.ts'
 
 const texts = declaredMap(declaredString)
@@ -94,18 +94,4 @@ const bindingsOf = (template: NamespaceTemplate, namespace: Pick<Namespace, 'met
     params: fromJson(Object.fromEntries(evaluateParameters(template, namespace).values), texts),
     namespaceObject: fromJson({ metadata } as JsonObject, namespaceType),
   }
-}
-
-/** Whether a change of a namespace changes which objects of the template are for it. */
-export function changesObjects(
-  template: NamespaceTemplate,
-  next: Pick<Namespace, 'metadata'>,
-  old: Pick<Namespace, 'metadata'>,
-): boolean {
-  const [before, after] = [new Conditions(old), new Conditions(next)]
-  return objectsOf(template).some(
-    (object) =>
-      object.when !== undefined &&
-      before.judge(template, object, object.when) !== after.judge(template, object, object.when),
-  )
 }
