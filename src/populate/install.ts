@@ -1,6 +1,6 @@
 /**
  * What `borough populate` puts on a cluster at its start, and takes off again when it is told to: the kind, and the
- * webhook configurations. Its account and rights are an administrator's business (`rights.ts`).
+ * webhook configurations, and a policy. Its account and rights are an administrator's business (`rights.ts`).
  */
 import type { Clock } from '../base/clock.ts'
 import type { Client } from '../client/client.ts'
@@ -10,6 +10,7 @@ import type { KubeObject } from '../kube/types.ts'
 import { definitionName, templateDefinition } from './definition.ts'
 import { namespaceManifest } from './manifests.ts'
 import { installFieldManager, installName } from './names.ts'
+import { protectionPolicy } from './protection-policy.ts'
 import { type WebhookConfigurationOptions, webhookConfigurations } from './webhook-configurations.ts'
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' } as const
@@ -18,6 +19,8 @@ const registration = { group: 'admissionregistration.k8s.io', version: 'v1' } as
 const configurations: Readonly<Record<string, GroupVersionResource>> = {
   MutatingWebhookConfiguration: { ...registration, resource: 'mutatingwebhookconfigurations' },
   ValidatingWebhookConfiguration: { ...registration, resource: 'validatingwebhookconfigurations' },
+  ValidatingAdmissionPolicy: { ...registration, resource: 'validatingadmissionpolicies' },
+  ValidatingAdmissionPolicyBinding: { ...registration, resource: 'validatingadmissionpolicybindings' },
 }
 
 /** How long a server may take to serve a kind that it was told of. */
@@ -73,10 +76,15 @@ export async function ensureNamespace(client: Client, name: string): Promise<voi
   }
 }
 
-export async function installWebhooks(client: Client, options: WebhookConfigurationOptions): Promise<void> {
-  for (const configuration of webhookConfigurations(options)) {
-    await client.apply(resourceOf(configuration), configuration, applied)
-  }
+/** Where the server has admission policies, what they can say is theirs: it holds while none of our processes lives. */
+export async function installAdmission(
+  client: Client,
+  options: Omit<WebhookConfigurationOptions, 'hasPolicies'>,
+): Promise<void> {
+  const policies = await client.discovery.findKind('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy')
+  const hasPolicies = policies !== undefined
+  const objects = [...(hasPolicies ? protectionPolicy() : []), ...webhookConfigurations({ ...options, hasPolicies })]
+  for (const object of objects) await client.apply(resourceOf(object), object, applied)
 }
 
 /** Answers what was there, as `kind/name`. The kind stays: with it would go every template. */
@@ -95,6 +103,6 @@ export async function uninstallWebhooks(client: Client, signal: AbortSignal): Pr
 
 function resourceOf({ kind = '' }: KubeObject): GroupVersionResource {
   const resource = configurations[kind]
-  if (resource === undefined) throw new Error(`${kind} is no webhook configuration`)
+  if (resource === undefined) throw new Error(`${kind} is not installed`)
   return resource
 }

@@ -90,6 +90,7 @@ describe('the webhook configurations', () => {
     place: { service: { namespace, name: 'borough-population' } },
     caBundle: 'PEM',
     namespace,
+    hasPolicies: false,
   })
   const webhooks = configurations.flatMap((c) => c['webhooks'] as unknown as Webhook[])
 

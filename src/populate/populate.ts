@@ -20,7 +20,7 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { ensureNamespace, installDefinition, installWebhooks } from './install.ts'
+import { ensureNamespace, installAdmission, installDefinition } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
@@ -93,7 +93,7 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 
   const url = reachedUrl(options.listen.host, listener.port)
   const told = (caBundle: string): Promise<void> =>
-    installWebhooks(client, { place: placeOf(options, url), caBundle, namespace })
+    installAdmission(client, { place: placeOf(options, url), caBundle, namespace })
   await told(material['ca.crt'])
   const renewing = followMaterial(
     certificate,

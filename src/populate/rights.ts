@@ -15,6 +15,10 @@ const rbacApi = `${rbacGroup}/v1`
 
 const onlyNamed = (rule: PolicyRule, ...resourceNames: string[]): PolicyRule => ({ ...rule, resourceNames })
 
+const admissionResources =
+  'mutatingwebhookconfigurations validatingadmissionpolicies validatingadmissionpolicybindings ' +
+  'validatingwebhookconfigurations'
+
 function baseRules(): PolicyRule[] {
   return [
     // Follows namespaces, lets them go when they are populated, tells what failed, deletes them at their end.
@@ -29,15 +33,10 @@ function baseRules(): PolicyRule[] {
     // Installs itself.
     may('create', 'apiextensions.k8s.io', 'customresourcedefinitions'),
     onlyNamed(may('get patch update', 'apiextensions.k8s.io', 'customresourcedefinitions'), definitionName),
-    may('create', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations validatingwebhookconfigurations'),
-    onlyNamed(
-      may(
-        'get patch update',
-        'admissionregistration.k8s.io',
-        'mutatingwebhookconfigurations validatingwebhookconfigurations',
-      ),
-      installName,
-    ),
+    may('create', 'admissionregistration.k8s.io', admissionResources),
+    onlyNamed(may('get patch update', 'admissionregistration.k8s.io', admissionResources), installName),
+    // Writes what it protects from others.
+    may('bypass', 'policy.borough.dev', 'namespacetemplates'),
   ]
 }
 
@@ -50,7 +49,9 @@ export function kindRules(kinds: readonly ServedKind[]): PolicyRule[] {
   }
   const rules = [...byGroup]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([group, resources]) => may([...read, 'create', 'delete', 'patch'], group, [...resources].sort().join(' ')))
+    .map(([group, resources]) =>
+      may([...read, 'create', 'delete', 'patch', 'update'], group, [...resources].sort().join(' ')),
+    )
   const grants = [...(byGroup.get(rbacGroup) ?? [])]
   if (grants.length === 0) return rules
   return [...rules, may('bind escalate', rbacGroup, 'clusterroles roles')]

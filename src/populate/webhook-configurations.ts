@@ -7,9 +7,10 @@
 import { pendingLabel, templateResource } from '../apis/templates/types.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { installName } from './names.ts'
+import { protectionRules, protectionSelector } from './protection-policy.ts'
 
 /** Which of our paths a webhook is served under. */
-export const webhookPaths = { admit: '/admit', check: '/check', hold: '/hold' } as const
+export const webhookPaths = { admit: '/admit', check: '/check', hold: '/hold', protect: '/protect' } as const
 
 /** How an API server reaches us. */
 export type WebhookPlace =
@@ -22,6 +23,8 @@ export interface WebhookConfigurationOptions {
   readonly caBundle: string
   /** Its own: never asked about. */
   readonly namespace: string
+  /** Protected objects are the business of a policy in the API server. */
+  readonly hasPolicies: boolean
 }
 
 const registration = 'admissionregistration.k8s.io/v1'
@@ -30,7 +33,30 @@ const domain = 'population.borough.dev'
 /** `kubernetes.io/metadata.name`; servers before 1.21 set it only on namespaces made since. */
 const nameLabel = 'kubernetes.io/metadata.name'
 
-export function webhookConfigurations({ place, caBundle, namespace }: WebhookConfigurationOptions): KubeObject[] {
+/** Where it is decided which templates are for a namespace, and what templates say. */
+const rules = [
+  {
+    apiGroups: [''],
+    apiVersions: ['v1'],
+    operations: ['CREATE', 'UPDATE'],
+    resources: ['namespaces'],
+    scope: '*',
+  },
+  {
+    apiGroups: [templateResource.group],
+    apiVersions: [templateResource.version],
+    operations: ['CREATE', 'UPDATE'],
+    resources: [templateResource.resource],
+    scope: '*',
+  },
+]
+
+export function webhookConfigurations({
+  place,
+  caBundle,
+  namespace,
+  hasPolicies,
+}: WebhookConfigurationOptions): KubeObject[] {
   const others = {
     key: nameLabel,
     operator: 'NotIn',
@@ -45,22 +71,6 @@ export function webhookConfigurations({ place, caBundle, namespace }: WebhookCon
     matchPolicy: 'Equivalent',
     timeoutSeconds,
   })
-  const rules = [
-    {
-      apiGroups: [''],
-      apiVersions: ['v1'],
-      operations: ['CREATE', 'UPDATE'],
-      resources: ['namespaces'],
-      scope: '*',
-    },
-    {
-      apiGroups: [templateResource.group],
-      apiVersions: [templateResource.version],
-      operations: ['CREATE', 'UPDATE'],
-      resources: [templateResource.resource],
-      scope: '*',
-    },
-  ]
   const toOthers = { namespaceSelector: { matchExpressions: [others] } }
   return [
     {
@@ -90,6 +100,9 @@ export function webhookConfigurations({ place, caBundle, namespace }: WebhookCon
             },
           ],
         },
+        ...(hasPolicies
+          ? []
+          : [{ ...webhook('protect', 5), ...toOthers, objectSelector: protectionSelector, rules: protectionRules }]),
         {
           ...webhook('hold', 5),
           namespaceSelector: { matchExpressions: [{ key: pendingLabel, operator: 'Exists' }, others] },

@@ -233,7 +233,7 @@ describeEachKubectl((kubectl) => {
     expect(await succeeds(admin.run(['delete', 'namespace', 'team-b']))).toContain('deleted')
     const uninstalled = await borough(['populate', '--kubeconfig', await adminFile(), '--uninstall'])
     expect(uninstalled).toMatchObject({ code: 0, stderr: '' })
-    expect(uninstalled.stdout.split('\n')).toHaveLength(3)
+    expect(uninstalled.stdout.split('\n')).toHaveLength(5)
     expect(await succeeds(dev1.run(['create', 'namespace', 'team-c']))).toBe('namespace/team-c created\n')
   }, 120_000)
 
