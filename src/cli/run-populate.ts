@@ -19,6 +19,8 @@ export async function runPopulate(flags: PopulateFlags): Promise<void> {
     listen: flags.listen,
     namespace: flags.namespace,
     reachedAt: reachedAt(flags),
+    admission: flags.admission,
+    failOpen: flags.failOpen,
   })
   const signalled = Promise.race([
     once(process, 'SIGINT').then(() => 'SIGINT'),

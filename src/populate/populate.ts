@@ -20,16 +20,26 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import { ensureNamespace, installAdmission, installDefinition } from './install.ts'
+import type { KubeObject } from '../kube/types.ts'
+import {
+  type AdmissionBy,
+  admissionObjects,
+  findAdmission,
+  findPolicyShare,
+  installAdmission,
+  uninstallAdmission,
+} from './admission.ts'
+import { ensureNamespace, installDefinition } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
 import { runPopulation } from './run-population.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
-import type { WebhookPlace } from './webhook-configurations.ts'
+import { verifyAdmission } from './verify-admission.ts'
+import type { PolicyShare, WebhookPlace } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
-export { uninstallWebhooks } from './install.ts'
+export { type AdmissionBy, uninstallAdmission } from './admission.ts'
 export { findKinds, manifests } from './manifests.ts'
 export { reachOf } from './rights.ts'
 export { heldKinds, kindsInTemplates } from './templated-kinds.ts'
@@ -44,11 +54,19 @@ export interface PopulateOptions {
   readonly namespace: string
   /** How API servers reach the webhooks. `listen`: at the address it listens on. */
   readonly reachedAt: 'listen' | 'service' | { readonly url: string }
+  /** `auto` unless said */
+  readonly admission?: AdmissionBy
+  /** While no replica answers, namespaces are created without being asked about instead of not at all. */
+  readonly failOpen?: boolean
 }
 
 export interface Populate extends AsyncDisposable {
   /** `https://127.0.0.1:9443` */
   readonly url: string
+  /** What the API server decides by itself. */
+  readonly policies: PolicyShare
+  /** What it was told: `validatingwebhookconfigurations/borough-population`. */
+  readonly registered: readonly string[]
   /** True while this process runs the controllers. */
   readonly leading: boolean
 }
@@ -90,9 +108,18 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   opening.defer(() => closeListener(listener, clock))
 
   const url = reachedUrl(options.listen.host, listener.port)
-  const told = (caBundle: string): Promise<void> =>
-    installAdmission(client, { place: placeOf(options, url), caBundle, namespace })
-  await told(material['ca.crt'])
+  const policies = await findPolicyShare(client, options.admission ?? 'auto')
+  const objectsFor = (caBundle: string): KubeObject[] =>
+    admissionObjects({
+      place: placeOf(options, url),
+      caBundle,
+      namespace,
+      policies,
+      failOpen: options.failOpen ?? false,
+    })
+  const told = (caBundle: string): Promise<void> => installAdmission(client, objectsFor(caBundle))
+  const objects = objectsFor(material['ca.crt'])
+  await tell(options, objects, stop.signal)
   const renewing = followMaterial(
     certificate,
     material,
@@ -129,11 +156,46 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   const running = opening.move()
   return {
     url,
+    policies,
+    registered: objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`),
     get leading() {
       return leading
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
+}
+
+/** How long an API server may take to hear of it and to reach us; in a pod, until its readiness is known too. */
+const reachMs = 10_000
+const reachByServiceMs = 60_000
+
+/**
+ * Tells the cluster, and takes back what was told if namespaces do not come through: what was there before stands
+ * again, or nothing where that does not let them through either.
+ * @throws Error in one line
+ */
+async function tell(options: PopulateOptions, objects: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+  const { client, reachedAt, log } = options
+  const verify = (patienceMs: number): Promise<string | undefined> =>
+    verifyAdmission({
+      ...options,
+      signal,
+      patienceMs,
+      onUntried: (why) => log.warn({ why }, 'it could not be tried whether namespaces come through'),
+    })
+  const before = await findAdmission(client)
+  await installAdmission(client, objects)
+  const problem = await verify(reachedAt === 'service' ? reachByServiceMs : reachMs)
+  if (problem === undefined) return
+  await installAdmission(client, before)
+  const isRestored = before.length > 0 && (await verify(reachMs)) === undefined
+  if (!isRestored) await uninstallAdmission(client)
+  const where =
+    reachedAt === 'listen' ? 'the address of --listen' : reachedAt === 'service' ? 'its Service' : reachedAt.url
+  throw new Error(
+    `the cluster does not reach the webhooks at ${where} (${problem}): what was told to it is ` +
+      `${isRestored ? 'as it was before' : 'taken off again'}; --webhook-url says where API servers reach them`,
+  )
 }
 
 /**

@@ -295,6 +295,7 @@ test('a template that was stored before keeps what was text, until its spec is e
     listen: { host: '127.0.0.1', port: 0 },
     namespace: 'borough-system',
     reachedAt: 'listen',
+    admission: 'webhooks',
   })
   await plane.client.create(namespaceResource, { metadata: { name: 'team' } })
   const made = await waitFor(plane.client, configMapResource, { namespace: 'team', name: 'about' }, isThere)
