@@ -57,9 +57,9 @@ export function addPopulateCommand(program: Command): void {
       'after',
       `
 It acts as the user of the kubeconfig, who needs the rights that --print-manifests shows: close to those of an
-administrator, since it makes whatever the templates hold. Once the cluster is told, it tries a namespace as a dry run;
-if that does not come through, all is taken off again. While it is installed, creating a namespace takes it where webhooks
-decide, and where a template sets labels or an end of namespaces: stop it for good with --uninstall.
+administrator, since it makes whatever the templates hold. Once the cluster is told, it tries a namespace as a dry
+run; if that does not come through, all is taken off again. While it is installed, creating a namespace takes it where
+webhooks decide, and where a template sets labels or an end of namespaces: stop it for good with --uninstall.
 
 Examples:
   borough populate --kubeconfig ~/.kube/config

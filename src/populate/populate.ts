@@ -20,23 +20,15 @@ import { budgetWithin, defaultMaxMemoryBytes, defaultTransportLimits } from '../
 import { type Listener, listen } from '../http/node/listen.ts'
 import { Defense } from '../http/overload.ts'
 import { reachedUrl } from '../http/reached-url.ts'
-import type { KubeObject } from '../kube/types.ts'
-import {
-  type AdmissionBy,
-  admissionObjects,
-  findAdmission,
-  findPolicyShare,
-  installAdmission,
-  uninstallAdmission,
-} from './admission.ts'
+import { type AdmissionBy, findPolicyShare, installAdmission } from './admission.ts'
 import { ensureNamespace, installDefinition } from './install.ts'
 import { PopulateMetrics } from './metrics.ts'
 import { installName, secretName, serviceHost } from './names.ts'
 import { openWebhook } from './open-webhook.ts'
 import { runPopulation } from './run-population.ts'
 import { endOf, followMaterial, type Material, obtainMaterial } from './serving-certificate.ts'
-import { verifyAdmission } from './verify-admission.ts'
-import type { PolicyShare, WebhookPlace } from './webhook-configurations.ts'
+import { registeredObjects, tellCluster, titlesOf } from './tell-cluster.ts'
+import type { PolicyShare } from './webhook-configurations.ts'
 import { webhookServe } from './webhook-server.ts'
 
 export { type AdmissionBy, uninstallAdmission } from './admission.ts'
@@ -65,7 +57,7 @@ export interface Populate extends AsyncDisposable {
   readonly url: string
   /** What the API server decides by itself. */
   readonly policies: PolicyShare
-  /** What it was told: `validatingwebhookconfigurations/borough-population`. */
+  /** What it was told: `ValidatingWebhookConfiguration/borough-population`. */
   readonly registered: readonly string[]
   /** True while this process runs the controllers. */
   readonly leading: boolean
@@ -109,23 +101,14 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
 
   const url = reachedUrl(options.listen.host, listener.port)
   const policies = await findPolicyShare(client, options.admission ?? 'auto')
-  const objectsFor = (caBundle: string): KubeObject[] =>
-    admissionObjects({
-      place: placeOf(options, url),
-      caBundle,
-      namespace,
-      policies,
-      failOpen: options.failOpen ?? false,
-    })
-  const told = (caBundle: string): Promise<void> => installAdmission(client, objectsFor(caBundle))
-  const objects = objectsFor(material['ca.crt'])
-  await tell(options, objects, stop.signal)
+  const objects = registeredObjects(options, policies, url, material['ca.crt'])
+  await tellCluster(options, objects, stop.signal)
   const renewing = followMaterial(
     certificate,
     material,
     async (next) => {
       // Trusted first, then shown.
-      await told(next['ca.crt'])
+      await installAdmission(client, registeredObjects(options, policies, url, next['ca.crt']))
       listener.setTls(tlsOf(next))
       metrics.certificateEndMs = endOf(next)
     },
@@ -157,45 +140,12 @@ export async function startPopulate(options: PopulateOptions): Promise<Populate>
   return {
     url,
     policies,
-    registered: objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`),
+    registered: titlesOf(objects),
     get leading() {
       return leading
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
-}
-
-/** How long an API server may take to hear of it and to reach us; in a pod, until its readiness is known too. */
-const reachMs = 10_000
-const reachByServiceMs = 60_000
-
-/**
- * Tells the cluster, and takes back what was told if namespaces do not come through: what was there before stands
- * again, or nothing where that does not let them through either.
- * @throws Error in one line
- */
-async function tell(options: PopulateOptions, objects: readonly KubeObject[], signal: AbortSignal): Promise<void> {
-  const { client, reachedAt, log } = options
-  const verify = (patienceMs: number): Promise<string | undefined> =>
-    verifyAdmission({
-      ...options,
-      signal,
-      patienceMs,
-      onUntried: (why) => log.warn({ why }, 'it could not be tried whether namespaces come through'),
-    })
-  const before = await findAdmission(client)
-  await installAdmission(client, objects)
-  const problem = await verify(reachedAt === 'service' ? reachByServiceMs : reachMs)
-  if (problem === undefined) return
-  await installAdmission(client, before)
-  const isRestored = before.length > 0 && (await verify(reachMs)) === undefined
-  if (!isRestored) await uninstallAdmission(client)
-  const where =
-    reachedAt === 'listen' ? 'the address of --listen' : reachedAt === 'service' ? 'its Service' : reachedAt.url
-  throw new Error(
-    `the cluster does not reach the webhooks at ${where} (${problem}): what was told to it is ` +
-      `${isRestored ? 'as it was before' : 'taken off again'}; --webhook-url says where API servers reach them`,
-  )
 }
 
 /**
@@ -245,9 +195,4 @@ function servedNames({ listen: { host }, namespace, reachedAt }: PopulateOptions
   const given = typeof reachedAt === 'object' ? [new URL(reachedAt.url).hostname] : []
   const plain = (name: string): string => name.replace(/^\[|\]$/g, '')
   return [...new Set([serviceHost(namespace), ...given.map(plain), plain(own), 'localhost'])]
-}
-
-function placeOf({ namespace, reachedAt }: PopulateOptions, url: string): WebhookPlace {
-  if (reachedAt === 'service') return { service: { namespace, name: installName } }
-  return reachedAt === 'listen' ? { url } : reachedAt
 }

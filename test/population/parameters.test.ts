@@ -10,7 +10,7 @@ import { templateDefinition } from '../../src/populate/definition.ts'
 import { startControlPlane } from '../../src/testing/index.ts'
 import { causeOf, faultsOf, invalidObject, refusal } from '../support/refusal.ts'
 import { isGone, isThere, waitFor } from '../support/wait-for.ts'
-import { type Cluster, elsewhere, onBorough } from './enforcement/clusters.ts'
+import { type Cluster, elsewhereByWebhooks, onBorough } from './enforcement/clusters.ts'
 import { conditionOf, configMap, configMapResource, namespaceResource, templateResource } from './population-world.ts'
 
 const ofTemplates = { apiVersion: 'policy.borough.dev/v1alpha1', kind: 'NamespaceTemplate' }
@@ -28,7 +28,7 @@ const amounts: JsonObject = {
 
 const clusters = [
   { where: 'on Borough', start: onBorough },
-  { where: 'through borough populate', start: elsewhere },
+  { where: 'through borough populate', start: elsewhereByWebhooks },
 ]
 
 describe.each(clusters)('$where', ({ start }) => {

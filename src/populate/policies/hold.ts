@@ -36,7 +36,8 @@ export function holdPolicy(other: JsonObject): KubeObject[] {
         expression:
           "variables.isCaretaker || request.resource.group == 'authorization.k8s.io' || " +
           mayNamespace('initialize', 'request.namespace'),
-        messageExpression: `'namespace "' + request.namespace + '" waits for its templates to be applied; try again in a moment'`,
+        messageExpression:
+          `'namespace "' + request.namespace + '" waits for its templates to be applied; ` + `try again in a moment'`,
         reason: 'Forbidden',
       },
     ],

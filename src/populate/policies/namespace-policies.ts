@@ -209,11 +209,13 @@ const checkGate: Validation = {
 }
 
 const optOut = `'${optOutAnnotation}' in variables.annotations`
+const optOutValue = valueIn('variables.annotations', optOutAnnotation)
+const oldOptOutValue = valueIn('variables.oldAnnotations', optOutAnnotation)
 
 const checkOptOut: Validation = {
   expression:
     `!(${optOut}) || ('${optOutAnnotation}' in variables.oldAnnotations && ` +
-    `${valueIn('variables.annotations', optOutAnnotation)} == ${valueIn('variables.oldAnnotations', optOutAnnotation)}) || ` +
+    `${optOutValue} == ${oldOptOutValue}) || ` +
     mayTemplates('optout'),
   messageExpression:
     `${userCannot} + 'opt a namespace out of its templates: annotation ${optOutAnnotation} needs the verb ` +

@@ -29,7 +29,7 @@ export const parameterVariables: readonly Variable[] = [
   },
 ]
 
-const field = `(has(p.fromLabel) ? 'metadata.labels[' + p.fromLabel + ']' : 'metadata.annotations[' + p.fromAnnotation + ']')`
+const field = "(has(p.fromLabel) ? 'metadata.labels[' + p.fromLabel : 'metadata.annotations[' + p.fromAnnotation) + ']'"
 const allowed =
   `(has(p.enum) ? 'one of "' + p.enum.join('", "') + '"' : has(p.pattern) ? 'text that matches ' + p.pattern : ` +
   `'any text in one line of at most ${parameterValueMaxLength} characters')`
